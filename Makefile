@@ -1,0 +1,66 @@
+# Two commands do everything on a fresh machine: `make up` and `make test`.
+PYTHON ?= python3
+REPO ?= .
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: install dev up down test check bench soak docs dist lock clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+dev: $(VENV)/.dev
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+up: install
+	@$(BIN)/cpl up --detach --repo $(REPO)
+
+down:
+	@$(BIN)/cpl down --repo $(REPO)
+
+test: dev
+	@sh tests/setup.sh
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+check: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: dev
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	$(BIN)/python -m bench.ledger
+	$(BIN)/python -m bench.overhead
+
+soak: dev
+	$(BIN)/python -m pytest -m soak tests/soak
+
+docs: dev
+	$(BIN)/python -m codeplane.surfaces.cli.reference docs/reference
+
+dist: dev
+	rm -rf dist
+	$(BIN)/python -m build --wheel --sdist
+
+lock: dev
+	$(BIN)/pip-compile $(LOCK) --extra build --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile $(LOCK) --extra build --extra dev --output-file requirements-dev.lock pyproject.toml
+	$(BIN)/pip-compile $(LOCK) --extra bench --output-file requirements-bench.lock pyproject.toml
+
+LOCK := --quiet --strip-extras --generate-hashes --allow-unsafe --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --upgrade
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*

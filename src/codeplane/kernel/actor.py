@@ -1,0 +1,53 @@
+"""Who calls, and what a surface knows about the caller."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ActorKind(StrEnum):
+    """The kinds of callers."""
+
+    OWNER = "owner"
+    DEVICE = "device"
+    AGENT = "agent"
+    ASSISTANT = "assistant"
+    JOB = "job"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """An identified caller; `owner_id` is whom it acts for."""
+
+    kind: ActorKind
+    actor_id: str
+    owner_id: str = "owner"
+
+    def __str__(self) -> str:
+        return f"{self.kind.value}:{self.actor_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a call has come."""
+
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+ProgressSink = Callable[[Progress], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """One request's origin as a surface sees it, before anyone is identified."""
+
+    surface: str
+    connection_id: str | None = None
+    client: str | None = None
+    token: str | None = None
+    request_id: str | None = None
+    timeout_sec: float | None = None
+    on_progress: ProgressSink | None = None

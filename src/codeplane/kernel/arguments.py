@@ -1,0 +1,108 @@
+"""Arguments as callers send them, forgiven where their meaning is plain."""
+
+import difflib
+import json
+import re
+import types
+from collections.abc import Mapping
+from typing import Union, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Operation, Request
+
+
+def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
+    """The request that the arguments mean, or an error that says what to send instead."""
+    try:
+        return operation.request.model_validate(arguments)
+    except ValidationError:
+        forgiven = _forgive(operation.request, arguments)
+    try:
+        return operation.request.model_validate(forgiven)
+    except ValidationError as error:
+        raise _explain(operation, error) from None
+
+
+def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
+    fields = model.model_fields
+    forgiven: JsonObject = {}
+    for key, value in arguments.items():
+        name = key if key in fields else _same_name(key, fields)
+        if name is None or (name in arguments and name != key):
+            forgiven[key] = value
+            continue
+        if value is None and not fields[name].is_required():
+            continue
+        forgiven[name] = _reshape(fields[name], value)
+    return forgiven
+
+
+def _same_name(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
+    """The field that differs from the key only in spelling: case, dashes, or one for many."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
+    for candidate in (snake, f"{snake}s", snake.removesuffix("s")):
+        if candidate in fields:
+            return candidate
+    return None
+
+
+def _reshape(field: FieldInfo, value: JsonValue) -> JsonValue:
+    kinds = _kinds(field.annotation)
+    if isinstance(value, str) and str not in kinds and value.lstrip()[:1] in ("[", "{"):
+        try:
+            decoded: JsonValue = json.loads(value)
+        except ValueError:
+            decoded = value
+        value = decoded
+    if kinds & {list, tuple, set, frozenset} and isinstance(value, (str, int, float, dict)):
+        return [value]
+    return value
+
+
+def _kinds(annotation: object) -> set[object]:
+    origin = get_origin(annotation)
+    if origin is Union or origin is types.UnionType:
+        return set().union(*(_kinds(part) for part in get_args(annotation)))
+    return {origin or annotation}
+
+
+def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
+    names = list(operation.request.model_fields)
+    problems: list[JsonValue] = []
+    said: list[str] = []
+    for item in error.errors(include_url=False, include_context=False)[:8]:
+        where = ".".join(str(part) for part in item["loc"]) or "arguments"
+        if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
+            near = difflib.get_close_matches(where, names, n=1, cutoff=0.5)
+            advice = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
+            text = f"unknown argument {where!r}; {advice}"
+        elif item["type"] == "missing":
+            text = f"{where!r} is required"
+        else:
+            text = f"{where}: {item['msg']}"
+        said.append(text)
+        problems.append({"argument": where, "problem": item["type"], "message": text})
+    return InvalidArgument(
+        f"{operation.name}: {'; '.join(said)}",
+        hint=f"send: {usage(operation)}",
+        details={"problems": problems},
+    )
+
+
+def usage(operation: Operation) -> str:
+    """The operation's arguments in one line, optional ones with a question mark."""
+    parts = [
+        f"{name}{'' if field.is_required() else '?'}: {_type_name(field.annotation)}"
+        for name, field in operation.request.model_fields.items()
+    ]
+    return f"{operation.name}({', '.join(parts)})"
+
+
+def _type_name(annotation: object) -> str:
+    if get_origin(annotation) is not None:
+        return str(annotation).replace("typing.", "").replace(" | None", "").rpartition("codeplane.")[2]
+    return getattr(annotation, "__name__", str(annotation))

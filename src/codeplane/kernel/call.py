@@ -1,0 +1,98 @@
+"""One invocation of an operation, as its handler sees it."""
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.actor import Actor, Caller, Progress
+from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Operation
+
+if TYPE_CHECKING:
+    from codeplane.kernel.ports import EventLog, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What a mutation did to the repository, without its content."""
+
+    changed_paths: tuple[str, ...] = ()
+    files_changed_hash: str = ""
+    insertions: int = 0
+    deletions: int = 0
+    short_diff: tuple[str, ...] = ()
+    symbol_changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What failed, told apart from its wording, for fingerprints."""
+
+    kind: str
+    trace: str = ""
+    failing_tests: tuple[str, ...] = ()
+    exit_code: int | None = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Failure":
+        """The failure an exception stands for."""
+        return cls(kind=type(error).__name__, trace="".join(traceback.format_tb(error.__traceback__)))
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """The handler's view of its own call."""
+
+    call_id: str
+    request_id: str
+    operation: Operation
+    caller: Caller
+    actor: Actor
+    task: "Task | None"
+    idempotency_key: str | None
+    log: "EventLog"
+    check_path: Callable[[str], None]
+    warnings: list[str] = field(default_factory=list)
+    effects: Effects | None = None
+    failure: Failure | None = None
+
+    @property
+    def correlation(self) -> Correlation:
+        """The ids that tie this call's events together."""
+        return Correlation(
+            call_id=self.call_id,
+            task_id=self.task.task_id if self.task else None,
+            session_id=self.task.session_id if self.task else None,
+        )
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the caller how far the call has come."""
+        if self.caller.on_progress is not None:
+            await self.caller.on_progress(Progress(done=done, total=total, message=message))
+
+    def may_write(self, path: str) -> None:
+        """Ask before writing a path that was learnt of only while planning; raises when it is refused."""
+        self.check_path(path)
+
+    def warn(self, text: str) -> None:
+        """Say something beside the answer, in `meta.warnings`."""
+        self.warnings.append(text)
+
+    def changed(self, effects: Effects) -> None:
+        """State what this mutation changed."""
+        self.effects = effects
+
+    def failed(self, failure: Failure) -> None:
+        """State what failed (tests, a command) though the call itself answers."""
+        self.failure = failure
+
+    async def record(self, drafts: Sequence[tuple[str, str, JsonObject]]) -> None:
+        """Append (stream, type, payload) facts of this call's own; returns when they are durable."""
+        await self.log.append(
+            [
+                Draft(stream=stream, type=kind, payload=payload, actor=str(self.actor), correlation=self.correlation)
+                for stream, kind, payload in drafts
+            ]
+        )

@@ -1,0 +1,88 @@
+"""Every operation of a running CodePlane, by name and by tool."""
+
+import difflib
+import inspect
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import cast, get_args, get_origin, get_type_hints
+
+from codeplane.kernel.errors import UnknownOperation
+from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result
+
+
+class Catalogue:
+    """The operations found on the given objects."""
+
+    def __init__(self, owners: Iterable[object]) -> None:
+        self._by_name: dict[str, Operation] = {}
+        for owner in owners:
+            for found in _operations_of(owner):
+                if found.name in self._by_name:
+                    raise ValueError(f"two operations are called {found.name}")
+                self._by_name[found.name] = found
+        self._by_tool = {found.tool: found for found in self._by_name.values()}
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(sorted(self._by_name.values(), key=lambda found: found.name))
+
+    def get(self, name: str) -> Operation:
+        """The operation of that name, dotted or as a tool; otherwise an error with the nearest names."""
+        found = self._by_name.get(name) or self._by_tool.get(name)
+        if found is None:
+            near = difflib.get_close_matches(name.replace("_", "."), self._by_name, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else None
+            raise UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
+        return found
+
+    def families(self) -> tuple[str, ...]:
+        """The first parts of the names, as in `git` of `git.status`."""
+        return tuple(sorted({name.partition(".")[0] for name in self._by_name}))
+
+    def toolset(self, names: Iterable[str]) -> tuple[Operation, ...]:
+        """The operations of the named toolsets and families; `all` is every one."""
+        wanted = set(names)
+        return tuple(
+            found
+            for found in self
+            if "all" in wanted or found.mark.toolset in wanted or found.name.partition(".")[0] in wanted
+        )
+
+
+def _operations_of(owner: object) -> Iterator[Operation]:
+    marked: list[tuple[OperationMark, Handler]] = []
+    assess: dict[str, Assess] = {}
+    preview: dict[str, PreviewMaker] = {}
+    for attribute in dir(type(owner)):
+        function = inspect.getattr_static(type(owner), attribute)
+        if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
+            marked.append((mark, cast(Handler, getattr(owner, attribute))))
+        if isinstance(name := getattr(function, Operation.ASSESSES, None), str):
+            assess[name] = cast(Assess, getattr(owner, attribute))
+        if isinstance(name := getattr(function, Operation.PREVIEWS, None), str):
+            preview[name] = cast(PreviewMaker, getattr(owner, attribute))
+    for mark, handler in marked:
+        request, result, streaming = _types_of(mark.name, handler)
+        text = inspect.getdoc(handler) or ""
+        if not text:
+            raise TypeError(f"operation {mark.name} needs a docstring: it is what an agent reads")
+        yield Operation(
+            mark=mark,
+            summary=text.partition("\n")[0],
+            description=text,
+            request=request,
+            result=result,
+            streaming=streaming,
+            handler=handler,
+            assess=assess.get(mark.name),
+            preview=preview.get(mark.name),
+        )
+
+
+def _types_of(name: str, handler: Handler) -> tuple[type[Request], type[Result], bool]:
+    hints = get_type_hints(handler)
+    answer = hints.pop("return", None)
+    request = next((hint for hint in hints.values() if inspect.isclass(hint) and issubclass(hint, Request)), None)
+    streaming = get_origin(answer) is AsyncIterator
+    result = get_args(answer)[0] if streaming else answer
+    if request is None or not (inspect.isclass(result) and issubclass(result, Result)):
+        raise TypeError(f"operation {name} must be typed (call: Call, request: Request) -> Result")
+    return request, result, streaming

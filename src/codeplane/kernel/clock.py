@@ -1,0 +1,35 @@
+"""Time as a port: integers inside, fixed-width RFC 3339 outside."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+SECOND_NS = 1_000_000_000
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now_ns(self) -> int:
+        """Wall-clock time in nanoseconds since 1970; may jump either way, so nothing is ordered by it."""
+        ...
+
+    def monotonic_ns(self) -> int:
+        """A reading that only grows, for durations, deadlines and budgets."""
+        ...
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def now_ns(self) -> int:
+        return time.time_ns()
+
+    def monotonic_ns(self) -> int:
+        return time.monotonic_ns()
+
+
+def rfc3339(at_ns: int) -> str:
+    """The time as RFC 3339 in UTC with nine fractional digits, always of the same width."""
+    seconds, fraction = divmod(at_ns, SECOND_NS)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09d}Z"

@@ -1,0 +1,106 @@
+"""Every setting, with its default; read once at the start and passed down frozen."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Level = Literal["DEBUG", "INFO", "WARN", "ERROR", "debug", "info", "warn", "error"]
+
+
+class Section(BaseModel):
+    """A group of settings; unknown keys are refused by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerConfig(Section):
+    """The HTTP server."""
+
+    host: str = Field("127.0.0.1", description="loopback address to bind; anything else is refused")
+    port: int = Field(0, ge=0, le=65535, description="0: a stable port derived from the repository's path")
+    shutdown_timeout_sec: float = Field(5.0, gt=0, le=300, description="how long calls under way may finish")
+    max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="largest request body")
+    max_connections: int = Field(1000, ge=1, description="open connections; more are answered 503")
+    idle_exit_sec: float = Field(1800.0, ge=0, description="a detached server ends after this long idle; 0: never")
+    allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
+    allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")
+
+
+class LogOutput(Section):
+    """One destination of the log."""
+
+    format: Literal["console", "json"] = Field("console", description="lines for people, or JSON lines")
+    destination: str = Field("stderr", description="stderr, stdout or an absolute file path")
+    level: Level | None = Field(None, description="narrower than logging.level, for this output alone")
+
+
+class LoggingConfig(Section):
+    """What the server says about itself."""
+
+    level: Level = Field("INFO", description="the least severe level that is written")
+    outputs: tuple[LogOutput, ...] = Field((LogOutput(),), description="where it is written, each in its own format")
+
+
+class TaskLimits(Section):
+    """What one task may use up."""
+
+    max_mutations: int = Field(1000, ge=0, description="calls that change the repository")
+    max_test_runs: int = Field(200, ge=0, description="test runs")
+    max_duration_sec: int = Field(86_400, ge=0, description="seconds from the task's opening")
+
+
+class SessionConfig(Section):
+    """Sessions of clients."""
+
+    idle_timeout_sec: float = Field(1800.0, gt=0, description="a session without calls closes after this long")
+    max_open: int = Field(1000, ge=1, description="sessions open at once; the longest idle one closes first")
+
+
+class RetentionConfig(Section):
+    """How long the log keeps what."""
+
+    tasks_days: float = Field(14.0, gt=0, description="streams of tasks and sessions")
+    tasks_max: int = Field(500, ge=1, description="at most this many tasks, newest first")
+    audit_days: float = Field(90.0, gt=0, description="audit streams")
+    idempotency_days: float = Field(90.0, gt=0, description="idempotency keys")
+    artifacts_days: float = Field(90.0, gt=0, description="artifact streams")
+    messages_days: float = Field(30.0, gt=0, description="threads and their messages")
+    every_sec: float = Field(3600.0, gt=0, description="how often retention runs")
+
+
+class LedgerConfig(Section):
+    """The log."""
+
+    queue_events: int = Field(20_000, ge=100, description="appends waiting for the writer; more are refused")
+    batch_events: int = Field(1000, ge=1, description="events in one group commit at most")
+    max_payload_bytes: int = Field(262_144, ge=1024, description="largest payload of one event")
+    blob_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="results kept for idempotency keys")
+    export_segment_bytes: int = Field(50 * 1024 * 1024, ge=1024, description="exported traces rotate at this size")
+
+
+class TrustConfig(Section):
+    """What runs without asking."""
+
+    mode: Literal["automatic", "trust"] = Field(
+        "trust", description="trust: reads and workspace writes run; automatic: everything runs"
+    )
+    allow: tuple[str, ...] = Field((), description="operations that run though they are destructive, outward or shell")
+
+
+class McpConfig(Section):
+    """The MCP surface."""
+
+    toolset: str = Field("core", description="tools listed by default: core, all, or families joined by commas")
+
+
+class Config(Section):
+    """All settings of one CodePlane."""
+
+    server: ServerConfig = ServerConfig()
+    logging: LoggingConfig = LoggingConfig()
+    limits: TaskLimits = TaskLimits()
+    sessions: SessionConfig = SessionConfig()
+    retention: RetentionConfig = RetentionConfig()
+    ledger: LedgerConfig = LedgerConfig()
+    trust: TrustConfig = TrustConfig()
+    mcp: McpConfig = McpConfig()

@@ -1,0 +1,431 @@
+"""The one table of errors: every failure a caller can see is a class here."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from codeplane.kernel.json import JsonObject, JsonValue
+
+
+class CodePlaneError(Exception):
+    """A failure with a name, a number, and the next step for whoever reads it."""
+
+    name: ClassVar[str]
+    code: ClassVar[int]
+    http: ClassVar[int]
+    rpc: ClassVar[str]
+    retryable: ClassVar[bool]
+    default_hint: ClassVar[str]
+
+    def __init_subclass__(
+        cls, *, name: str, code: int, http: int, rpc: str, hint: str, retryable: bool = False
+    ) -> None:
+        cls.name, cls.code, cls.http, cls.rpc = name, code, http, rpc
+        cls.default_hint, cls.retryable = hint, retryable
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: Mapping[str, JsonValue] | None = None,
+        source: str = "codeplane",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.default_hint
+        self.details: dict[str, JsonValue] = dict(details or {})
+        self.source = source
+
+    def to_wire(self) -> JsonObject:
+        """The error as every surface sends it."""
+        wire: JsonObject = {
+            "code": self.code,
+            "error": self.name,
+            "message": self.message,
+            "retryable": self.retryable,
+            "hint": self.hint,
+            "source": self.source,
+            "details": self.details,
+        }
+        causes = self._causes()
+        if causes:
+            wire["causes"] = causes
+        return wire
+
+    def _causes(self) -> list[JsonValue]:
+        chain: list[JsonValue] = []
+        cause = self.__cause__
+        while cause is not None and len(chain) < 8:
+            kind = cause.name if isinstance(cause, CodePlaneError) else type(cause).__name__
+            chain.append({"error": kind, "message": str(cause)[:500]})
+            cause = cause.__cause__
+        return chain
+
+
+class InvalidArgument(
+    CodePlaneError,
+    name="INVALID_ARGUMENT",
+    code=1001,
+    http=400,
+    rpc="invalid_argument",
+    hint="see the operation's parameters: cpl call OPERATION --help",
+):
+    """The arguments do not fit the operation."""
+
+
+class UnknownOperation(
+    CodePlaneError, name="UNKNOWN_OPERATION", code=1002, http=404, rpc="unimplemented", hint="list them: cpl call"
+):
+    """No operation has that name."""
+
+
+class MalformedRequest(
+    CodePlaneError,
+    name="MALFORMED_REQUEST",
+    code=1003,
+    http=400,
+    rpc="invalid_argument",
+    hint="send one JSON object, encoded as UTF-8",
+):
+    """The bytes are not a request at all."""
+
+
+class TooLarge(
+    CodePlaneError,
+    name="TOO_LARGE",
+    code=1004,
+    http=413,
+    rpc="resource_exhausted",
+    hint="send less at once, or raise the limit named in details",
+):
+    """A body, payload or answer is over its limit."""
+
+
+class CursorInvalid(
+    CodePlaneError,
+    name="CURSOR_INVALID",
+    code=1005,
+    http=400,
+    rpc="invalid_argument",
+    hint="start again without a cursor; cursors are opaque and belong to one operation and session",
+):
+    """A cursor that this server did not hand out, or handed out for something else."""
+
+
+class CursorExpired(
+    CodePlaneError,
+    name="CURSOR_EXPIRED",
+    code=1006,
+    http=400,
+    rpc="out_of_range",
+    hint="start again without a cursor; cursors live for an hour, or as long as their session",
+):
+    """A cursor older than its lifetime."""
+
+
+class DeadlineExceeded(
+    CodePlaneError,
+    name="DEADLINE_EXCEEDED",
+    code=1007,
+    http=504,
+    rpc="deadline_exceeded",
+    hint="ask for less, or give the call more time with timeout_sec",
+    retryable=True,
+):
+    """The call ran longer than it was allowed to."""
+
+
+class Cancelled(
+    CodePlaneError, name="CANCELLED", code=1008, http=499, rpc="canceled", hint="call again if it is still wanted"
+):
+    """The caller, or the end of its connection, cancelled the call."""
+
+
+class NotFound(
+    CodePlaneError, name="NOT_FOUND", code=1009, http=404, rpc="not_found", hint="check the name; see: cpl status"
+):
+    """What was asked for does not exist."""
+
+
+class Unauthorized(
+    CodePlaneError,
+    name="UNAUTHORIZED",
+    code=2001,
+    http=401,
+    rpc="unauthenticated",
+    hint="send the owner's token as `Authorization: Bearer …`; cpl reads it from .codeplane/owner.token",
+):
+    """Nobody we know is calling."""
+
+
+class PolicyDenied(
+    CodePlaneError,
+    name="POLICY_DENIED",
+    code=2003,
+    http=403,
+    rpc="permission_denied",
+    hint="the owner can allow it in .codeplane/config.yaml under trust.allow",
+):
+    """The rules say no, with the reasons in details."""
+
+
+class PathDenied(
+    CodePlaneError,
+    name="PATH_DENIED",
+    code=2004,
+    http=403,
+    rpc="permission_denied",
+    hint="name a path inside the repository, outside .git and .codeplane",
+):
+    """A path outside the workspace, or one no operation may write."""
+
+
+class OriginDenied(
+    CodePlaneError,
+    name="ORIGIN_DENIED",
+    code=2005,
+    http=403,
+    rpc="permission_denied",
+    hint="talk to 127.0.0.1 or localhost directly; pages of other sites may not call CodePlane",
+):
+    """The Host or Origin header names somebody else: a page trying to reach a local server."""
+
+
+class IdempotencyConflict(
+    CodePlaneError,
+    name="IDEMPOTENCY_CONFLICT",
+    code=2006,
+    http=409,
+    rpc="already_exists",
+    hint="use a new idempotency_key for a different request",
+):
+    """The key was used before with other arguments."""
+
+
+class OutcomeUnknown(
+    CodePlaneError,
+    name="OUTCOME_UNKNOWN",
+    code=2007,
+    http=409,
+    rpc="aborted",
+    hint="look at the repository and at `cpl log`, then decide; a new idempotency_key runs it again",
+):
+    """The first call with this key was interrupted; running it again could do it twice."""
+
+
+class ResultGone(
+    CodePlaneError,
+    name="RESULT_GONE",
+    code=2008,
+    http=410,
+    rpc="data_loss",
+    hint="the call was done; its result is no longer held. Read the present state instead",
+):
+    """The call with this key succeeded before, but its result was dropped from the bounded store."""
+
+
+class WorkspaceNotFound(
+    CodePlaneError,
+    name="WORKSPACE_NOT_FOUND",
+    code=3001,
+    http=404,
+    rpc="not_found",
+    hint="run it inside a repository, or name one with --repo DIR",
+):
+    """There is no workspace here."""
+
+
+class StorageReadOnly(
+    CodePlaneError,
+    name="STORAGE_READ_ONLY",
+    code=3002,
+    http=503,
+    rpc="unavailable",
+    hint="make .codeplane/ writable for this user, then: cpl up",
+):
+    """The ledger's folder cannot be written."""
+
+
+class StorageFull(
+    CodePlaneError,
+    name="STORAGE_FULL",
+    code=3003,
+    http=507,
+    rpc="resource_exhausted",
+    hint="free space on the disk that holds .codeplane/, then call again; nothing was half-done",
+    retryable=True,
+):
+    """The disk is full; what was acknowledged is safe, what was not is not there."""
+
+
+class SchemaTooNew(
+    CodePlaneError,
+    name="SCHEMA_TOO_NEW",
+    code=3004,
+    http=503,
+    rpc="failed_precondition",
+    hint="upgrade CodePlane: pipx upgrade codeplane",
+):
+    """The files were written by a newer CodePlane; this one leaves them alone."""
+
+
+class LedgerCorrupt(
+    CodePlaneError,
+    name="LEDGER_CORRUPT",
+    code=3005,
+    http=503,
+    rpc="data_loss",
+    hint="salvage what can be read, keeping the damaged file: cpl doctor --salvage",
+):
+    """The log on disk cannot be read."""
+
+
+class StorageFailed(
+    CodePlaneError,
+    name="STORAGE_FAILED",
+    code=3006,
+    http=503,
+    rpc="unavailable",
+    hint="look at the cause; then: cpl doctor",
+    retryable=True,
+):
+    """The log could not be written for a reason of the disk or the system."""
+
+
+class ServerRunning(
+    CodePlaneError,
+    name="SERVER_RUNNING",
+    code=3007,
+    http=409,
+    rpc="already_exists",
+    hint="use the running one (cpl status), or end it first: cpl down",
+):
+    """Another process already serves this repository."""
+
+
+class ConfigInvalid(
+    CodePlaneError,
+    name="CONFIG_INVALID",
+    code=3008,
+    http=400,
+    rpc="failed_precondition",
+    hint="mend the file or variable named above; all settings: docs/reference/settings.md",
+):
+    """A setting is unknown or has an impossible value."""
+
+
+class ServerUnreachable(
+    CodePlaneError,
+    name="SERVER_UNREACHABLE",
+    code=3009,
+    http=503,
+    rpc="unavailable",
+    hint="start it: cpl up",
+    retryable=True,
+):
+    """No server answers for this repository."""
+
+
+class BindRefused(
+    CodePlaneError,
+    name="BIND_REFUSED",
+    code=3010,
+    http=400,
+    rpc="failed_precondition",
+    hint="set server.host to 127.0.0.1 or ::1",
+):
+    """The address is not loopback, or cannot be bound."""
+
+
+class TaskBudgetExceeded(
+    CodePlaneError,
+    name="TASK_BUDGET_EXCEEDED",
+    code=6001,
+    http=429,
+    rpc="resource_exhausted",
+    hint="add budget with session_configure (limits_delta), or session_close and start a new session",
+):
+    """The task used up its mutations, test runs or time."""
+
+
+class SessionNotFound(
+    CodePlaneError,
+    name="SESSION_NOT_FOUND",
+    code=6002,
+    http=404,
+    rpc="not_found",
+    hint="leave session_id out to get a session of your own, or make one with session_create",
+):
+    """No session has that id."""
+
+
+class SessionClosed(
+    CodePlaneError,
+    name="SESSION_CLOSED",
+    code=6003,
+    http=409,
+    rpc="failed_precondition",
+    hint="make a new one with session_create; closed tasks are never reopened by themselves",
+):
+    """The session has ended."""
+
+
+class SequenceConflict(
+    CodePlaneError,
+    name="SEQUENCE_CONFLICT",
+    code=7001,
+    http=409,
+    rpc="aborted",
+    hint="read the stream again and decide anew",
+    retryable=True,
+):
+    """The stream moved on since it was read."""
+
+
+class StreamGap(
+    CodePlaneError,
+    name="STREAM_GAP",
+    code=7002,
+    http=410,
+    rpc="out_of_range",
+    hint="read the present state, then watch from the first sequence named in details",
+):
+    """Events asked for were dropped by retention."""
+
+
+class Overloaded(
+    CodePlaneError,
+    name="OVERLOADED",
+    code=7003,
+    http=503,
+    rpc="resource_exhausted",
+    hint="call again in a moment",
+    retryable=True,
+):
+    """A queue is full."""
+
+
+class ShuttingDown(
+    CodePlaneError,
+    name="SHUTTING_DOWN",
+    code=7004,
+    http=503,
+    rpc="unavailable",
+    hint="reconnect when the server is back: cpl up",
+    retryable=True,
+):
+    """The server is ending and takes no new calls."""
+
+
+class Internal(
+    CodePlaneError,
+    name="INTERNAL",
+    code=9001,
+    http=500,
+    rpc="internal",
+    hint="a bug in CodePlane: please report it with the output of `cpl doctor --logs`",
+):
+    """Something broke inside CodePlane."""
+
+
+ERRORS: tuple[type[CodePlaneError], ...] = tuple(sorted(CodePlaneError.__subclasses__(), key=lambda kind: kind.code))

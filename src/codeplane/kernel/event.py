@@ -1,0 +1,118 @@
+"""Facts: what is written to the log, and what comes back from it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.json import JsonObject, JsonValue
+
+
+class Source(StrEnum):
+    """Which part of the system states the fact."""
+
+    MODEL_UNTRUSTED = "MODEL_UNTRUSTED"
+    POLICY_ENGINE = "POLICY_ENGINE"
+    TOOL_EXECUTOR = "TOOL_EXECUTOR"
+    SYSTEM = "SYSTEM"
+
+
+class ContentTrust(StrEnum):
+    """How far the payload's content may be believed."""
+
+    UNTRUSTED_MODEL = "UNTRUSTED_MODEL"
+    TRUSTED_VALIDATED = "TRUSTED_VALIDATED"
+    TRUSTED_SYSTEM = "TRUSTED_SYSTEM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation:
+    """What else an event belongs to, beside its stream."""
+
+    session_id: str | None = None
+    call_id: str | None = None
+    task_id: str | None = None
+    thread_id: str | None = None
+    turn_id: str | None = None
+    job_id: str | None = None
+
+
+NO_CORRELATION = Correlation()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An event before the log has given it its place."""
+
+    stream: str
+    type: str
+    payload: JsonObject
+    actor: str = "system"
+    source: Source = Source.SYSTEM
+    content_trust: ContentTrust = ContentTrust.TRUSTED_SYSTEM
+    correlation: Correlation = field(default=NO_CORRELATION)
+    schema: int = 1
+    event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One fact in the log."""
+
+    event_id: str
+    stream: str
+    sequence: int
+    position: int
+    type: str
+    schema: int
+    at_ns: int
+    actor: str
+    source: Source
+    content_trust: ContentTrust
+    correlation: Correlation
+    payload: JsonObject
+
+    def to_wire(self) -> JsonObject:
+        """The event as surfaces and exports show it."""
+        ids: dict[str, JsonValue] = {}
+        for name in Correlation.__slots__:
+            value = getattr(self.correlation, name)
+            if value is not None:
+                ids[name] = value
+        return {
+            "event_id": self.event_id,
+            "stream": self.stream,
+            "sequence": self.sequence,
+            "position": self.position,
+            "type": self.type,
+            "schema": self.schema,
+            "occurred_at": rfc3339(self.at_ns),
+            "actor": self.actor,
+            "source": self.source.value,
+            "content_trust": self.content_trust.value,
+            **ids,
+            "payload": self.payload,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """Where a batch of drafts landed; `sequences` in the order of the drafts."""
+
+    last_position: int
+    sequences: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """Nothing happened, and the stream is alive."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Events that were asked for are gone; the watch ends after this."""
+
+    stream: str
+    requested_after: int
+    first_available: int

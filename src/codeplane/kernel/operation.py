@@ -1,0 +1,167 @@
+"""What an operation is: one typed thing the plane can do, defined once and projected everywhere."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from codeplane.kernel.json import dumps
+
+if TYPE_CHECKING:
+    from codeplane.kernel.call import Call
+
+
+class Risk(StrEnum):
+    """What a call can do to the world, mildest first."""
+
+    READ = "low"
+    WRITE = "medium"
+    EXFILTRATION = "high"
+    HIGH = "high_shell"
+    DESTRUCTIVE = "destructive"
+
+
+class Budget(StrEnum):
+    """Which of a task's limits a call counts against."""
+
+    NONE = "none"
+    MUTATION = "mutation"
+    TEST_RUN = "test_run"
+
+
+class Request(BaseModel):
+    """The arguments of an operation; unknown fields are refused by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Result(BaseModel):
+    """What an operation answers with; `text` is what an agent reads."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def text(self) -> str:
+        """The answer in as few words as it can be said."""
+        return dumps(self.model_dump(mode="json", exclude_none=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """What one call would really do, judged from its arguments."""
+
+    risk: Risk
+    effects: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    remotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a person is shown before deciding."""
+
+    summary: str
+    body: str = ""
+
+
+Handler: TypeAlias = "Callable[[Call, Request], Awaitable[Result] | AsyncIterator[Result]]"
+Assess: TypeAlias = Callable[[Request], Assessment]
+PreviewMaker: TypeAlias = Callable[[Request], Awaitable[Preview]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationMark:
+    """The metadata `@operation` leaves on a method."""
+
+    name: str
+    risk: Risk
+    budget: Budget
+    capability: str
+    toolset: str
+    timeout_sec: float
+    deprecated: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation ready to be called, with everything derived from its one definition."""
+
+    mark: OperationMark
+    summary: str
+    description: str
+    request: type[Request]
+    result: type[Result]
+    streaming: bool
+    handler: Handler
+    assess: Assess | None
+    preview: PreviewMaker | None
+
+    MARK: ClassVar[str] = "__codeplane_operation__"
+    ASSESSES: ClassVar[str] = "__codeplane_assesses__"
+    PREVIEWS: ClassVar[str] = "__codeplane_previews__"
+
+    @property
+    def name(self) -> str:
+        """The dotted name, as in `git.status`."""
+        return self.mark.name
+
+    @property
+    def tool(self) -> str:
+        """The name as an MCP tool."""
+        return self.mark.name.replace(".", "_")
+
+    @property
+    def mutates(self) -> bool:
+        """Whether a call can change anything, so that its intent is durable before it runs."""
+        return self.mark.risk is not Risk.READ
+
+    def assessment(self, request: Request) -> Assessment:
+        """What this call would do; the operation's own risk where it has nothing finer to say."""
+        if self.assess is None:
+            return Assessment(risk=self.mark.risk)
+        return self.assess(request)
+
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def operation(
+    name: str,
+    *,
+    risk: Risk,
+    budget: Budget = Budget.NONE,
+    capability: str = "read_files",
+    toolset: str = "all",
+    timeout_sec: float = 60.0,
+    deprecated: str | None = None,
+) -> Callable[[F], F]:
+    """Mark a method as an operation; its type hints are the schema, an async generator is a stream."""
+    mark = OperationMark(
+        name=name,
+        risk=risk,
+        budget=budget,
+        capability=capability,
+        toolset=toolset,
+        timeout_sec=timeout_sec,
+        deprecated=deprecated,
+    )
+    return _attach(Operation.MARK, mark)
+
+
+def assesses(name: str) -> Callable[[F], F]:
+    """Mark the method that judges one call of the named operation before it is authorised."""
+    return _attach(Operation.ASSESSES, name)
+
+
+def previews(name: str) -> Callable[[F], F]:
+    """Mark the method that renders what a person is shown before deciding on a call."""
+    return _attach(Operation.PREVIEWS, name)
+
+
+def _attach(attribute: str, value: object) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        setattr(function, attribute, value)
+        return function
+
+    return mark

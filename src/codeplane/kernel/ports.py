@@ -1,0 +1,213 @@
+"""Where the planes meet: what the conveyor and the operations need from others, as protocols."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.call import Call, Effects, Failure
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Assessment, Budget, Operation, Preview
+
+
+class EventLog(Protocol):
+    """The one ordered, durable log."""
+
+    async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
+        """Append all or none and return when durable; `expect` names the last sequence each stream must have."""
+        ...
+
+    def append_soon(self, drafts: Sequence[Draft]) -> bool:
+        """Append without waiting; False when the queue is full and the caller has to wait with `append`."""
+        ...
+
+    async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        """Events of one stream after a sequence, oldest first; raises StreamGap when some of them are gone."""
+        ...
+
+    async def query(self, query: "EventQuery") -> list[Event]:
+        """Events of the whole log that fit, in the order of their positions."""
+        ...
+
+    def watch(
+        self, *, streams: Mapping[str, int], heartbeat_sec: float = 15.0
+    ) -> AsyncIterator[Event | Heartbeat | Gap]:
+        """Events of the streams after the given sequences, and then as they happen."""
+        ...
+
+    def follow(self, query: "EventQuery", *, heartbeat_sec: float = 15.0) -> AsyncIterator[Event | Heartbeat | Gap]:
+        """Events of the whole log that fit, after a position, and then as they happen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery:
+    """Which events of the whole log are wanted."""
+
+    after: int = 0
+    until: int | None = None
+    limit: int = 1000
+    stream: str | None = None
+    types: tuple[str, ...] = ()
+    task_id: str | None = None
+    session_id: str | None = None
+    call_id: str | None = None
+    newest: bool = False
+
+
+class Blobs(Protocol):
+    """A bounded store of bytes by their hash; events carry the hashes."""
+
+    def put(self, data: bytes) -> str:
+        """Store bytes before anything that is appended afterwards, and return their hash."""
+        ...
+
+    async def get(self, digest: str) -> bytes | None:
+        """The bytes, or None when they were never here or have been dropped."""
+        ...
+
+
+class Identity(Protocol):
+    """Who is calling."""
+
+    def identify(self, caller: Caller) -> Actor:
+        """The actor behind a caller, or Unauthorized."""
+        ...
+
+
+class Verdict(StrEnum):
+    """What the rules say about a call."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A verdict and why."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+
+
+class Authority(Protocol):
+    """What an actor may do."""
+
+    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
+        """Allow, ask or deny one call."""
+        ...
+
+    def check_path(self, path: str) -> None:
+        """Raise PathDenied unless the path may be written."""
+        ...
+
+
+class Approver(Protocol):
+    """Puts a question to a person and waits for the answer."""
+
+    async def approve(self, call: Call, assessment: Assessment, decision: Decision, preview: Preview | None) -> None:
+        """Return when a person said yes; raise otherwise."""
+        ...
+
+
+class Task(Protocol):
+    """The unit of work a call is counted in."""
+
+    @property
+    def task_id(self) -> str: ...
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReport:
+    """What a finished call means for its task."""
+
+    operation: Operation
+    effects: Effects | None
+    failure: Failure | None
+    error: CodePlaneError | None
+    repo_before: str | None
+    repo_after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """Fingerprints of what a call did or how it failed, and what their repetition signals."""
+
+    mutation_fingerprint: str | None = None
+    failure_fingerprint: str | None = None
+    signals: tuple[JsonObject, ...] = ()
+
+
+class Tasks(Protocol):
+    """Sessions and the tasks they carry."""
+
+    def enter(self, caller: Caller, actor: Actor, session_id: str | None) -> Task:
+        """The task of the caller's session, opened if there is none yet."""
+        ...
+
+    def charge(self, task: Task, budget: Budget) -> None:
+        """Count a call against the task's limits, or raise TaskBudgetExceeded."""
+        ...
+
+    def settle(self, task: Task, report: CallReport) -> Convergence:
+        """Take note of how a call ended."""
+        ...
+
+
+class Claim(Protocol):
+    """The right to run a call under an idempotency key."""
+
+    @property
+    def replay(self) -> "StoredOutcome | None":
+        """How the first call with this key ended, when there was one."""
+        ...
+
+    def release(self) -> None:
+        """Let others go on; what happened is in the log."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOutcome:
+    """A result or an error that was given before."""
+
+    result_json: str | None = None
+    error: CodePlaneError | None = None
+
+
+class Idempotency(Protocol):
+    """Remembers calls by their keys."""
+
+    async def claim(self, *, owner_id: str, operation: str, key: str, arguments_hash: str) -> Claim:
+        """Claim a key, waiting while another call holds it; IdempotencyConflict for other arguments."""
+        ...
+
+
+class RepoState(Protocol):
+    """Which commit the repository is at."""
+
+    def head(self) -> str | None:
+        """The commit HEAD points at; None without git or without commits."""
+        ...
+
+
+class Observer(Protocol):
+    """Is told of every call, for metrics and logs."""
+
+    def call_finished(self, *, operation: str, status: str, duration_ns: int, call: JsonObject) -> None:
+        """One call ended."""
+        ...
+
+    def call_crashed(self, *, operation: str, call_id: str, error: BaseException) -> None:
+        """A handler raised something that is not in the table of errors."""
+        ...

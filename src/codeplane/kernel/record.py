@@ -1,0 +1,107 @@
+"""What the ledger keeps of a call: intent before a mutation, outcome after every call."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import CodePlaneError, TaskBudgetExceeded
+from codeplane.kernel.event import Draft, Source
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.operation import Operation
+from codeplane.kernel.ports import Convergence
+
+CALL_STARTED = "call.started"
+CALL_FINISHED = "call.finished"
+MAX_RECORDED_ARGUMENTS = 4096
+
+
+def task_stream(task_id: str) -> str:
+    """The stream a task's own facts and its calls are in."""
+    return f"task/{task_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The facts of one call, ready to be appended."""
+
+    call: Call
+    operation: Operation
+    arguments: JsonObject
+    arguments_hash: str
+    repo_before: str | None
+    executed: bool
+
+    def started(self) -> Draft:
+        """The intent of a mutation; durable before its handler runs."""
+        return self._draft(CALL_STARTED, self._common())
+
+    def finished(
+        self,
+        *,
+        duration_ns: int,
+        result: bytes | None,
+        error: CodePlaneError | None,
+        convergence: Convergence,
+        repo_after: str | None,
+    ) -> Draft:
+        """How the call ended."""
+        payload = self._common()
+        payload["duration_us"] = duration_ns // 1000
+        payload["executed"] = self.executed
+        payload["status"] = "ok" if error is None else error.name
+        if result is not None:
+            payload["result_hash"] = digest(result)
+            payload["result_bytes"] = len(result)
+        if error is not None:
+            payload["error"] = {"code": error.code, "message": error.message[:1000], "retryable": error.retryable}
+            if isinstance(error, TaskBudgetExceeded):
+                payload["limit_triggered"] = error.details.get("budget_type")
+        if repo_after is not None:
+            payload["repo_after"] = repo_after
+        effects, failure = self.call.effects, self.call.failure
+        if effects is not None:
+            payload["changed_paths"] = list(effects.changed_paths[:1000])
+            payload["diff_stats"] = {
+                "files_changed": len(effects.changed_paths),
+                "insertions": effects.insertions,
+                "deletions": effects.deletions,
+            }
+            payload["short_diff"] = list(effects.short_diff[:100])
+        if failure is not None:
+            payload["failure_class"] = failure.kind
+            payload["failing_tests"] = list(failure.failing_tests[:100])
+        if convergence.mutation_fingerprint is not None:
+            payload["mutation_fingerprint"] = convergence.mutation_fingerprint
+        if convergence.failure_fingerprint is not None:
+            payload["failure_fingerprint"] = convergence.failure_fingerprint
+        return self._draft(CALL_FINISHED, payload)
+
+    def _common(self) -> JsonObject:
+        payload: JsonObject = {
+            "operation": self.operation.name,
+            "mutates": self.operation.mutates,
+            "arguments_hash": self.arguments_hash,
+        }
+        if self.operation.mutates:
+            if self.call.idempotency_key is not None:
+                payload["idempotency_key"] = self.call.idempotency_key
+                payload["owner_id"] = self.call.actor.owner_id
+            if self.repo_before is not None:
+                payload["repo_before"] = self.repo_before
+        elif len(text := dumps(self.arguments)) <= MAX_RECORDED_ARGUMENTS:
+            # Reads can be replayed, so what was asked is kept; what a mutation wrote is content, and is not.
+            payload["arguments"] = self.arguments
+        else:
+            payload["arguments_bytes"] = len(text)
+        return payload
+
+    def _draft(self, kind: str, payload: JsonObject) -> Draft:
+        task = self.call.task
+        return Draft(
+            stream=task_stream(task.task_id) if task is not None else "calls",
+            type=kind,
+            payload=payload,
+            actor=str(self.call.actor),
+            source=Source.TOOL_EXECUTOR,
+            correlation=self.call.correlation,
+        )

@@ -1,0 +1,48 @@
+"""JSON schemas as small as they can be: agents pay for every byte of a tool list."""
+
+from typing import cast
+
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Operation
+
+IDEMPOTENCY_KEY = "idempotency_key"
+
+
+def input_schema(operation: Operation) -> JsonObject:
+    """The schema of an operation's arguments, without titles and null branches."""
+    schema = cast(JsonObject, _shrink(operation.request.model_json_schema()))
+    schema.pop("description", None)
+    schema.pop("additionalProperties", None)
+    properties = dict(cast(JsonObject, schema.get("properties", {})))
+    if operation.mutates and IDEMPOTENCY_KEY not in properties:
+        properties[IDEMPOTENCY_KEY] = {"type": "string"}
+    return {**schema, "type": "object", "properties": properties}
+
+
+def output_schema(operation: Operation) -> JsonObject:
+    """The schema of an operation's result."""
+    return cast(JsonObject, _shrink(operation.result.model_json_schema(mode="serialization")))
+
+
+def _shrink(node: object, *, names: bool = False) -> JsonValue:
+    """Drop what says nothing; `names` marks a mapping whose keys are the caller's words, not the schema's."""
+    if isinstance(node, list):
+        return [_shrink(item) for item in node]
+    if not isinstance(node, dict):
+        return cast(JsonValue, node)
+    if names:
+        return {key: _shrink(value) for key, value in node.items()}
+    kept = {
+        key: _shrink(value, names=key in ("properties", "$defs"))
+        for key, value in node.items()
+        if key != "title" and not (key == "default" and value in (None, [], {}))
+    }
+    branches = kept.get("anyOf")
+    if isinstance(branches, list):
+        real = [branch for branch in branches if branch != {"type": "null"}]
+        if len(real) == 1 and isinstance(real[0], dict):
+            kept.pop("anyOf")
+            kept = {**real[0], **kept}
+        else:
+            kept["anyOf"] = real
+    return kept

@@ -1,0 +1,56 @@
+"""A repository root and the places CodePlane keeps its own files in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A repository root with its `.codeplane/`."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        """The folder of everything that is ours; it ignores itself in git."""
+        return self.root / ".codeplane"
+
+    @property
+    def ledger(self) -> Path:
+        """The log and its projections."""
+        return self.home / "ledger.db"
+
+    @property
+    def config(self) -> Path:
+        """The repository's own settings."""
+        return self.home / "config.yaml"
+
+    @property
+    def port(self) -> Path:
+        """The running server's port, for clients."""
+        return self.home / "port"
+
+    @property
+    def server(self) -> Path:
+        """Who serves this workspace: pid, address and start."""
+        return self.home / "server.json"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the one process that serves or embeds this workspace."""
+        return self.home / "lock"
+
+    @property
+    def owner_token(self) -> Path:
+        """The owner's secret, readable by the owner alone."""
+        return self.home / "owner.token"
+
+    @property
+    def log(self) -> Path:
+        """What the server said about itself, as JSON lines."""
+        return self.home / "logs" / "server.jsonl"
+
+    @property
+    def exports(self) -> Path:
+        """Exported traces."""
+        return self.home / "exports"
