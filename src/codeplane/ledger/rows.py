@@ -1,0 +1,90 @@
+"""Events as rows of the log's table, and back."""
+
+import json
+from typing import TypeAlias
+
+from codeplane.kernel.event import NO_CORRELATION, ContentTrust, Correlation, Draft, Event, Source
+
+Cell: TypeAlias = str | int | float | bytes | None
+Row: TypeAlias = tuple[Cell, ...]
+
+COLUMNS = (
+    "position, stream, sequence, event_id, type, schema, at_ns, actor, source, content_trust, "
+    "session_id, call_id, task_id, thread_id, turn_id, job_id, payload"
+)
+INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 17)})"
+
+_SOURCES = {member.value: member for member in Source}
+_TRUSTS = {member.value: member for member in ContentTrust}
+
+
+def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns: int) -> Event:
+    """A draft with its place in the log."""
+    return Event(
+        event_id=event_id,
+        stream=draft.stream,
+        sequence=sequence,
+        position=position,
+        type=draft.type,
+        schema=draft.schema,
+        at_ns=at_ns,
+        actor=draft.actor,
+        source=draft.source,
+        content_trust=draft.content_trust,
+        correlation=draft.correlation,
+        payload=draft.payload,
+    )
+
+
+def to_row(event: Event, payload: str) -> Row:
+    """The event's row; the payload was encoded before, by whoever appended it."""
+    ids = event.correlation
+    return (
+        event.position,
+        event.stream,
+        event.sequence,
+        event.event_id,
+        event.type,
+        event.schema,
+        event.at_ns,
+        event.actor,
+        event.source.value,
+        event.content_trust.value,
+        ids.session_id,
+        ids.call_id,
+        ids.task_id,
+        ids.thread_id,
+        ids.turn_id,
+        ids.job_id,
+        payload,
+    )
+
+
+def from_row(row: tuple[object, ...]) -> Event:
+    """The event a row holds."""
+    (position, stream, sequence, event_id, kind, schema, at_ns, actor, source, trust, *ids, payload) = row
+    correlation = NO_CORRELATION
+    if any(ids):
+        session_id, call_id, task_id, thread_id, turn_id, job_id = (None if i is None else str(i) for i in ids)
+        correlation = Correlation(
+            session_id=session_id,
+            call_id=call_id,
+            task_id=task_id,
+            thread_id=thread_id,
+            turn_id=turn_id,
+            job_id=job_id,
+        )
+    return Event(
+        event_id=str(event_id),
+        stream=str(stream),
+        sequence=int(str(sequence)),
+        position=int(str(position)),
+        type=str(kind),
+        schema=int(str(schema)),
+        at_ns=int(str(at_ns)),
+        actor=str(actor),
+        source=_SOURCES[str(source)],
+        content_trust=_TRUSTS[str(trust)],
+        correlation=correlation,
+        payload=json.loads(str(payload)),
+    )

@@ -1,0 +1,281 @@
+"""The one thread that writes: group commit, projections in the same transaction, acknowledgement after it."""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown
+from codeplane.kernel.event import Appended, Draft, Event
+from codeplane.kernel.ids import uuid7
+from codeplane.ledger.database import translate
+from codeplane.ledger.projection import Projector
+from codeplane.ledger.rows import INSERT, Row, to_event, to_row
+
+_KNOWN_STREAMS = 20_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Append:
+    """Drafts to be appended, all or none."""
+
+    drafts: Sequence[Draft]
+    payloads: Sequence[str]
+    expect: Mapping[str, int] | None = None
+    reply: "Reply | None" = None
+
+    @property
+    def weight(self) -> int:
+        """How many places in the queue it takes."""
+        return len(self.drafts)
+
+
+@dataclass(slots=True, kw_only=True)
+class Command:
+    """Anything else that has to be written, in a transaction of its own."""
+
+    run: "Callable[[Writing], object]"
+    reply: "Reply | None" = None
+    weight: int = 1
+
+
+Job: TypeAlias = Append | Command
+
+
+class Reply:
+    """Where a job's outcome is waited for."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[object] = self.loop.create_future()
+
+    def settle(self, value: object) -> None:
+        """Give the outcome to whoever still waits; runs on the loop."""
+        if self.future.done():
+            return
+        if isinstance(value, BaseException):
+            self.future.set_exception(value)
+        else:
+            self.future.set_result(value)
+
+
+@dataclass(slots=True, kw_only=True)
+class Writing:
+    """The open transaction: gives drafts their places."""
+
+    connection: sqlite3.Connection
+    heads: dict[str, int]
+    position: int
+    clock: Clock
+    rows: list[Row] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    touched: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def head(self, stream: str) -> int:
+        """The stream's last sequence."""
+        known = self.heads.get(stream)
+        if known is None:
+            row = self.connection.execute("SELECT head FROM streams WHERE stream = ?", (stream,)).fetchone()
+            known = self.heads[stream] = int(row[0]) if row else 0
+        return known
+
+    def append(self, drafts: Sequence[Draft], payloads: Sequence[str]) -> Appended:
+        """Place the drafts at the ends of their streams."""
+        sequences: list[int] = []
+        for draft, payload in zip(drafts, payloads, strict=True):
+            at_ns = self.clock.now_ns()
+            self.position += 1
+            sequence = self.heads[draft.stream] = self.head(draft.stream) + 1
+            event = to_event(
+                draft, event_id=draft.event_id or uuid7(), sequence=sequence, position=self.position, at_ns=at_ns
+            )
+            self.rows.append(to_row(event, payload))
+            self.events.append(event)
+            self.touched[draft.stream] = (sequence, at_ns)
+            sequences.append(sequence)
+        return Appended(last_position=self.position, sequences=tuple(sequences))
+
+    def flush(self, projector: Projector) -> None:
+        """Write what was placed, and let the projections take it in."""
+        if not self.rows:
+            return
+        self.connection.executemany(INSERT, self.rows)
+        self.connection.executemany(
+            """INSERT INTO streams(stream, head, first, last_at_ns) VALUES (?1, ?2, 1, ?3)
+               ON CONFLICT(stream) DO UPDATE SET head = ?2, last_at_ns = ?3""",
+            [(stream, head, at_ns) for stream, (head, at_ns) in self.touched.items()],
+        )
+        self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
+        projector.apply(self.connection, self.events)
+        self.rows, self.events, self.touched = [], [], {}
+
+
+class Writer:
+    """Owns the writing connection; everything that is written goes through its queue."""
+
+    def __init__(
+        self,
+        *,
+        connection: sqlite3.Connection,
+        path: Path,
+        projector: Projector,
+        clock: Clock,
+        batch_events: int,
+        on_commit: Callable[[int, int], None],
+        on_lost: Callable[[CodePlaneError], None],
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._projector = projector
+        self._clock = clock
+        self._batch_events = batch_events
+        self._on_commit = on_commit
+        self._on_lost = on_lost
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._closed = False
+        self._heads: dict[str, int] = {}
+        (self._position,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+        self._thread = threading.Thread(target=self._run, name="codeplane-ledger", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Events in the queue."""
+        return self._waiting
+
+    @property
+    def position(self) -> int:
+        """The last position that is durable."""
+        return int(self._position)
+
+    def submit(self, job: Job) -> None:
+        """Queue a job; jobs are written in the order they were queued in."""
+        with self._lock:
+            if self._closed:
+                raise ShuttingDown("the ledger is closed")
+            self._waiting += job.weight
+            self._queue.put(job)
+
+    def close(self) -> None:
+        """Write what is queued, then end."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        while True:
+            batch, last = self._collect()
+            if batch:
+                self._write(batch)
+            if last:
+                return
+
+    def _collect(self) -> tuple[list[Job], bool]:
+        job = self._queue.get()
+        if job is None:
+            return [], True
+        batch, weight = [job], job.weight
+        while weight < self._batch_events:
+            try:
+                job = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                return batch, True
+            batch.append(job)
+            weight += job.weight
+        return batch, False
+
+    def _write(self, batch: list[Job]) -> None:
+        started = self._clock.monotonic_ns()
+        before = self.position
+        try:
+            outcomes = self._commit(batch)
+        except Exception as error:
+            # A commit of many failed: each gets its own, so that one bad job fails alone.
+            if len(batch) > 1:
+                for job in batch:
+                    self._write([job])
+                return
+            outcomes = [self._failure(error)]
+        with self._lock:
+            self._waiting -= sum(job.weight for job in batch)
+        self._acknowledge(zip(batch, outcomes, strict=True))
+        self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
+
+    def _commit(self, batch: list[Job]) -> list[object]:
+        if len(self._heads) > _KNOWN_STREAMS:
+            self._heads.clear()
+        writing = Writing(connection=self._connection, heads=self._heads, position=self.position, clock=self._clock)
+        outcomes: list[object] = []
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                outcomes.append(self._perform(job, writing))
+            writing.flush(self._projector)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._heads.clear()
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._position = writing.position
+        return outcomes
+
+    def _perform(self, job: Job, writing: Writing) -> object:
+        if isinstance(job, Command):
+            writing.flush(self._projector)
+            outcome = job.run(writing)
+            writing.flush(self._projector)
+            return outcome
+        for stream, expected in (job.expect or {}).items():
+            found = writing.head(stream)
+            if found != expected:
+                return SequenceConflict(
+                    f"{stream} is at {found}, not at {expected}",
+                    details={"stream": stream, "expected": expected, "found": found},
+                )
+        return writing.append(job.drafts, job.payloads)
+
+    def _failure(self, error: Exception) -> CodePlaneError:
+        if isinstance(error, CodePlaneError):
+            return error
+        if isinstance(error, sqlite3.IntegrityError):
+            return SequenceConflict(f"the log already holds this event: {error}")
+        if isinstance(error, sqlite3.Error):
+            known = translate(error, self._path)
+            known.__cause__ = error
+            return known
+        internal = Internal(f"the ledger failed: {type(error).__name__}: {error}")
+        internal.__cause__ = error
+        return internal
+
+    def _acknowledge(self, outcomes: Iterable[tuple[Job, object]]) -> None:
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Reply, object]]] = {}
+        for job, outcome in outcomes:
+            if job.reply is not None:
+                by_loop.setdefault(job.reply.loop, []).append((job.reply, outcome))
+            elif isinstance(outcome, CodePlaneError):
+                self._on_lost(outcome)
+        for loop, replies in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(_settle_all, replies)
+            except RuntimeError:
+                # The loop is closed: nobody waits any more, and what was written stays written.
+                continue
+
+
+def _settle_all(replies: list[tuple[Reply, object]]) -> None:
+    for reply, outcome in replies:
+        reply.settle(outcome)
