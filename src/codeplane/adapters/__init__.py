@@ -1,1 +1,1 @@
-""""""
+"""One outside technology per file."""

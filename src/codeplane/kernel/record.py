@@ -80,6 +80,7 @@ class Record:
         payload: JsonObject = {
             "operation": self.operation.name,
             "mutates": self.operation.mutates,
+            "budget": self.operation.mark.budget.value,
             "arguments_hash": self.arguments_hash,
         }
         if self.operation.mutates:

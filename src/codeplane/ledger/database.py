@@ -27,7 +27,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             stream TEXT PRIMARY KEY, head INTEGER NOT NULL, first INTEGER NOT NULL, last_at_ns INTEGER NOT NULL
         ) WITHOUT ROWID""",
         """CREATE TABLE log_state(
-            one INTEGER PRIMARY KEY CHECK(one = 1), last_position INTEGER NOT NULL, dropped_position INTEGER NOT NULL)""",
+            one INTEGER PRIMARY KEY CHECK(one = 1),
+            last_position INTEGER NOT NULL, dropped_position INTEGER NOT NULL)""",
         "INSERT INTO log_state VALUES (1, 0, 0)",
         "CREATE TABLE projections(name TEXT PRIMARY KEY, version INTEGER NOT NULL, position INTEGER NOT NULL)",
         """CREATE TABLE snapshots(

@@ -1,1 +1,1 @@
-""""""
+"""What CodePlane tells about itself: logs, metrics, status."""

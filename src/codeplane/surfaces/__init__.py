@@ -1,1 +1,1 @@
-""""""
+"""How clients reach the door; surfaces only translate."""

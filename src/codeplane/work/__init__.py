@@ -1,1 +1,1 @@
-""""""
+"""The work plane: sessions and the tasks they carry."""

@@ -1,1 +1,1 @@
-""""""
+"""The HTTP server: probes, the generic operation service, and the event stream."""

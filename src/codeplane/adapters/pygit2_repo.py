@@ -1,0 +1,35 @@
+"""Reading git repositories through libgit2."""
+
+from pathlib import Path
+
+import pygit2
+
+
+class GitRepo:
+    """What CodePlane asks git about; a folder without git has no commits."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._repository: pygit2.Repository | None = None
+
+    def head(self) -> str | None:
+        """The commit HEAD points at, read anew each time."""
+        try:
+            if self._repository is None:
+                self._repository = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+            return str(self._repository.head.target)
+        except (pygit2.GitError, KeyError):
+            self._repository = None
+            return None
+
+
+def find_root(start: Path) -> Path | None:
+    """The work tree that contains a folder, or None outside git."""
+    try:
+        found = pygit2.discover_repository(str(start))
+    except (pygit2.GitError, KeyError):
+        return None
+    if found is None:
+        return None
+    work_tree = pygit2.Repository(found).workdir
+    return Path(work_tree) if work_tree else None

@@ -1,0 +1,63 @@
+"""The dotted keys that settings can have, and the nearest one to a misspelt key."""
+
+import difflib
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args, get_origin
+
+from codeplane.kernel.config import Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What one key takes."""
+
+    takes_text: bool
+    takes_many: bool
+    item_keys: tuple[str, ...] = ()
+
+
+class SettingKeys:
+    """Every key of a model of settings, as in `server.port`."""
+
+    def __init__(self, model: type[Section]) -> None:
+        found = dict(_spread(model, ""))
+        self.settings: Mapping[str, Setting] = MappingProxyType(
+            {key: setting for key, setting in found.items() if setting is not None}
+        )
+        self.sections = frozenset(key for key, setting in found.items() if setting is None)
+
+    def beside(self, key: str) -> tuple[str, ...]:
+        """The keys of the section that the key is in, or would be in."""
+        section = key.rpartition(".")[0]
+        return tuple(other for other in (*self.settings, *self.sections) if other.rpartition(".")[0] == section)
+
+    def nearest(self, key: str) -> str | None:
+        """The key that was probably meant: of the same section first, then of any."""
+        name = key.rpartition(".")[2]
+        for candidates, wanted in (
+            ({other.rpartition(".")[2]: other for other in self.beside(key)}, name),
+            ({other: other for other in (*self.settings, *self.sections)}, key),
+            ({other.rpartition(".")[2]: other for other in self.settings}, name),
+        ):
+            near = difflib.get_close_matches(wanted, candidates, n=1)
+            if near:
+                return candidates[near[0]]
+        return None
+
+
+def _spread(model: type[Section], prefix: str) -> Iterator[tuple[str, Setting | None]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if inspect.isclass(kind) and issubclass(kind, Section):
+            yield f"{prefix}{name}", None
+            yield from _spread(kind, f"{prefix}{name}.")
+        elif get_origin(kind) is tuple:
+            item = get_args(kind)[0]
+            keys = tuple(item.model_fields) if inspect.isclass(item) and issubclass(item, Section) else ()
+            yield f"{prefix}{name}", Setting(takes_text=item is str, takes_many=True, item_keys=keys)
+        else:
+            text = kind is str or get_origin(kind) is Literal
+            yield f"{prefix}{name}", Setting(takes_text=text, takes_many=False)

@@ -1,0 +1,116 @@
+"""What several sources say about the settings, later ones over earlier ones."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from pydantic import ValidationError
+
+from codeplane.adapters.setting_keys import SettingKeys
+from codeplane.adapters.setting_problem import SettingProblem, in_words, refusal, shown, unknown
+from codeplane.adapters.yaml_document import Document, KeyPath, Origin
+from codeplane.kernel.config import Config
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """A value for one key, and where in its document it stands."""
+
+    value: JsonValue
+    document: Document
+    path: KeyPath
+
+
+class SettingLayers:
+    """Collects settings and problems, and ends in a Config or in all problems at once."""
+
+    def __init__(self) -> None:
+        self._keys = SettingKeys(Config)
+        self._given: dict[str, _Given] = {}
+        self._problems: list[SettingProblem] = []
+
+    def add_document(self, document: Document) -> None:
+        """Take everything a file says."""
+        self._section(document, document.value, "", ())
+
+    def add(self, origin: Origin, key: str, text: str) -> None:
+        """Take one key with its value as text, as of a variable or an option."""
+        if key not in self._keys.settings and key not in self._keys.sections:
+            self._unknown(origin.name, origin, key)
+            return
+        document = Document.parse(text, origin)
+        if key in self._keys.sections:
+            self._section(document, document.value, f"{key}.", ())
+            return
+        value = document.value
+        if self._keys.settings[key].takes_text and not isinstance(value, str | list | dict):
+            # `on` or `8080` is what somebody typed, not a boolean or a number, where text is wanted.
+            value = text.strip()
+        self._setting(document, value, key, ())
+
+    def origins(self) -> dict[str, str]:
+        """Where each key's value comes from."""
+        return {
+            key: self._given[key].document.origin.name if key in self._given else "default"
+            for key in self._keys.settings
+        }
+
+    def config(self) -> Config:
+        """The settings in force, or ConfigInvalid."""
+        tree: JsonObject = {}
+        for key, given in self._given.items():
+            *sections, name = key.split(".")
+            branch = tree
+            for section in sections:
+                branch = cast(JsonObject, branch.setdefault(section, {}))
+            branch[name] = given.value
+        try:
+            config = Config.model_validate_json(dumps(tree), strict=True)
+        except ValidationError as error:
+            self._judge(error)
+            raise refusal(self._problems) from None
+        if self._problems:
+            raise refusal(self._problems)
+        return config
+
+    def _section(self, document: Document, value: JsonValue, prefix: str, path: KeyPath) -> None:
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            place = document.origin.at(document.line(path))
+            said = f"must be a section of `key: value` lines, not {shown(value)}"
+            self._problems.append(SettingProblem(place=place, key=prefix.rstrip("."), text=said))
+            return
+        for name, item in value.items():
+            key, here = f"{prefix}{name}", (*path, name)
+            if key in self._keys.sections:
+                self._section(document, item, f"{key}.", here)
+            elif key in self._keys.settings:
+                self._setting(document, item, key, here)
+            else:
+                self._unknown(document.origin.at(document.line(here)), document.origin, key)
+
+    def _setting(self, document: Document, value: JsonValue, key: str, path: KeyPath) -> None:
+        if self._keys.settings[key].takes_many and value is not None and not isinstance(value, list):
+            value = [value]
+        self._given[key] = _Given(value=value, document=document, path=path)
+
+    def _unknown(self, place: str, origin: Origin, key: str) -> None:
+        near, known = self._keys.nearest(key), self._keys.beside(key)
+        section, _, _ = key.rpartition(".")
+        if origin.is_file and section:
+            near = near and near.removeprefix(f"{section}.")
+            known = tuple(other.removeprefix(f"{section}.") for other in known)
+        text = unknown(near and origin.spell(near), [origin.spell(other) for other in known])
+        self._problems.append(SettingProblem(place=place, key=key, text=text))
+
+    def _judge(self, error: ValidationError) -> None:
+        for item in error.errors(include_url=False):
+            depth = next(
+                n for n in range(len(item["loc"]), 0, -1) if ".".join(map(str, item["loc"][:n])) in self._given
+            )
+            key = ".".join(map(str, item["loc"][:depth]))
+            given, within = self._given[key], item["loc"][depth:]
+            place = given.document.origin.at(given.document.line((*given.path, *within)))
+            text = in_words(item, self._keys.settings[key].item_keys)
+            self._problems.append(SettingProblem(place=place, key=".".join(map(str, item["loc"])), text=text))

@@ -1,0 +1,91 @@
+"""Settings from the command line, the environment and two YAML files, each with where it came from."""
+
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from codeplane.adapters.setting_layers import SettingLayers
+from codeplane.adapters.yaml_document import Document, Origin
+from codeplane.kernel.config import Config
+from codeplane.kernel.errors import ConfigInvalid
+from codeplane.kernel.workspace import Workspace
+
+MAX_FILE_BYTES = 1024 * 1024
+ENV_PREFIX = "CODEPLANE__"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedConfig:
+    """The settings in force, where each came from, and which files were read."""
+
+    config: Config
+    origins: Mapping[str, str]
+    sources: tuple[str, ...]
+
+
+def load_config(
+    *, workspace: Workspace, user_config: Path | None, environ: Mapping[str, str], overrides: Sequence[str]
+) -> LoadedConfig:
+    """The settings in force: `--set` over environment over repository over user over defaults, or ConfigInvalid.
+
+    Misspelt keys are refused in every source; values are judged where they are in force.
+    """
+    layers = SettingLayers()
+    sources: list[str] = []
+    for path in (user_config, workspace.config):
+        text = _read(path) if path is not None else None
+        if text is not None:
+            sources.append(str(path))
+            layers.add_document(Document.parse(text, Origin(name=str(path), is_file=True)))
+    for name, key in _variables(environ):
+        layers.add(Origin(name=name, spell=_as_variable), key, environ[name])
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if not value.strip():
+            raise ConfigInvalid(f"--set {override}: no value is given", hint="write it as: --set server.port=8080")
+        layers.add(Origin(name="--set"), key.strip(), value)
+    config = layers.config()
+    return LoadedConfig(config=config, origins=MappingProxyType(layers.origins()), sources=tuple(sources))
+
+
+def _as_variable(key: str) -> str:
+    return ENV_PREFIX + key.replace(".", "__").upper()
+
+
+def _variables(environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Our variables and their keys, whole sections before single settings; an empty variable counts as not set."""
+    found: dict[str, str] = {}
+    for name in sorted(environ):
+        if not name.upper().startswith(ENV_PREFIX) or not environ[name].strip():
+            continue
+        key = name[len(ENV_PREFIX) :].lower().replace("__", ".")
+        if key in found:
+            raise ConfigInvalid(f"{found[key]} and {name} are the same setting", hint=f"unset {name}")
+        found[key] = name
+    return sorted(((name, key) for key, name in found.items()), key=lambda pair: pair[1].count("."))
+
+
+def _read(path: Path) -> str | None:
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ConfigInvalid(f"{path}: is a directory, where a file of settings is expected")
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigInvalid(f"{path}: is not a regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be read: {error.strerror}", hint="make it readable for this user, or remove it"
+        ) from error
+    if len(data) > MAX_FILE_BYTES:
+        raise ConfigInvalid(f"{path}: larger than {MAX_FILE_BYTES:,} bytes: this is not a file of settings")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ConfigInvalid(f"{path}:{line}: not UTF-8 text", hint="save the file as UTF-8") from None

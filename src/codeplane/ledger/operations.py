@@ -1,0 +1,274 @@
+"""The operations on the log itself."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import StreamGap
+from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import EventQuery
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.projection import differences, rebuild
+from codeplane.ledger.retention import Retention
+from codeplane.ledger.traces import TraceFolder
+from codeplane.ledger.writer import Writing
+
+_EXPORT_PAGE = 2000
+
+
+class EventFilter(Request):
+    """Which events are meant."""
+
+    stream: str | None = Field(None, description="a stream, or a prefix ending in *, such as task/*")
+    types: tuple[str, ...] = Field((), description="event types, such as call.finished", max_length=50)
+    task_id: str | None = None
+    call_id: str | None = None
+    in_session: str | None = Field(None, description="a session's id")
+    after: int = Field(0, ge=0, description="a position of the log; only later events")
+
+    def query(self, *, limit: int, until: int | None = None, after: int | None = None) -> EventQuery:
+        """The filter as the log takes it."""
+        return EventQuery(
+            after=self.after if after is None else after,
+            until=until,
+            limit=limit,
+            stream=self.stream,
+            types=self.types,
+            task_id=self.task_id,
+            call_id=self.call_id,
+            session_id=self.in_session,
+        )
+
+
+class EventsRequest(EventFilter, PageRequest):
+    """A page of events."""
+
+    newest: bool = Field(False, description="the newest ones instead of the oldest")
+    limit: int = Field(20, ge=1, le=1000)
+
+
+class WatchRequest(EventFilter):
+    """Events as they happen."""
+
+    heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
+    from_now: bool = Field(False, description="only what happens from now on")
+
+
+class EventItem(Result):
+    """One event, or a sign of life, or the gap that ends a watch."""
+
+    event: JsonObject | None = None
+    heartbeat: int | None = None
+    stream_gap: JsonObject | None = None
+
+    def text(self) -> str:
+        if self.event is None:
+            return dumps({"heartbeat": self.heartbeat})
+        return event_line(self.event)
+
+
+class EventPage(Result):
+    """Events in the order of the log."""
+
+    results: tuple[JsonObject, ...]
+    pagination: Pagination
+    last_position: int
+
+    def text(self) -> str:
+        return ("\n".join(map(event_line, self.results)) or "no events") + self.pagination.line()
+
+
+class Nothing(Request):
+    """No arguments."""
+
+
+class ExportResult(Result):
+    """Where the events were written."""
+
+    folder: str
+    events: int
+    bytes: int
+    segments: tuple[str, ...]
+    through_position: int
+
+
+class VerifyResult(Result):
+    """Whether the log and its tables are sound."""
+
+    ok: bool
+    integrity: str
+    last_position: int
+    streams: int
+    gaps: tuple[str, ...]
+    differing_tables: tuple[str, ...]
+
+    def text(self) -> str:
+        if self.ok:
+            return f"sound: {self.streams} streams to position {self.last_position}, no gaps, tables equal a rebuild"
+        parts = [f"integrity {self.integrity}", f"gaps in {self.gaps}", f"tables that differ: {self.differing_tables}"]
+        return "; ".join(parts)
+
+
+class RebuildResult(Result):
+    """Which tables were made anew."""
+
+    rebuilt: tuple[str, ...]
+    position: int
+
+
+class RetainResult(Result):
+    """What the log forgot."""
+
+    streams: int
+    events: int
+
+
+def event_line(wire: JsonObject) -> str:
+    """An event in one line."""
+    payload = wire["payload"]
+    assert isinstance(payload, dict)
+    said = [str(payload[name]) for name in ("operation", "status", "state", "reason") if payload.get(name) is not None]
+    at = str(wire["occurred_at"])[:23]
+    return f"{wire['position']} {at} {wire['stream']}#{wire['sequence']} {wire['type']} {' '.join(said)}".rstrip()
+
+
+class LedgerOperations:
+    """What clients can ask of the log."""
+
+    def __init__(
+        self, *, log: SqliteLog, retention: Retention, cursors: Cursors, exports: Path, segment_bytes: int
+    ) -> None:
+        self._log = log
+        self._retention = retention
+        self._cursors = cursors
+        self._exports = exports
+        self._segment_bytes = segment_bytes
+
+    @operation("ledger.events", risk=Risk.READ)
+    async def events(self, call: Call, request: EventsRequest) -> EventPage:
+        """Events of the log, paged; a page and those after it show the log as it was at the first."""
+        scope = _scope(call, request)
+        after, until = request.after, self._log.position
+        if request.cursor:
+            state = self._cursors.open(request.cursor, scope=scope)
+            after, until = int(str(state["after"])), int(str(state["until"]))
+        query = request.query(limit=request.limit + 1, until=until, after=after)
+        if request.newest:
+            found = await self._log.query(replace(query, newest=True, limit=request.limit))
+            return EventPage(results=_wire(found), pagination=Pagination(), last_position=until)
+        found = await self._log.query(query)
+        page, following = found[: request.limit], None
+        if len(found) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"after": page[-1].position, "until": until})
+        return EventPage(results=_wire(page), pagination=Pagination(next_cursor=following), last_position=until)
+
+    @operation("ledger.watch", risk=Risk.READ, timeout_sec=0)
+    async def watch(self, call: Call, request: WatchRequest) -> AsyncIterator[EventItem]:
+        """Events that fit, as they happen, with heartbeats; ends with stream_gap when some are gone."""
+        query = request.query(limit=0, after=self._log.position if request.from_now else None)
+        if query.stream is not None and not query.stream.endswith("*") and not request.from_now:
+            items = self._log.watch(streams={query.stream: request.after}, heartbeat_sec=request.heartbeat_sec)
+        else:
+            items = self._log.follow(query, heartbeat_sec=request.heartbeat_sec)
+        async for item in items:
+            if isinstance(item, Event):
+                yield EventItem(event=item.to_wire())
+            elif isinstance(item, Heartbeat):
+                yield EventItem(heartbeat=item.position)
+            else:
+                yield EventItem(stream_gap=_gap(item))
+                raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
+
+    @operation("ledger.export", risk=Risk.WRITE, timeout_sec=600)
+    async def export(self, call: Call, request: EventFilter) -> ExportResult:
+        """Write events as JSON lines under .codeplane/exports, rotating at the configured size."""
+        folder = TraceFolder(self._exports, segment_bytes=self._segment_bytes)
+        until, after, events, size = self._log.position, request.after, 0, 0
+        while True:
+            found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
+            size += await asyncio.to_thread(folder.write, found)
+            events += len(found)
+            if len(found) < _EXPORT_PAGE:
+                break
+            after = found[-1].position
+            await call.progress(after, until, f"{events} events written")
+        return ExportResult(
+            folder=str(self._exports),
+            events=events,
+            bytes=size,
+            segments=tuple(path.name for path in folder.segments()),
+            through_position=until,
+        )
+
+    @operation("ledger.verify", risk=Risk.READ, timeout_sec=600)
+    async def verify(self, call: Call, request: Nothing) -> VerifyResult:
+        """Check the log for damage and gaps, and every table against one rebuilt from the log."""
+        await self._log.flush()
+        return await self._log.readers.run(self._check)
+
+    @operation("ledger.rebuild", risk=Risk.WRITE, timeout_sec=600)
+    async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
+        """Make every table anew from the newest snapshot and the log."""
+        projections = self._log.projector.projections
+
+        def run(writing: Writing) -> int:
+            return max(rebuild(writing.connection, projection) for projection in projections)
+
+        position = await self._log.command(run)
+        return RebuildResult(rebuilt=tuple(found.name for found in projections), position=int(str(position)))
+
+    @operation("ledger.retain", risk=Risk.DESTRUCTIVE, timeout_sec=600)
+    async def retain(self, call: Call, request: Nothing) -> RetainResult:
+        """Drop now what retention would drop on its next run."""
+        outcome = await self._retention.apply()
+        return RetainResult(streams=int(str(outcome["streams"])), events=int(str(outcome["events"])))
+
+    def _check(self, connection: sqlite3.Connection) -> VerifyResult:
+        (integrity,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        gaps = connection.execute(
+            """SELECT s.stream FROM streams s LEFT JOIN
+               (SELECT stream, count(*) AS held, min(sequence) AS low, max(sequence) AS high
+                FROM events GROUP BY stream) e ON e.stream = s.stream
+               WHERE coalesce(e.held, 0) != s.head - s.first + 1
+                  OR (e.held > 0 AND (e.low != s.first OR e.high != s.head)) LIMIT 100"""
+        ).fetchall()
+        (streams,) = connection.execute("SELECT count(*) FROM streams").fetchone()
+        (last,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+        differing = [
+            table for projection in self._log.projector.projections for table in differences(connection, projection)
+        ]
+        return VerifyResult(
+            ok=integrity == "ok" and not gaps and not differing,
+            integrity=integrity,
+            last_position=last,
+            streams=streams,
+            gaps=tuple(stream for (stream,) in gaps),
+            differing_tables=tuple(differing),
+        )
+
+
+def _scope(call: Call, request: EventsRequest) -> str:
+    asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
+    return f"{call.operation.name}:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
+
+
+def _wire(events: list[Event]) -> tuple[JsonObject, ...]:
+    return tuple(event.to_wire() for event in events)
+
+
+def _gap(gap: Gap) -> JsonObject:
+    return {
+        "stream": gap.stream,
+        "requested_after": gap.requested_after,
+        "first_available": gap.first_available,
+    }

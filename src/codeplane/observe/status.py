@@ -1,0 +1,89 @@
+"""The `status` operation: what a person or agent asks first."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from codeplane import __version__
+from codeplane.kernel.call import Call
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Request, Result, Risk, operation
+
+API_VERSION = "1.0.0"
+
+Section = Literal["daemon", "index", "session", "indexers", "config", "ledger"]
+
+
+class StatusRequest(Request):
+    """Which parts are wanted; all by default."""
+
+    include: tuple[Section, ...] = ()
+    session_id: str | None = None
+
+
+class StatusResult(Result):
+    """Health, the log, this session and the settings in force."""
+
+    api_version: str = API_VERSION
+    daemon: JsonObject | None = None
+    ledger: JsonObject | None = None
+    session: JsonObject | None = None
+    config: JsonObject | None = None
+    unavailable: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        lines = []
+        if self.config:
+            lines.append(f"repo {self.config['repo_root']} at {self.config['head'] or 'no commit'}")
+        if self.daemon:
+            lines.append(
+                f"codeplane {self.daemon['version']} pid {self.daemon['pid']} port {self.daemon['port']}"
+                f" up {self.daemon['uptime_sec']} s, {self.daemon['memory_mb']} MB"
+            )
+        if self.ledger:
+            lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
+        if self.session:
+            lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
+        if self.unavailable:
+            lines.append(f"not there yet: {', '.join(self.unavailable)}")
+        return "\n".join(lines)
+
+
+class StatusOperations:
+    """Puts the parts together that the planes report."""
+
+    def __init__(self, *, parts: "dict[str, Callable[[Call], JsonObject]]") -> None:
+        self._parts = parts
+
+    @operation("status", risk=Risk.READ, toolset="core")
+    async def status(self, call: Call, request: StatusRequest) -> StatusResult:
+        """Which repository and commit this is, server health, the ledger and this session's task."""
+        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "indexers")
+        found = {name: self._parts[name](call) for name in wanted if name in self._parts}
+        return StatusResult(**found, unavailable=tuple(name for name in wanted if name not in self._parts))
+
+
+def daemon_part(*, port: Callable[[], int | None], started_ns: int) -> Callable[[Call], JsonObject]:
+    """What the process says about itself."""
+
+    def part(call: Call) -> JsonObject:
+        return {
+            "version": __version__,
+            "uptime_sec": (time.monotonic_ns() - started_ns) // 1_000_000_000,
+            "pid": os.getpid(),
+            "port": port(),
+            "memory_mb": resident_bytes() // (1024 * 1024),
+        }
+
+    return part
+
+
+def resident_bytes() -> int:
+    """Memory the process holds; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

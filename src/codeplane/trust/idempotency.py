@@ -1,0 +1,163 @@
+"""The same key and arguments give the first result again; other arguments are a conflict."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codeplane.kernel.errors import (
+    ERRORS,
+    CodePlaneError,
+    IdempotencyConflict,
+    Internal,
+    OutcomeUnknown,
+    ResultGone,
+)
+from codeplane.kernel.event import Draft, Event, Source
+from codeplane.kernel.json import JsonValue, dumps
+from codeplane.kernel.ports import StoredOutcome
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.projection import RETENTION_APPLIED, Tables
+
+_BY_NAME = {kind.name: kind for kind in ERRORS}
+
+
+class IdempotencyTable:
+    """Keys with the hash of their arguments and of their result."""
+
+    name: ClassVar[str] = "idempotency"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("idempotency",)
+    types: ClassVar[frozenset[str]] = frozenset({CALL_STARTED, CALL_FINISHED, RETENTION_APPLIED})
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE idempotency(
+            owner_id TEXT, tool_name TEXT, key TEXT, arguments_hash TEXT, call_id TEXT, status TEXT,
+            result_hash TEXT, error TEXT, at_ns INTEGER, PRIMARY KEY(owner_id, tool_name, key)) WITHOUT ROWID""",
+    )
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        payload = event.payload
+        if event.type == RETENTION_APPLIED:
+            before = payload["idempotency_before_ns"]
+            assert isinstance(before, int)
+            tables.execute("DELETE FROM idempotency WHERE at_ns < ?", (before,))
+            return
+        key = payload.get("idempotency_key")
+        if not isinstance(key, str):
+            return
+        owner, tool = str(payload["owner_id"]), str(payload["operation"])
+        if event.type == CALL_STARTED:
+            tables.execute(
+                "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, 'running', NULL, NULL, ?)",
+                (owner, tool, key, str(payload["arguments_hash"]), event.correlation.call_id, event.at_ns),
+            )
+            return
+        error = payload.get("error")
+        if isinstance(error, dict) and error["retryable"]:
+            # A failure worth retrying leaves the key free: trying again is the point of it.
+            tables.execute(
+                "DELETE FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?",
+                (owner, tool, key, event.correlation.call_id),
+            )
+            return
+        tables.execute(
+            """UPDATE idempotency SET status = ?, result_hash = ?, error = ?
+               WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?""",
+            (
+                str(payload["status"]),
+                _optional(payload.get("result_hash")),
+                dumps(error) if error is not None else None,
+                owner,
+                tool,
+                key,
+                event.correlation.call_id,
+            ),
+        )
+
+
+def _optional(value: JsonValue) -> str | None:
+    return None if value is None else str(value)
+
+
+@dataclass(slots=True, kw_only=True)
+class KeyClaim:
+    """A key held by one call while it runs."""
+
+    replay: StoredOutcome | None
+    done: asyncio.Event
+    holders: dict[tuple[str, str, str], asyncio.Event]
+    place: tuple[str, str, str]
+
+    def release(self) -> None:
+        """Let others with the same key look at what happened."""
+        if self.holders.get(self.place) is self.done:
+            del self.holders[self.place]
+        self.done.set()
+
+
+class IdempotencyKeys:
+    """Looks keys up in the log's table and keeps two calls with one key apart."""
+
+    def __init__(self, log: SqliteLog) -> None:
+        self._log = log
+        self._held: dict[tuple[str, str, str], asyncio.Event] = {}
+
+    async def claim(self, *, owner_id: str, operation: str, key: str, arguments_hash: str) -> KeyClaim:
+        """Hold the key; when it was used before, the claim carries what was answered then."""
+        place = (owner_id, operation, key)
+        while (holder := self._held.get(place)) is not None:
+            await holder.wait()
+        claim = KeyClaim(replay=None, done=asyncio.Event(), holders=self._held, place=place)
+        self._held[place] = claim.done
+        try:
+            claim.replay = await self._before(place, arguments_hash)
+        except BaseException:
+            claim.release()
+            raise
+        return claim
+
+    async def _before(self, place: tuple[str, str, str], arguments_hash: str) -> StoredOutcome | None:
+        rows = await self._log.select(
+            """SELECT arguments_hash, status, result_hash, error, call_id FROM idempotency
+               WHERE owner_id = ? AND tool_name = ? AND key = ?""",
+            place,
+        )
+        if not rows:
+            return None
+        first_hash, status, result_hash, error, call_id = (None if cell is None else str(cell) for cell in rows[0])
+        if first_hash != arguments_hash:
+            await self._report_conflict(place, arguments_hash, str(first_hash))
+        if status in ("running", OutcomeUnknown.name, "CANCELLED"):
+            raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
+        if error is not None:
+            return StoredOutcome(error=_error(str(status), json.loads(error)))
+        data = await self._log.get(str(result_hash))
+        if data is None:
+            raise ResultGone(f"call {call_id} with this key is done", details={"result_hash": result_hash})
+        return StoredOutcome(result_json=data.decode())
+
+    async def _report_conflict(self, place: tuple[str, str, str], arguments_hash: str, first_hash: str) -> None:
+        owner_id, operation, key = place
+        await self._log.append(
+            [
+                Draft(
+                    stream="audit",
+                    type="idempotency.conflict",
+                    source=Source.POLICY_ENGINE,
+                    payload={
+                        "owner_id": owner_id,
+                        "operation": operation,
+                        "key": key,
+                        "arguments_hash": arguments_hash,
+                        "first_arguments_hash": first_hash,
+                    },
+                )
+            ]
+        )
+        raise IdempotencyConflict(f"idempotency_key {key!r} was used for {operation} with other arguments")
+
+
+def _error(name: str, wire: dict[str, JsonValue]) -> CodePlaneError:
+    kind = _BY_NAME.get(name, Internal)
+    return kind(str(wire["message"]))

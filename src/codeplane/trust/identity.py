@@ -1,0 +1,50 @@
+"""Who is calling: the owner by token, agents over loopback MCP for the owner, nobody else."""
+
+import hmac
+import secrets
+from pathlib import Path
+
+from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.errors import Unauthorized
+
+OWNER = Actor(kind=ActorKind.OWNER, actor_id="owner")
+EMBEDDED = "embedded"
+_AGENT_SURFACES = frozenset({"mcp"})
+_PUBLIC_SURFACES = frozenset({"rest"})
+
+
+def owner_token(path: Path) -> str:
+    """The owner's token, made at the first start in a file that only the owner can read."""
+    try:
+        token = path.read_text().strip()
+        if len(token) >= 32:
+            path.chmod(0o600)
+            return token
+    except FileNotFoundError:
+        pass
+    token = secrets.token_urlsafe(32)
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text(token + "\n")
+    return token
+
+
+class LocalIdentity:
+    """Tells callers on this machine apart by token and surface."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    def identify(self, caller: Caller) -> Actor:
+        """The owner for the right token; an agent for an MCP client; Unauthorized otherwise."""
+        if caller.token is not None:
+            if hmac.compare_digest(caller.token.encode("utf-8", "replace"), self._token):
+                return OWNER
+            raise Unauthorized("the token is not the owner's")
+        if caller.surface == EMBEDDED:
+            return OWNER
+        if caller.surface in _AGENT_SURFACES:
+            return Actor(kind=ActorKind.AGENT, actor_id=caller.client or "anonymous")
+        if caller.surface in _PUBLIC_SURFACES:
+            return Actor(kind=ActorKind.SYSTEM, actor_id="probe")
+        raise Unauthorized(f"calls over {caller.surface} need a token")

@@ -1,0 +1,51 @@
+"""Fingerprints of mutations and failures: equal when nothing but incidental detail differs."""
+
+import re
+from hashlib import sha256
+
+from codeplane.kernel.call import Effects, Failure
+from codeplane.kernel.json import JsonObject, canonical
+
+_NOISE = (
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I), "<uuid>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
+    (re.compile(r"0x[0-9a-f]+", re.I), "<address>"),
+    (re.compile(r"(?:[A-Za-z]:)?(?:[/\\][^\s/\\:\"']+)+[/\\]"), ""),
+    (re.compile(r"\b[0-9a-f]{12,64}\b", re.I), "<hash>"),
+    (re.compile(r"\d+(?:\.\d+)?"), "<n>"),
+    (re.compile(r"[ \t]+"), " "),
+)
+
+
+def normalise_trace(text: str) -> str:
+    """A stack trace or message without paths, line numbers, addresses, times and ids."""
+    for pattern, stand_in in _NOISE:
+        text = pattern.sub(stand_in, text)
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def failure_fingerprint(failure: Failure) -> str:
+    """Equal for the same tests failing in the same way."""
+    return _short(
+        {
+            "tests": sorted(failure.failing_tests),
+            "kind": failure.kind.rpartition(".")[2],
+            "trace": normalise_trace(failure.trace),
+            "exit_code": failure.exit_code,
+        }
+    )
+
+
+def mutation_fingerprint(effects: Effects) -> str:
+    """Equal for the same change to the same files."""
+    return _short(
+        {
+            "files_changed_hash": effects.files_changed_hash,
+            "diff_stats": [len(effects.changed_paths), effects.insertions, effects.deletions],
+            "symbol_changes": sorted(effects.symbol_changes),
+        }
+    )
+
+
+def _short(content: JsonObject) -> str:
+    return sha256(canonical(content)).hexdigest()[:16]

@@ -1,0 +1,300 @@
+"""The operations on sessions and tasks."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.config import TaskLimits
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.rows import Cell
+from codeplane.work.sessions import Session, Sessions
+from codeplane.work.task import LiveTask, TaskState
+
+_TIMELINE = 20
+_ENDINGS: dict[str, TaskState] = {
+    "success": TaskState.CLOSED_SUCCESS,
+    "failed": TaskState.CLOSED_FAILED,
+    "abandoned": TaskState.CLOSED_INTERRUPTED,
+}
+
+
+class SessionRequest(Request):
+    """Which session is meant."""
+
+    session_id: str | None = Field(None, description="another session than this connection's own")
+
+
+class LimitsRequest(Request):
+    """Limits of a new task; what is left out keeps its default."""
+
+    max_mutations: int | None = Field(None, ge=0)
+    max_test_runs: int | None = Field(None, ge=0)
+    max_duration_sec: int | None = Field(None, ge=0)
+
+
+class CreateRequest(Request):
+    """A new session."""
+
+    description: str = Field("", max_length=2000, description="what the task is about")
+    limits: LimitsRequest = LimitsRequest()
+
+
+class LimitsDelta(Request):
+    """What is added to a task's limits."""
+
+    add_mutations: int = Field(0, ge=0, le=1_000_000)
+    add_test_runs: int = Field(0, ge=0, le=1_000_000)
+    add_duration_sec: int = Field(0, ge=0, le=31_536_000)
+
+
+class ConfigureRequest(SessionRequest):
+    """More budget for a running task."""
+
+    limits_delta: LimitsDelta
+
+
+class CloseRequest(SessionRequest):
+    """The end of a session."""
+
+    reason: Literal["success", "failed", "abandoned"] = "success"
+
+
+class Counters(Result):
+    """What a task has used."""
+
+    mutations: int
+    test_runs: int
+    elapsed_sec: int
+
+
+class Fingerprints(Result):
+    """The last change and the last failure, in short."""
+
+    last_mutation: str | None
+    last_failure: str | None
+    repeated_failure_count: int
+
+
+class TimelineEntry(Result):
+    """One call of the task."""
+
+    timestamp: str
+    op_type: str
+    success: bool
+    fingerprint: str | None = None
+
+
+class TaskView(Result):
+    """A task as its session sees it."""
+
+    task_id: str
+    state: str
+    description: str
+    limits: TaskLimits
+    counters: Counters
+    fingerprints: Fingerprints
+    timeline: tuple[TimelineEntry, ...] = ()
+
+
+class SessionResult(Result):
+    """A session and its task."""
+
+    action: Literal["status", "new", "close", "configure"]
+    session_id: str
+    task: TaskView
+
+    def text(self) -> str:
+        task, used, limits = self.task, self.task.counters, self.task.limits
+        lines = [
+            f"session {self.session_id} · task {task.task_id} {task.state}",
+            f"mutations {used.mutations}/{limits.max_mutations} · test runs {used.test_runs}/{limits.max_test_runs}"
+            f" · {used.elapsed_sec}/{limits.max_duration_sec} s",
+        ]
+        if task.fingerprints.repeated_failure_count > 1:
+            lines.append(f"the same failure {task.fingerprints.repeated_failure_count} times in a row")
+        lines += [
+            f"{entry.timestamp[11:19]} {entry.op_type} {'ok' if entry.success else 'failed'}" for entry in task.timeline
+        ]
+        return "\n".join(lines)
+
+
+class TaskListRequest(PageRequest):
+    """Which tasks are wanted."""
+
+    state: Literal["OPEN", "CLOSED_SUCCESS", "CLOSED_FAILED", "CLOSED_INTERRUPTED"] | None = None
+
+
+class TaskRow(Result):
+    """One task in a list."""
+
+    task_id: str
+    session_id: str
+    state: str
+    description: str
+    opened_at: str
+    closed_at: str | None
+    calls: int
+    failures: int
+    mutations: int
+    test_runs: int
+    reason: str | None
+
+
+class TaskList(Result):
+    """A page of tasks, newest first."""
+
+    results: tuple[TaskRow, ...]
+    pagination: Pagination
+
+    def text(self) -> str:
+        lines = [
+            f"{row.task_id} {row.state} {row.opened_at[:19]} calls {row.calls} ({row.failures} failed) {row.description}"
+            for row in self.results
+        ]
+        return ("\n".join(lines) or "no tasks") + self.pagination.line()
+
+
+class SessionOperations:
+    """What clients can ask about and do with their sessions."""
+
+    def __init__(self, *, sessions: Sessions, log: SqliteLog, clock: Clock, cursors: Cursors) -> None:
+        self._sessions = sessions
+        self._log = log
+        self._clock = clock
+        self._cursors = cursors
+
+    @operation("session.info", risk=Risk.READ)
+    async def info(self, call: Call, request: SessionRequest) -> SessionResult:
+        """This session's task: state, limits, counters, fingerprints and latest calls."""
+        return await self._view("status", self._own(call))
+
+    @operation("session.create", risk=Risk.WRITE)
+    async def create(self, call: Call, request: CreateRequest) -> SessionResult:
+        """Start a new session with its own task, and use it for this connection from now on."""
+        defaults = self._sessions.default_limits
+        wanted = {name: value for name, value in request.limits.model_dump().items() if value is not None}
+        session = self._sessions.open(
+            call.caller,
+            call.actor,
+            description=request.description,
+            limits=TaskLimits(**{**defaults.model_dump(), **wanted}),
+        )
+        return await self._view("new", session)
+
+    @operation("session.configure", risk=Risk.WRITE)
+    async def configure(self, call: Call, request: ConfigureRequest) -> SessionResult:
+        """Add to this task's limits; a task that had used up its budget goes on."""
+        session = self._own(call)
+        delta = request.limits_delta
+        self._sessions.configure(
+            session,
+            add_mutations=delta.add_mutations,
+            add_test_runs=delta.add_test_runs,
+            add_duration_sec=delta.add_duration_sec,
+        )
+        return await self._view("configure", session)
+
+    @operation("session.close", risk=Risk.WRITE)
+    async def close(self, call: Call, request: CloseRequest) -> SessionResult:
+        """End this session and its task as success, failed or abandoned; the next call opens a new one."""
+        session = self._own(call)
+        self._sessions.close(session, _ENDINGS[request.reason], reason=request.reason)
+        return await self._view("close", session)
+
+    @operation("task.list", risk=Risk.READ)
+    async def tasks(self, call: Call, request: TaskListRequest) -> TaskList:
+        """Tasks of this repository, newest first."""
+        scope = f"task.list:{call.task.session_id if call.task else ''}:{request.state}"
+        before = 2**62
+        if request.cursor:
+            before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
+        found = await self._log.select(
+            """SELECT task_id, session_id, state, description, opened_at, closed_at, calls, failures,
+                mutation_count, test_run_count, reason, position FROM tasks WHERE position < ?1
+                AND (?2 IS NULL OR state = ?2) ORDER BY position DESC LIMIT ?3""",
+            (before, request.state, request.limit + 1),
+        )
+        page = found[: request.limit]
+        following = None
+        if len(found) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
+        return TaskList(results=tuple(map(_row, page)), pagination=Pagination(next_cursor=following))
+
+    def _own(self, call: Call) -> Session:
+        return self._sessions.of(_task(call))
+
+    async def _view(self, action: Literal["status", "new", "close", "configure"], session: Session) -> SessionResult:
+        task = session.task
+        rows = await self._log.select(
+            """SELECT timestamp, op_type, success, coalesce(mutation_fingerprint, failure_fingerprint)
+               FROM operations WHERE task_id = ? AND status != 'running' ORDER BY op_id DESC LIMIT ?""",
+            (task.task_id, _TIMELINE),
+        )
+        return SessionResult(
+            action=action,
+            session_id=session.session_id,
+            task=TaskView(
+                task_id=task.task_id,
+                state=task.state.value,
+                description=task.description,
+                limits=task.limits,
+                counters=Counters(
+                    mutations=task.mutations,
+                    test_runs=task.test_runs,
+                    elapsed_sec=(self._clock.monotonic_ns() - task.opened_ns) // SECOND_NS,
+                ),
+                fingerprints=Fingerprints(
+                    last_mutation=task.last_mutation,
+                    last_failure=task.last_failure,
+                    repeated_failure_count=task.repeated_failures,
+                ),
+                timeline=tuple(
+                    TimelineEntry(
+                        timestamp=rfc3339(int(str(at_ns))),
+                        op_type=str(kind),
+                        success=bool(success),
+                        fingerprint=None if mark is None else str(mark),
+                    )
+                    for at_ns, kind, success, mark in reversed(rows)
+                ),
+            ),
+        )
+
+    def state(self, call: Call) -> JsonObject:
+        """The session in the few words `status` has for it."""
+        session = self._own(call)
+        return {
+            "session_id": session.session_id,
+            "task_id": session.task.task_id,
+            "task_state": session.task.state.value,
+            "open_sessions": len(self._sessions),
+        }
+
+
+def _task(call: Call) -> LiveTask:
+    task = call.task
+    assert isinstance(task, LiveTask)
+    return task
+
+
+def _row(row: tuple[Cell, ...]) -> TaskRow:
+    task_id, session_id, state, description, opened, closed, calls, failures, mutations, test_runs, reason, _ = row
+    return TaskRow(
+        task_id=str(task_id),
+        session_id=str(session_id),
+        state=str(state),
+        description=str(description or ""),
+        opened_at=rfc3339(int(str(opened))),
+        closed_at=None if closed is None else rfc3339(int(str(closed))),
+        calls=int(str(calls)),
+        failures=int(str(failures)),
+        mutations=int(str(mutations)),
+        test_runs=int(str(test_runs)),
+        reason=None if reason is None else str(reason),
+    )

@@ -1,0 +1,218 @@
+"""Sessions: one client connection's context each, carrying an implicit task."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import SessionConfig, TaskLimits
+from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound, TaskBudgetExceeded
+from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Budget
+from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task
+from codeplane.kernel.record import task_stream
+from codeplane.work.task import LiveTask, TaskState
+
+_REMEMBERED_CLOSED = 10_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """An open session."""
+
+    session_id: str
+    owner_id: str
+    actor: str
+    surface: str
+    client: str | None
+    connection_id: str | None
+    task: LiveTask
+    active_ns: int
+
+
+class Sessions:
+    """Opens, finds and closes sessions; live state in memory, every change in the log."""
+
+    def __init__(
+        self, *, log: EventLog, repo: RepoState, clock: Clock, config: SessionConfig, limits: TaskLimits
+    ) -> None:
+        self._log = log
+        self._repo = repo
+        self._clock = clock
+        self._config = config
+        self.default_limits = limits
+        self._by_id: dict[str, Session] = {}
+        self._by_connection: dict[str, str] = {}
+        self._closed: dict[str, TaskState] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def enter(self, caller: Caller, actor: Actor, session_id: str | None) -> LiveTask:
+        """The task of the caller's session: the one named, the connection's own, or a new one."""
+        if session_id is not None:
+            session = self.find(session_id, actor)
+        else:
+            connection = _connection(caller)
+            found = self._by_id.get(self._by_connection.get(connection, ""))
+            if found is not None and self._is_idle(found):
+                self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
+                found = None
+            session = found or self.open(caller, actor)
+        session.active_ns = self._clock.monotonic_ns()
+        return session.task
+
+    def charge(self, task: Task, budget: Budget) -> None:
+        """Count a call; a task that has used up its mutations or its time is closed as failed."""
+        live = self._live(task)
+        try:
+            live.charge(budget, self._clock.monotonic_ns())
+        except TaskBudgetExceeded as error:
+            if error.details["budget_type"] != "test_runs" and live.state is TaskState.OPEN:
+                live.state = TaskState.CLOSED_FAILED
+                self._append(live, "task.closed", {"state": live.state.value, "reason": "budget", **error.details})
+            raise
+
+    def settle(self, task: Task, report: CallReport) -> Convergence:
+        """Take note of how a call ended."""
+        return self._live(task).settle(report)
+
+    def find(self, session_id: str, actor: Actor) -> Session:
+        """The open session of that id, if it is the actor's owner's."""
+        session = self._by_id.get(session_id)
+        if session is None or session.owner_id != actor.owner_id:
+            if session_id in self._closed:
+                raise SessionClosed(f"session {session_id} is closed ({self._closed[session_id].value})")
+            raise SessionNotFound(f"there is no session {session_id!r}")
+        if self._is_idle(session):
+            self.close(session, TaskState.CLOSED_INTERRUPTED, reason="idle")
+            raise SessionClosed(f"session {session_id} closed after being idle")
+        return session
+
+    def of(self, task: Task) -> Session:
+        """The session a task belongs to."""
+        session = self._by_id.get(task.session_id)
+        if session is None:
+            raise SessionClosed(f"session {task.session_id} has just been closed")
+        return session
+
+    def open(self, caller: Caller, actor: Actor, *, description: str = "", limits: TaskLimits | None = None) -> Session:
+        """Open a session with its task, and make it the connection's own."""
+        if len(self._by_id) >= self._config.max_open:
+            oldest = min(self._by_id.values(), key=lambda session: session.active_ns)
+            self.close(oldest, TaskState.CLOSED_INTERRUPTED, reason="crowded out")
+        now = self._clock.monotonic_ns()
+        session_id = new_id("sess")
+        task = LiveTask(
+            task_id=new_id("task"),
+            session_id=session_id,
+            description=description,
+            opened_at_ns=self._clock.now_ns(),
+            opened_ns=now,
+            limits=limits or self.default_limits,
+        )
+        connection = _connection(caller)
+        session = Session(
+            session_id=session_id,
+            owner_id=actor.owner_id,
+            actor=str(actor),
+            surface=caller.surface,
+            client=caller.client,
+            connection_id=connection,
+            task=task,
+            active_ns=now,
+        )
+        self._append_all(
+            [
+                self._draft(
+                    task,
+                    f"session/{session_id}",
+                    "session.opened",
+                    {"task_id": task.task_id, "surface": caller.surface, "client": caller.client, "actor": str(actor)},
+                ),
+                self._draft(
+                    task,
+                    task_stream(task.task_id),
+                    "task.opened",
+                    {
+                        "description": description,
+                        "limits": task.limits.model_dump(),
+                        "repo_head": self._repo.head(),
+                        "index_version": None,
+                    },
+                ),
+            ]
+        )
+        self._by_id[session_id] = session
+        self._by_connection[connection] = session_id
+        return session
+
+    def close(self, session: Session, state: TaskState, *, reason: str) -> None:
+        """Close a session and finalise its task; a task that failed on its budget stays failed."""
+        task = session.task
+        drafts = [self._draft(task, f"session/{session.session_id}", "session.closed", {"reason": reason})]
+        if task.state is TaskState.OPEN:
+            task.state = state
+            payload: JsonObject = {"state": state.value, "reason": reason}
+            drafts.append(self._draft(task, task_stream(task.task_id), "task.closed", payload))
+        self._by_id.pop(session.session_id, None)
+        if session.connection_id and self._by_connection.get(session.connection_id) == session.session_id:
+            del self._by_connection[session.connection_id]
+        self._closed[session.session_id] = task.state
+        while len(self._closed) > _REMEMBERED_CLOSED:
+            del self._closed[next(iter(self._closed))]
+        self._append_all(drafts)
+
+    def configure(self, session: Session, *, add_mutations: int, add_test_runs: int, add_duration_sec: int) -> None:
+        """Raise a task's limits; a task that had failed on its budget goes on, because someone said so."""
+        task = session.task
+        task.limits = TaskLimits(
+            max_mutations=task.limits.max_mutations + add_mutations,
+            max_test_runs=task.limits.max_test_runs + add_test_runs,
+            max_duration_sec=task.limits.max_duration_sec + add_duration_sec,
+        )
+        task.state = TaskState.OPEN
+        self._append(task, "task.configured", {"limits": task.limits.model_dump(), "state": task.state.value})
+
+    def disconnect(self, connection_id: str) -> None:
+        """A client's connection ended: its session closes as interrupted."""
+        session = self._by_id.get(self._by_connection.get(connection_id, ""))
+        if session is not None:
+            self.close(session, TaskState.CLOSED_INTERRUPTED, reason="disconnect")
+
+    def sweep(self) -> int:
+        """Close the sessions that have been idle too long; returns how many."""
+        idle = [session for session in self._by_id.values() if self._is_idle(session)]
+        for session in idle:
+            self.close(session, TaskState.CLOSED_INTERRUPTED, reason="idle")
+        return len(idle)
+
+    def close_all(self, reason: str) -> None:
+        """Close every session, as the server ends."""
+        for session in list(self._by_id.values()):
+            self.close(session, TaskState.CLOSED_INTERRUPTED, reason=reason)
+
+    def _is_idle(self, session: Session) -> bool:
+        return self._clock.monotonic_ns() - session.active_ns > self._config.idle_timeout_sec * SECOND_NS
+
+    def _live(self, task: Task) -> LiveTask:
+        assert isinstance(task, LiveTask)
+        return task
+
+    def _append(self, task: LiveTask, kind: str, payload: JsonObject) -> None:
+        self._append_all([self._draft(task, task_stream(task.task_id), kind, payload)])
+
+    def _append_all(self, drafts: Iterable[Draft]) -> None:
+        if not self._log.append_soon(list(drafts)):
+            raise Overloaded("the ledger's queue is full")
+
+    @staticmethod
+    def _draft(task: LiveTask, stream: str, kind: str, payload: JsonObject) -> Draft:
+        ids = Correlation(session_id=task.session_id, task_id=task.task_id)
+        return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
+
+
+def _connection(caller: Caller) -> str:
+    return caller.connection_id or f"{caller.surface}:{caller.client or 'anonymous'}"

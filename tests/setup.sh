@@ -1,0 +1,23 @@
+#!/bin/sh
+# Brings what the tests need besides Python packages: two Debian tools and the MCP clients in tests/clients.
+# `make test` calls it every time, so it does nothing, quickly, when everything is there.
+set -eu
+cd "$(dirname "$0")/.."
+
+missing=
+command -v strace >/dev/null 2>&1 || missing="$missing strace"
+command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
+
+if [ -n "$missing" ]; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        export DEBIAN_FRONTEND=noninteractive
+        # shellcheck disable=SC2086  # a list of package names
+        { timeout 120 apt-get update -qq && timeout 240 apt-get install -qq --no-install-recommends $missing; } \
+            >&2 </dev/null || echo "tests/setup.sh: WARNING: apt-get could not install:$missing" >&2
+    else
+        echo "tests/setup.sh: WARNING: not installed, and only root can with apt-get:$missing" >&2
+        echo "tests/setup.sh: WARNING: the tests that need them will say so" >&2
+    fi
+fi
+
+exec "${VENV:-.venv}/bin/python" tests/clients/node.py
