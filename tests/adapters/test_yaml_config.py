@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,6 @@ class Desk:
     """A repository and a user's home to write settings into."""
 
     root: Path
-    environ: dict[str, str] = field(default_factory=dict)
 
     @property
     def repo_file(self) -> Path:
@@ -179,11 +178,13 @@ def test_empty_files_and_sections_say_nothing(desk: Desk, text: str) -> None:
             "logging:\n  outputs:\n    - formt: json\n",
             ":3: logging.outputs.0.formt: unknown key; did you mean 'format'?",
         ),
+        ('"\\e[2J": 1\n', r":1: '\x1b[2J': unknown key"),
         ("<<: {server: {port: 1}}\n", ":1: <<: unknown key"),
         ("server:\n  port: true\n", ":2: server.port: must be a whole number, not true"),
         ("server:\n  port: many\n", ":2: server.port: must be a whole number, not the text 'many'"),
         ("server:\n  port: 1.5\n", ":2: server.port: must be a whole number, not 1.5"),
         ("server:\n  port: [1]\n", ":2: server.port: must be a whole number, not a list"),
+        ("server:\n  port: {a: 1}\n", ":2: server.port: must be a whole number, not a section"),
         ("server:\n  port:\n", ":2: server.port: has no value"),
         ("server:\n\n  port: 70000\n", ":3: server.port: must be at most 65535, not 70000"),
         ("server:\n  port: -1\n", ":2: server.port: must be at least 0, not -1"),

@@ -75,9 +75,12 @@ def command(tool: str) -> list[str]:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """An environment of its own under `home`, so that nobody's settings, keys or proxies reach a client."""
+    temporary = home / "tmp"
+    temporary.mkdir(exist_ok=True)
     return {
         "PATH": os.pathsep.join((str(NODE.parent), "/usr/local/bin", "/usr/bin", "/bin")),
         "HOME": str(home),
+        "TMPDIR": str(temporary),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_DATA_HOME": str(home / ".local/share"),

@@ -20,15 +20,17 @@ from .node import environment, run
 from .served import Served
 
 VERSIONS: Final = ("2025-11-25", "2026-07-28")
+# The check, made in every scenario, that what the server sent is valid by the specification's schema.
+WIRE: Final = "wire-schema-valid"
 
 NO_PROMPTS: Final = "CodePlane offers no prompts"
 NO_COMPLETIONS: Final = "CodePlane offers no completions"
-NO_LOGGING: Final = "CodePlane sends no log messages: what happens is in its own log"
+NO_LOGGING: Final = "CodePlane sends no log messages"
 NO_SAMPLING: Final = "CodePlane never asks the client's model"
-NO_ROOTS: Final = "CodePlane never asks for roots: it serves one repository"
+NO_ROOTS: Final = "CodePlane never asks for the client's roots"
 NO_ELICITATION: Final = "CodePlane asks the client nothing during a call"
 NO_SUBSCRIPTIONS: Final = "CodePlane offers no resource subscriptions"
-NO_RESUMPTION: Final = "CodePlane's streams are not resumable: a call is asked about by its id instead"
+NO_RESUMPTION: Final = "CodePlane's streams are not resumable"
 TEXT_ONLY: Final = "CodePlane's operations answer in text"
 
 NOT_APPLYING: Final[Mapping[str, str]] = MappingProxyType(
@@ -101,6 +103,9 @@ class Check:
 
     @property
     def excused(self) -> bool:
+        # Also a scenario that does not apply has to be turned down in well-formed messages.
+        if self.name == WIRE:
+            return False
         return self.scenario in NOT_APPLYING or (self.scenario, self.name) in CHECKS_NOT_APPLYING
 
     def __str__(self) -> str:

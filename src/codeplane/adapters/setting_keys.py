@@ -36,10 +36,11 @@ class SettingKeys:
 
     def nearest(self, key: str) -> str | None:
         """The key that was probably meant: of the same section first, then of any."""
-        name = key.rpartition(".")[2]
+        name, beside = key.rpartition(".")[2], self.beside(key)
+        elsewhere = (other for other in self.settings if other.count(".") == key.count(".") and other not in beside)
         for candidates, wanted in (
-            ({other.rpartition(".")[2]: other for other in self.beside(key)}, name),
-            ({other: other for other in (*self.settings, *self.sections)}, key),
+            ({other.rpartition(".")[2]: other for other in beside}, name),
+            ({other: other for other in elsewhere}, key),
             ({other.rpartition(".")[2]: other for other in self.settings}, name),
         ):
             near = difflib.get_close_matches(wanted, candidates, n=1)

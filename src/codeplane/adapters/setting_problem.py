@@ -36,7 +36,9 @@ class SettingProblem:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.key}: {self.text}" if self.key else f"{self.place}: {self.text}"
+        # Keys are shown as they were written, and may hold what would move a terminal's cursor.
+        key = self.key[:100] if self.key.isprintable() else repr(self.key[:100])
+        return f"{self.place}: {key}: {self.text}" if key else f"{self.place}: {self.text}"
 
 
 def refusal(problems: Iterable[SettingProblem]) -> ConfigInvalid:
@@ -82,7 +84,5 @@ def shown(value: object) -> str:
             return "a section"
         case list() | tuple():
             return "a list"
-        case None:
-            return "nothing"
         case _:
             return str(value)[:60]

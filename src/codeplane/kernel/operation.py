@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from codeplane.kernel.json import dumps
 
@@ -35,6 +37,13 @@ class Request(BaseModel):
     """The arguments of an operation; unknown fields are refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        # Not announced: a client that checked for it would refuse what we forgive, such as `path` for `paths`.
+        announced = handler.resolve_ref_schema(handler(schema))
+        announced.pop("additionalProperties", None)
+        return announced
 
 
 class Result(BaseModel):

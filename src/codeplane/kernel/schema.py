@@ -12,7 +12,6 @@ def input_schema(operation: Operation) -> JsonObject:
     """The schema of an operation's arguments, without titles and null branches."""
     schema = cast(JsonObject, _shrink(operation.request.model_json_schema()))
     schema.pop("description", None)
-    schema.pop("additionalProperties", None)
     properties = dict(cast(JsonObject, schema.get("properties", {})))
     if operation.mutates and IDEMPOTENCY_KEY not in properties:
         properties[IDEMPOTENCY_KEY] = {"type": "string"}

@@ -16,6 +16,16 @@ class Workspace:
         return self.root / ".codeplane"
 
     @property
+    def ignore(self) -> Path:
+        """Tells git to leave our files alone."""
+        return self.home / ".gitignore"
+
+    @property
+    def repo_id(self) -> Path:
+        """This repository's identifier, made once."""
+        return self.home / "repo_id"
+
+    @property
     def ledger(self) -> Path:
         """The log and its projections."""
         return self.home / "ledger.db"

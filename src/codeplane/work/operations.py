@@ -154,7 +154,7 @@ class TaskList(Result):
 
     def text(self) -> str:
         lines = [
-            f"{row.task_id} {row.state} {row.opened_at[:19]} calls {row.calls} ({row.failures} failed) {row.description}"
+            f"{row.task_id} {row.state} {row.opened_at[:19]} calls {row.calls}, {row.failures} failed {row.description}"
             for row in self.results
         ]
         return ("\n".join(lines) or "no tasks") + self.pagination.line()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -196,7 +197,7 @@ def _writable_mode(target: Path, shown: Path) -> int | None:
         return None
     # A rename would go through where a write would not; a file made read-only is meant to stay as it is.
     if not mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
-        raise RegistrationError(f"{shown} is read-only", hint=f"chmod u+w '{target}' and run the command again")
+        raise RegistrationError(f"{shown} is read-only", hint=f"chmod u+w {shlex.quote(str(target))}")
     return mode
 
 

@@ -1,0 +1,245 @@
+"""The composition root: the only file that knows everything."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane import __version__
+from codeplane.adapters.file_lock import FileLock
+from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.yaml_config import LoadedConfig, load_config
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import Clock, SystemClock
+from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CodePlaneError, StorageReadOnly
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.workspace import Workspace
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.operations import LedgerOperations
+from codeplane.ledger.retention import Retention
+from codeplane.observe.logs import Logs
+from codeplane.observe.metrics import Metrics
+from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
+from codeplane.trust.identity import LocalIdentity, owner_token
+from codeplane.trust.rules import Rules
+from codeplane.work.operations import SessionOperations
+from codeplane.work.projections import OperationTable, SessionTable, TaskTable
+from codeplane.work.recovery import recover
+from codeplane.work.sessions import Sessions
+
+_SWEEP_SEC = 15.0
+
+
+def prepare(workspace: Workspace) -> list[Path]:
+    """Make `.codeplane/` with what it needs to be there; returns what was created."""
+    created: list[Path] = []
+    try:
+        if not workspace.home.is_dir():
+            workspace.home.mkdir(mode=0o700)
+            created.append(workspace.home)
+        for path, text in ((workspace.ignore, "*\n"), (workspace.repo_id, f"{uuid.uuid4()}\n")):
+            if not path.exists():
+                path.write_text(text)
+                created.append(path)
+    except OSError as error:
+        raise StorageReadOnly(f"{error.filename or workspace.home} cannot be written: {error.strerror}") from error
+    return created
+
+
+def configuration(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
+    """The settings in force, from every place they can come from."""
+    base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
+    user = Path(base) / "codeplane" / "config.yaml" if base else None
+    return load_config(workspace=workspace, user_config=user, environ=environ, overrides=overrides)
+
+
+@dataclass(slots=True, kw_only=True)
+class Plane:
+    """A CodePlane that is running in this process, with or without a server around it."""
+
+    workspace: Workspace
+    loaded: LoadedConfig
+    clock: Clock
+    logs: Logs
+    log: SqliteLog
+    sessions: Sessions
+    retention: Retention
+    conveyor: Conveyor
+    metrics: Metrics
+    token: str
+
+
+class Health:
+    """What stands in the way of serving; told by the ledger's writer, asked by probes."""
+
+    def __init__(self) -> None:
+        self.port: int | None = None
+        self._storage: str | None = None
+
+    def lost(self, error: CodePlaneError) -> None:
+        """A record could not be written."""
+        self._storage = f"{error.name}: {error.message}"
+
+    def committed(self) -> None:
+        """The log can be written."""
+        self._storage = None
+
+    def problems(self) -> list[str]:
+        """Why it is not ready, if it is not."""
+        return [self._storage] if self._storage else []
+
+
+@asynccontextmanager
+async def running(
+    workspace: Workspace,
+    *,
+    loaded: LoadedConfig,
+    operations: Sequence[object] = (),
+    health: Health | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[Plane]:
+    """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end."""
+    clock, health = clock or SystemClock(), health or Health()
+    async with AsyncExitStack() as stack:
+        prepare(workspace)
+        lock = FileLock(workspace.lock)
+        lock.acquire()
+        stack.callback(lock.release)
+        logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
+        stack.callback(logs.close)
+        plane = _wire(workspace, loaded, operations, health, clock, logs)
+        stack.push_async_callback(asyncio.to_thread, plane.log.close)
+        found = await recover(plane.log)
+        stack.callback(plane.sessions.close_all, "shutdown")
+        said = logs.logger("codeplane")
+        if plane.log.rebuilt:
+            said.warning("tables rebuilt from the log", tables=plane.log.rebuilt)
+        if any(found.values()):
+            said.warning("the last run was interrupted", **found)
+        background = asyncio.ensure_future(_background(plane))
+        stack.push_async_callback(_cancel, background)
+        yield plane
+
+
+def _wire(
+    workspace: Workspace,
+    loaded: LoadedConfig,
+    operations: Sequence[object],
+    health: Health,
+    clock: Clock,
+    logs: Logs,
+) -> Plane:
+    config = loaded.config
+    metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
+
+    def committed(events: int, spent_ns: int) -> None:
+        health.committed()
+        metrics.committed(events=events, spent_ns=spent_ns)
+
+    log = SqliteLog(
+        path=workspace.ledger,
+        projections=(SessionTable(), TaskTable(), OperationTable(), IdempotencyTable()),
+        config=config.ledger,
+        clock=clock,
+        on_commit=committed,
+        on_lost=health.lost,
+    )
+    repo = GitRepo(workspace.root)
+    cursors = Cursors(clock=clock)
+    sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits)
+    retention = Retention(log=log, config=config.retention, clock=clock)
+    session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
+    parts = {
+        "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
+        "ledger": lambda call: _ledger_part(log),
+        "session": session_operations.state,
+        "config": lambda call: _config_part(workspace, loaded, repo),
+    }
+    catalogue = Catalogue(
+        [
+            StatusOperations(parts=parts),
+            session_operations,
+            LedgerOperations(
+                log=log,
+                retention=retention,
+                cursors=cursors,
+                exports=workspace.exports,
+                segment_bytes=config.ledger.export_segment_bytes,
+            ),
+            *operations,
+        ]
+    )
+    token = owner_token(workspace.owner_token)
+    conveyor = Conveyor(
+        catalogue=catalogue,
+        stages=Stages(
+            identity=LocalIdentity(token),
+            authority=Rules(config.trust),
+            approver=None,
+            tasks=sessions,
+            idempotency=IdempotencyKeys(log),
+            log=log,
+            blobs=log,
+            repo=repo,
+            observer=metrics,
+            clock=clock,
+        ),
+    )
+    metrics.watch(
+        operations=[found.name for found in catalogue],
+        running=lambda: conveyor.running,
+        waiting=lambda: log.waiting,
+        position=lambda: log.position,
+        sessions=lambda: len(sessions),
+    )
+    return Plane(
+        workspace=workspace,
+        loaded=loaded,
+        clock=clock,
+        logs=logs,
+        log=log,
+        sessions=sessions,
+        retention=retention,
+        conveyor=conveyor,
+        metrics=metrics,
+        token=token,
+    )
+
+
+def _ledger_part(log: SqliteLog) -> JsonObject:
+    counters = log.counters
+    return {"position": log.position, "waiting": log.waiting, "commits": counters.commits, "lost": counters.lost}
+
+
+def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo) -> JsonObject:
+    return {
+        "repo_root": str(workspace.root),
+        "head": repo.head(),
+        "config_sources": list(loaded.sources),
+        "trust_mode": loaded.config.trust.mode,
+    }
+
+
+async def _background(plane: Plane) -> None:
+    """What has to happen now and then: idle sessions close, and the log forgets."""
+    said = plane.logs.logger("codeplane")
+    retain_at = plane.clock.monotonic_ns() + int(plane.loaded.config.retention.every_sec * 1e9)
+    while True:
+        await asyncio.sleep(_SWEEP_SEC)
+        try:
+            plane.sessions.sweep()
+            if plane.clock.monotonic_ns() >= retain_at:
+                retain_at = plane.clock.monotonic_ns() + int(plane.loaded.config.retention.every_sec * 1e9)
+                said.info("retention ran", **await plane.retention.apply())
+        except CodePlaneError as error:
+            said.error("housekeeping failed", error=error.name, reason=error.message)
+
+
+async def _cancel(task: "asyncio.Future[None]") -> None:
+    task.cancel()
+    await asyncio.wait({task})

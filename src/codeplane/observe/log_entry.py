@@ -1,0 +1,130 @@
+"""One line of the log: plain values, no secrets, and nothing in it that could pass for another line."""
+
+import json
+import math
+import re
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+
+DEBUG, INFO, WARN, ERROR = 10, 20, 30, 40
+NAMES = {DEBUG: "debug", INFO: "info", WARN: "warn", ERROR: "error"}
+REDACTED = "***"
+MAX_TEXT = 32_768
+MAX_ITEMS = 200
+MAX_DEPTH = 6
+MAX_INT_BITS = 1024
+
+_CORRELATION = ("request_id", "op_id", "task_id")
+_OURS = frozenset({"ts", "level", "event", "exc_info", *_CORRELATION})
+_SECRETS = ("authorization", "token", "secret", "password", "api_key", "apikey")
+_SECRET_SUFFIXES = tuple(f"_{name}" for name in _SECRETS)
+# Tokens also travel in URLs and headers that others log as text.
+_SECRET_TEXT = re.compile(r"(?i)(bearer +|(?:authorization|token|secret|password|api_?key)=)[^\s&\"',;]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """What was said, ready to be written in either format."""
+
+    fields: JsonObject
+    exception: str | None
+
+    @classmethod
+    def of(cls, *, at_ns: int, severity: int, said: Mapping[str, object]) -> "LogEntry":
+        """An entry of whatever the caller passed; nothing it passes can make this raise."""
+        fields: JsonObject = {"ts": f"{rfc3339(at_ns)[:-7]}Z", "level": NAMES[severity]}
+        for name in _CORRELATION:
+            if said.get(name) is not None:
+                fields[name] = _plain(said[name], 0)
+        fields["event"] = _plain(said.get("event"), 0)
+        for name, value in said.items():
+            if name not in _OURS:
+                fields[name] = REDACTED if _is_secret(name) else _plain(value, 0)
+        return cls(fields=fields, exception=_traceback(said.get("exc_info")))
+
+    def json_line(self) -> str:
+        """The entry as one line of JSON."""
+        fields = self.fields if self.exception is None else {**self.fields, "exception": self.exception}
+        line = dumps(fields)
+        if line.isprintable():
+            return line
+        return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
+
+    def console_line(self) -> str:
+        """The entry for people: one line, and an exception's lines marked as its continuation."""
+        rest = dict(self.fields)
+        when, level, event = rest.pop("ts"), str(rest.pop("level")).upper(), rest.pop("event")
+        pairs = "".join(f"  {_printable(name)}={_console_value(value)}" for name, value in rest.items())
+        line = f"{when} {level:<5} {_printable(event if isinstance(event, str) else dumps(event))}{pairs}"
+        if self.exception is None:
+            return line
+        return "\n".join([line, *(f"    | {_printable(part)}" for part in self.exception.rstrip().split("\n"))])
+
+
+def _console_value(value: JsonValue) -> str:
+    if isinstance(value, str) and value and not any(char in ' "=\\' for char in value):
+        return _printable(value)
+    return _printable(dumps(value))
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _is_secret(name: str) -> bool:
+    plain = name.lower().replace("-", "_")
+    return plain in _SECRETS or plain.endswith(_SECRET_SUFFIXES)
+
+
+def _plain(value: object, depth: int) -> JsonValue:
+    try:
+        match value:
+            case None | bool():
+                return value
+            case str():
+                return _text(value)
+            case int():
+                return int(value) if value.bit_length() <= MAX_INT_BITS else f"<{value.bit_length()} bits>"
+            case float():
+                return value if math.isfinite(value) else str(value)
+            case Mapping() if depth < MAX_DEPTH:
+                return {
+                    _text(str(key)): REDACTED if _is_secret(str(key)) else _plain(item, depth + 1)
+                    for key, item in islice(value.items(), MAX_ITEMS)
+                }
+            case list() | tuple() | set() | frozenset() if depth < MAX_DEPTH:
+                return [_plain(item, depth + 1) for item in islice(value, MAX_ITEMS)]
+            case Mapping() | list() | tuple() | set() | frozenset():
+                return "…"
+            case _:
+                return _text(str(value))
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _text(text: str) -> str:
+    if len(text) > MAX_TEXT:
+        half = MAX_TEXT // 2
+        text = f"{text[:half]}…[{len(text) - MAX_TEXT} characters left out]…{text[-half:]}"
+    return _SECRET_TEXT.sub(rf"\1{REDACTED}", text)
+
+
+def _traceback(given: object) -> str | None:
+    if isinstance(given, tuple) and len(given) == 3:
+        given = given[1]
+    elif given and not isinstance(given, BaseException):
+        given = sys.exception()
+    if not isinstance(given, BaseException):
+        return None
+    try:
+        return _text("".join(traceback.format_exception(given)))
+    except Exception:
+        return type(given).__name__

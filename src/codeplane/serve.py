@@ -1,0 +1,179 @@
+"""Serving a workspace: the surfaces around a running plane, from the first socket to the last goodbye."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from codeplane import __version__
+from codeplane.adapters.yaml_config import LoadedConfig
+from codeplane.app import Health, Plane, running
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.http.application import build
+from codeplane.surfaces.http.binding import bind
+from codeplane.surfaces.http.events import EventStream
+from codeplane.surfaces.http.guard import Activity, Guard
+from codeplane.surfaces.http.probes import Probes
+from codeplane.surfaces.http.rpc import OperationService
+from codeplane.surfaces.http.server import HttpServer
+from codeplane.surfaces.http.shutdown import EndsWith
+from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources, ResourceSource
+from codeplane.surfaces.mcp.server import McpSurface
+from codeplane.surfaces.mcp.stream import ByteStream
+
+_IDLE_CHECK_SEC = 5.0
+
+
+class Serving:
+    """One server on one workspace."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        loaded: LoadedConfig,
+        detached: bool = False,
+        operations: Sequence[object] = (),
+        resources: Sequence[ResourceSource] = (),
+        announce: Callable[[JsonObject], None] | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._loaded = loaded
+        self._config = loaded.config.server
+        self._detached = detached
+        self._operations = operations
+        self._resources = resources
+        self._announce = announce
+        self._health = Health()
+        self._stopping = asyncio.Event()
+        self._drained = asyncio.Event()
+
+    async def run(self) -> None:
+        """Serve until told to end."""
+        async with running(
+            self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
+        ) as plane:
+            plane.logs.capture_stdlib()
+            listener = bind(self._config, self._workspace.root)
+            host, port = listener.getsockname()[:2]
+            self._health.port = port
+            surface = self._mcp(plane)
+            activity = Activity(plane.clock.monotonic_ns)
+            app = self._application(plane, surface, activity)
+            server = HttpServer(app, stopping=self._stopping, shutdown_timeout_sec=self._config.shutdown_timeout_sec)
+            idle = asyncio.ensure_future(self._end_when_idle(activity))
+            facts = self._facts(plane, host, port)
+            said = plane.logs.logger("codeplane")
+            try:
+                async with surface.run():
+                    await server.run(listener, ready=lambda: self._ready(facts), drain=lambda: self._drain(plane))
+                said.info("server ended", port=port)
+            finally:
+                idle.cancel()
+                self._workspace.port.unlink(missing_ok=True)
+                self._workspace.server.unlink(missing_ok=True)
+
+    def _mcp(self, plane: Plane) -> McpSurface:
+        docs = Path(__file__).parent / "_docs"
+        sources = [
+            LedgerResources(plane.conveyor),
+            DocResources(docs if docs.is_dir() else Path(__file__).parents[2] / "docs"),
+            *self._resources,
+        ]
+        return McpSurface(
+            conveyor=plane.conveyor,
+            resources=Resources(sources),
+            version=__version__,
+            default_toolset=self._loaded.config.mcp.toolset,
+            session_idle_sec=self._loaded.config.sessions.idle_timeout_sec,
+            max_body_bytes=self._config.max_body_bytes,
+            max_sessions=self._loaded.config.sessions.max_open,
+            on_disconnect=plane.sessions.disconnect,
+        )
+
+    def _application(self, plane: Plane, surface: McpSurface, activity: Activity) -> ASGIApp:
+        identity: JsonObject = {"version": __version__, "repo": str(self._workspace.root)}
+        probes = Probes(
+            conveyor=plane.conveyor,
+            identity=identity,
+            problems=self._problems,
+            metrics=plane.metrics.render,
+        )
+        streams = EndsWith(surface.http, self._stopping, announce=True)
+
+        async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
+            await (streams if scope["method"] == "GET" else surface.http)(scope, receive, send)
+
+        routes = [
+            *probes.routes(),
+            *OperationService(plane.conveyor).routes(),
+            *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
+            Route("/mcp", _Endpoint(mcp)),
+            Route("/mcp/stdio", _Endpoint(EndsWith(ByteStream(surface), self._drained, announce=False))),
+        ]
+        return Guard(
+            build(routes),
+            config=self._config,
+            repo=str(self._workspace.root),
+            port=lambda: self._health.port,
+            activity=activity,
+        )
+
+    def _problems(self) -> list[str]:
+        ending = ["the server is ending"] if self._stopping.is_set() else []
+        return ending + self._health.problems()
+
+    def _facts(self, plane: Plane, host: str, port: int) -> JsonObject:
+        shown = f"[{host}]" if ":" in host else host
+        return {
+            "pid": os.getpid(),
+            "host": host,
+            "port": port,
+            "url": f"http://{shown}:{port}",
+            "repo": str(self._workspace.root),
+            "version": __version__,
+            "detached": self._detached,
+            "started_at": rfc3339(plane.clock.now_ns()),
+        }
+
+    def _ready(self, facts: JsonObject) -> None:
+        _replace(self._workspace.server, dumps(facts) + "\n")
+        _replace(self._workspace.port, f"{facts['port']}\n")
+        if self._announce is not None:
+            self._announce(facts)
+
+    async def _drain(self, plane: Plane) -> None:
+        left = await plane.conveyor.drain(self._config.shutdown_timeout_sec)
+        if left:
+            plane.logs.logger("codeplane").warning("calls were still running and are cut off", calls=left)
+        self._drained.set()
+
+    async def _end_when_idle(self, activity: Activity) -> None:
+        limit = self._config.idle_exit_sec
+        while self._detached and limit:
+            await asyncio.sleep(min(_IDLE_CHECK_SEC, limit))
+            if activity.idle_sec() > limit:
+                self._stopping.set()
+                return
+
+
+class _Endpoint:
+    """An ASGI application where Starlette would otherwise take a function for a request handler."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a small file so that readers see the old one or the new one, never half."""
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text)
+    partial.replace(path)

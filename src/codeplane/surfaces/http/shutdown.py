@@ -1,0 +1,42 @@
+"""Open streams that end when the server does, instead of holding it up."""
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from codeplane.surfaces.http.events import message as event_message
+
+
+class EndsWith:
+    """Runs an ASGI application until an event is set; then says `shutdown` on its stream and ends it."""
+
+    def __init__(self, app: ASGIApp, event: asyncio.Event, *, announce: bool) -> None:
+        self._app = app
+        self._event = event
+        self._announce = announce
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        streaming = False
+
+        async def watch(message: Message) -> None:
+            nonlocal streaming
+            streaming = message["type"] == "http.response.start" or bool(message.get("more_body"))
+            await send(message)
+
+        serving = asyncio.ensure_future(self._app(scope, receive, watch))
+        ending = asyncio.ensure_future(self._event.wait())
+        try:
+            await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]  # both are futures
+            if serving.done():
+                await serving
+                return
+            serving.cancel()
+            await asyncio.wait({serving})
+            if streaming:
+                body = event_message("shutdown", {"reason": "the server is ending"}).encode() if self._announce else b""
+                await send({"type": "http.response.body", "body": body, "more_body": False})
+        finally:
+            ending.cancel()
+            if not serving.done():
+                serving.cancel()
+                await asyncio.wait({serving})

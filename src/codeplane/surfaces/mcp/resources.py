@@ -1,0 +1,133 @@
+"""The ledger and the documentation as MCP resources."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import mcp_types as types
+
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.errors import NotFound
+
+_DOCS = "codeplane://docs/"
+_STREAM = "codeplane://ledger/streams/"
+_RECENT = "codeplane://ledger/recent"
+_TASKS = "codeplane://ledger/tasks"
+_EVENTS = 100
+
+Content = types.TextResourceContents | types.BlobResourceContents
+
+
+class ResourceSource(Protocol):
+    """Something whose content clients can attach."""
+
+    def listed(self) -> list[types.Resource]:
+        """The resources with a fixed address."""
+        ...
+
+    def templates(self) -> list[types.ResourceTemplate]:
+        """The resources whose address has a part to fill in."""
+        ...
+
+    async def read(self, uri: str, caller: Caller) -> Content | None:
+        """The content at an address, or None when it is not of this source."""
+        ...
+
+
+class Resources:
+    """Everything that can be attached, from all sources."""
+
+    def __init__(self, sources: Sequence[ResourceSource]) -> None:
+        self._sources = sources
+
+    def listed(self) -> list[types.Resource]:
+        """The resources with a fixed address."""
+        return [resource for source in self._sources for resource in source.listed()]
+
+    def templates(self) -> list[types.ResourceTemplate]:
+        """The resources whose address has a part to fill in."""
+        return [template for source in self._sources for template in source.templates()]
+
+    async def read(self, uri: str, caller: Caller) -> types.ReadResourceResult:
+        """The content at an address; NotFound when no source has it."""
+        for source in self._sources:
+            content = await source.read(uri, caller)
+            if content is not None:
+                return types.ReadResourceResult(contents=[content])
+        raise NotFound(f"there is no resource {uri}")
+
+
+class LedgerResources:
+    """The log and its tasks, read through the door like everything else."""
+
+    def __init__(self, conveyor: Conveyor) -> None:
+        self._conveyor = conveyor
+
+    def listed(self) -> list[types.Resource]:
+        """The latest events, and the tasks."""
+        return [
+            types.Resource(name="ledger", uri=_RECENT, description="the latest events", mime_type="text/plain"),
+            types.Resource(name="tasks", uri=_TASKS, description="tasks, newest first", mime_type="text/plain"),
+        ]
+
+    def templates(self) -> list[types.ResourceTemplate]:
+        """One stream of the log."""
+        return [
+            types.ResourceTemplate(
+                name="ledger stream",
+                uri_template=_STREAM + "{stream}",
+                description="events of one stream, such as task/task_…",
+                mime_type="text/plain",
+            )
+        ]
+
+    async def read(self, uri: str, caller: Caller) -> Content | None:
+        """The text of the operation that an address stands for."""
+        if uri == _TASKS:
+            outcome = await self._conveyor.call("task.list", {"limit": _EVENTS}, caller)
+        elif uri == _RECENT or uri.startswith(_STREAM):
+            stream = uri.removeprefix(_STREAM) if uri != _RECENT else None
+            outcome = await self._conveyor.call(
+                "ledger.events", {"newest": True, "limit": _EVENTS, "stream": stream}, caller
+            )
+        else:
+            return None
+        if outcome.error is not None:
+            raise outcome.error
+        assert outcome.result is not None
+        return types.TextResourceContents(uri=uri, text=outcome.result.text(), mime_type="text/plain")
+
+
+class DocResources:
+    """The documentation that is installed with CodePlane."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def listed(self) -> list[types.Resource]:
+        """Every page."""
+        return [
+            types.Resource(name=name, uri=_DOCS + name, description=_title(path), mime_type="text/markdown")
+            for name, path in self._pages().items()
+        ]
+
+    def templates(self) -> list[types.ResourceTemplate]:
+        """None: every page is listed."""
+        return []
+
+    async def read(self, uri: str, caller: Caller) -> Content | None:
+        """A page's Markdown."""
+        page = self._pages().get(uri.removeprefix(_DOCS)) if uri.startswith(_DOCS) else None
+        if page is None:
+            return None
+        return types.TextResourceContents(uri=uri, text=page.read_text(encoding="utf-8"), mime_type="text/markdown")
+
+    def _pages(self) -> dict[str, Path]:
+        pages = sorted(self._folder.rglob("*.md"))
+        return {path.relative_to(self._folder).with_suffix("").as_posix(): path for path in pages}
+
+
+def _title(path: Path) -> str:
+    with path.open(encoding="utf-8") as lines:
+        return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), path.stem)
