@@ -21,6 +21,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.operations import LedgerOperations
 from codeplane.ledger.retention import Retention
+from codeplane.observe.catalogue import CatalogueOperations
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
@@ -151,7 +152,7 @@ def _wire(
     )
     repo = GitRepo(workspace.root)
     cursors = Cursors(clock=clock)
-    sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits)
+    sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits, observer=metrics)
     retention = Retention(log=log, config=config.retention, clock=clock)
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
     parts = {
@@ -160,8 +161,10 @@ def _wire(
         "session": session_operations.state,
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
+    listing = CatalogueOperations()
     catalogue = Catalogue(
         [
+            listing,
             StatusOperations(parts=parts),
             session_operations,
             LedgerOperations(
@@ -174,6 +177,7 @@ def _wire(
             *operations,
         ]
     )
+    listing.describe(catalogue)
     token = owner_token(workspace.owner_token)
     conveyor = Conveyor(
         catalogue=catalogue,
@@ -196,6 +200,7 @@ def _wire(
         waiting=lambda: log.waiting,
         position=lambda: log.position,
         sessions=lambda: len(sessions),
+        log_dropped=lambda: logs.dropped,
     )
     return Plane(
         workspace=workspace,

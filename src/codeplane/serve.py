@@ -80,7 +80,7 @@ class Serving:
 
     def _mcp(self, plane: Plane) -> McpSurface:
         docs = Path(__file__).parent / "_docs"
-        sources = [
+        sources: list[ResourceSource] = [
             LedgerResources(plane.conveyor),
             DocResources(docs if docs.is_dir() else Path(__file__).parents[2] / "docs"),
             *self._resources,
@@ -119,7 +119,7 @@ class Serving:
         return Guard(
             build(routes),
             config=self._config,
-            repo=str(self._workspace.root),
+            repo=self._workspace.header,
             port=lambda: self._health.port,
             activity=activity,
         )

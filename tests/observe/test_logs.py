@@ -278,6 +278,20 @@ def test_an_exception_given_as_a_value_is_a_traceback_too() -> None:
     assert "exception" not in second
 
 
+class Hostile(Exception):
+    def __getattribute__(self, name: str) -> object:
+        if name == "__notes__":
+            raise RuntimeError("no")
+        return super().__getattribute__(name)
+
+
+def test_an_exception_that_cannot_be_shown_is_named() -> None:
+    logs, stderr = made(JSON_STDERR)
+    logs.logger("x").error("it failed", exc_info=Hostile(), flag=True, nothing=None)
+    (entry,) = entries(stderr.getvalue())
+    assert (entry["exception"], entry["flag"], entry["nothing"]) == ("Hostile", True, None)
+
+
 def test_a_closed_stderr_is_said_once_in_the_file(file: Path) -> None:
     logs, stderr = made(LoggingConfig(), file)
     stderr.close()
@@ -286,6 +300,21 @@ def test_a_closed_stderr_is_said_once_in_the_file(file: Path) -> None:
     said = [entry["event"] for entry in entries(file.read_text())]
     assert said == ["log output failed", "one", "two"]
     assert logs.dropped == 2
+
+
+def test_a_process_without_stderr(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    logs = Logs(config=LoggingConfig(), clock=StoppedClock(), file=file)
+    logs.logger("x").info("said")
+    assert [entry["event"] for entry in entries(file.read_text())] == ["log output failed", "said"]
+
+
+def test_a_workspace_whose_folder_cannot_be_made(file: Path) -> None:
+    file.parent.parent.write_text("in the way")
+    logs, stderr = made(LoggingConfig(), file)
+    logs.logger("x").info("said")
+    assert logs.dropped == 1
+    assert f"output={file}" in stderr.getvalue()
 
 
 def test_a_full_disk_is_said_once_on_stderr() -> None:
@@ -408,6 +437,17 @@ def test_the_workspace_file_rotates_and_keeps_three_old_ones(file: Path) -> None
     numbers = [json.loads(line)["number"] for line in tail(file, 1000)]
     assert numbers == list(range(1000 - len(numbers), 1000))
     assert len(numbers) > 3 * ROTATE_BYTES // 31_000
+    assert logs.dropped == 0
+
+
+def test_a_file_that_cannot_be_rotated_grows_instead_of_losing_lines(file: Path) -> None:
+    file.parent.joinpath("server.jsonl.3").mkdir(parents=True)
+    file.parent.joinpath("server.jsonl.2").touch()
+    logs, _ = made(QUIET, file)
+    for number in range(200):
+        logs.logger("x").info("said", number=number, body="b" * 30_000)
+    assert file.stat().st_size > ROTATE_BYTES
+    assert len(tail(file, 1000)) == 200
     assert logs.dropped == 0
 
 

@@ -2,7 +2,7 @@
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,6 +23,13 @@ class LoadedConfig:
     config: Config
     origins: Mapping[str, str]
     sources: tuple[str, ...]
+
+    def without_terminal(self) -> "LoadedConfig":
+        """The same, but nothing is logged to a terminal that is somebody else's or gone."""
+        logging = self.config.logging
+        outputs = tuple(output for output in logging.outputs if output.destination not in ("stderr", "stdout"))
+        quiet = self.config.model_copy(update={"logging": logging.model_copy(update={"outputs": outputs})})
+        return replace(self, config=quiet)
 
 
 def load_config(

@@ -31,7 +31,7 @@ class LogOutput(Section):
 
     format: Literal["console", "json"] = Field("console", description="lines for people, or JSON lines")
     destination: str = Field("stderr", description="stderr, stdout or an absolute file path")
-    level: Level | None = Field(None, description="narrower than logging.level, for this output alone")
+    level: Level | None = Field(None, description="instead of logging.level, for this output alone")
 
 
 class LoggingConfig(Section):

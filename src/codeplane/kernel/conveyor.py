@@ -288,7 +288,8 @@ class Conveyor:
         return DeadlineExceeded(f"{passage.name} was stopped after {spent:.1f} s")
 
     def _crashed(self, passage: _Passage, error: Exception) -> Internal:
-        self._stages.observer.call_crashed(operation=passage.name, call_id=passage.call_id, error=error)
+        name = passage.operation.name if passage.operation else passage.name
+        self._stages.observer.call_crashed(operation=name, call_id=passage.call_id, error=error)
         if passage.call is not None and passage.call.failure is None:
             passage.call.failed(Failure.of(error))
         internal = Internal(f"{passage.name} failed: {type(error).__name__}: {str(error)[:300]}")

@@ -56,9 +56,10 @@ class Outcome:
     result_json: str = "null"
     error: CodePlaneError | None = None
 
-    def to_json(self) -> str:
-        """The envelope verbatim, as programs read it."""
+    def to_json(self, *, with_text: bool = False) -> str:
+        """The envelope verbatim, as programs read it; on request with the text people read."""
         meta = dumps(self.meta.to_wire())
         if self.error is not None:
             return f'{{"error":{dumps(self.error.to_wire())},"meta":{meta}}}'
-        return f'{{"result":{self.result_json},"meta":{meta}}}'
+        text = f',"text":{dumps(self.result.text())}' if with_text and self.result is not None else ""
+        return f'{{"result":{self.result_json},"meta":{meta}{text}}}'

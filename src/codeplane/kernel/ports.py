@@ -193,6 +193,18 @@ class Idempotency(Protocol):
         ...
 
 
+class TaskObserver(Protocol):
+    """Is told of tasks as they come and go."""
+
+    def task_opened(self) -> None:
+        """A task was opened."""
+        ...
+
+    def task_closed(self, state: str) -> None:
+        """A task was closed, in that state."""
+        ...
+
+
 class RepoState(Protocol):
     """Which commit the repository is at."""
 

@@ -1,5 +1,6 @@
 """A repository root and the places CodePlane keeps its own files in."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,13 @@ class Workspace:
     """A repository root with its `.codeplane/`."""
 
     root: Path
+
+    @property
+    def header(self) -> bytes:
+        """The root as the value of an HTTP header: its bytes, with those a header cannot hold escaped."""
+        return b"".join(
+            b"%%%02X" % byte if byte < 0x20 or byte == 0x7F else bytes([byte]) for byte in os.fsencode(self.root)
+        )
 
     @property
     def home(self) -> Path:

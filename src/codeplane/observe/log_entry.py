@@ -25,7 +25,8 @@ _OURS = frozenset({"ts", "level", "event", "exc_info", *_CORRELATION})
 _SECRETS = ("authorization", "token", "secret", "password", "api_key", "apikey")
 _SECRET_SUFFIXES = tuple(f"_{name}" for name in _SECRETS)
 # Tokens also travel in URLs and headers that others log as text.
-_SECRET_TEXT = re.compile(r"(?i)(bearer +|(?:authorization|token|secret|password|api_?key)=)[^\s&\"',;]+")
+_SECRET_MARKS = ("bearer ", *(f"{name}=" for name in _SECRETS))
+_SECRET_TEXT = re.compile(rf"(?i)(bearer +|(?:{'|'.join(_SECRETS)})=)[^\s&\"',;]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,10 @@ def _text(text: str) -> str:
     if len(text) > MAX_TEXT:
         half = MAX_TEXT // 2
         text = f"{text[:half]}…[{len(text) - MAX_TEXT} characters left out]…{text[-half:]}"
-    return _SECRET_TEXT.sub(rf"\1{REDACTED}", text)
+    lowered = text.lower()
+    if any(mark in lowered for mark in _SECRET_MARKS):
+        return _SECRET_TEXT.sub(rf"\1{REDACTED}", text)
+    return text
 
 
 def _traceback(given: object) -> str | None:

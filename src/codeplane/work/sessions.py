@@ -11,7 +11,7 @@ from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
-from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task
+from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
 from codeplane.kernel.record import task_stream
 from codeplane.work.task import LiveTask, TaskState
 
@@ -36,12 +36,20 @@ class Sessions:
     """Opens, finds and closes sessions; live state in memory, every change in the log."""
 
     def __init__(
-        self, *, log: EventLog, repo: RepoState, clock: Clock, config: SessionConfig, limits: TaskLimits
+        self,
+        *,
+        log: EventLog,
+        repo: RepoState,
+        clock: Clock,
+        config: SessionConfig,
+        limits: TaskLimits,
+        observer: TaskObserver,
     ) -> None:
         self._log = log
         self._repo = repo
         self._clock = clock
         self._config = config
+        self._observer = observer
         self.default_limits = limits
         self._by_id: dict[str, Session] = {}
         self._by_connection: dict[str, str] = {}
@@ -73,6 +81,7 @@ class Sessions:
             if error.details["budget_type"] != "test_runs" and live.state is TaskState.OPEN:
                 live.state = TaskState.CLOSED_FAILED
                 self._append(live, "task.closed", {"state": live.state.value, "reason": "budget", **error.details})
+                self._observer.task_closed(live.state.value)
             raise
 
     def settle(self, task: Task, report: CallReport) -> Convergence:
@@ -145,6 +154,7 @@ class Sessions:
                 ),
             ]
         )
+        self._observer.task_opened()
         self._by_id[session_id] = session
         self._by_connection[connection] = session_id
         return session
@@ -157,6 +167,7 @@ class Sessions:
             task.state = state
             payload: JsonObject = {"state": state.value, "reason": reason}
             drafts.append(self._draft(task, task_stream(task.task_id), "task.closed", payload))
+            self._observer.task_closed(state.value)
         self._by_id.pop(session.session_id, None)
         if session.connection_id and self._by_connection.get(session.connection_id) == session.session_id:
             del self._by_connection[session.connection_id]

@@ -49,13 +49,13 @@ class Guard:
         app: ASGIApp,
         *,
         config: ServerConfig,
-        repo: str,
+        repo: bytes,
         port: Callable[[], int | None],
         activity: Activity,
     ) -> None:
         self._app = app
         self._config = config
-        self._header = (b"x-codeplane-repo", repo.encode("utf-8", "backslashreplace"))
+        self._header = (b"x-codeplane-repo", repo)
         self._hosts = LOOPBACK | frozenset(config.allowed_hosts)
         self._port = port
         self._activity = activity

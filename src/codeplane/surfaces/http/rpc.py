@@ -41,7 +41,7 @@ class OperationService:
         if outcome.error is not None:
             wire = connect_error(outcome.error)
             return json_answer({**wire, "meta": outcome.meta.to_wire()}, status=outcome.error.http)
-        return json_answer(outcome.to_json())
+        return json_answer(outcome.to_json(with_text=body.get("text") is True))
 
     async def _stream(self, request: Request) -> Response:
         try:

@@ -26,7 +26,7 @@ class EndsWith:
         serving = asyncio.ensure_future(self._app(scope, receive, watch))
         ending = asyncio.ensure_future(self._event.wait())
         try:
-            await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]  # both are futures
+            await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
             if serving.done():
                 await serving
                 return

@@ -1,0 +1,158 @@
+"""`cpl doctor`: what is wrong here, and how to fix it."""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+from codeplane import __version__
+from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
+from codeplane.kernel.json import JsonValue, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.client import Client
+from codeplane.surfaces.cli.discovery import ServerFacts, find_server
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
+
+_LOW_DISK_BYTES = 500 * 1024 * 1024
+_LOG_LINES = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Literal["ok", "warn", "fail"]
+    found: str
+    fix: str = ""
+
+
+@failing_clearly
+def doctor(
+    repo: RepoOption = None,
+    logs: Annotated[bool, typer.Option("--logs", help="Also the recent log, for a bug report.")] = False,
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Copy what can be read of a damaged ledger into a new one.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the installation, the settings, the server and the ledger; exit code 1 when something is broken."""
+    workspace = workspace_of(repo)
+    if salvage:
+        print(_salvage(workspace))
+    checks = list(_checks(workspace))
+    if as_json:
+        found: list[JsonValue] = [
+            {"name": check.name, "verdict": check.verdict, "found": check.found, "fix": check.fix} for check in checks
+        ]
+        print(dumps({"checks": found}))
+    else:
+        for check in checks:
+            print(f"{check.verdict:<4}  {check.name:<10}  {check.found}{f'  → {check.fix}' if check.fix else ''}")
+    if logs:
+        from codeplane.observe.log_tail import tail
+
+        print(f"\nlog {workspace.log}")
+        print("\n".join(tail(workspace.log, _LOG_LINES)) or "(empty)")
+    if any(check.verdict == "fail" for check in checks):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _salvage(workspace: Workspace) -> str:
+    from codeplane.adapters.file_lock import FileLock
+    from codeplane.ledger.salvage import examine, salvage
+
+    lock = FileLock(workspace.lock)
+    lock.acquire()
+    try:
+        return f"nothing to salvage: the ledger is {examine(workspace.ledger)}"
+    except LedgerCorrupt:
+        return salvage(workspace.ledger)
+    finally:
+        lock.release()
+
+
+def _checks(workspace: Workspace) -> Iterator[Check]:
+    python = f"cpl {__version__} on Python {platform.python_version()}, {platform.platform()}"
+    yield Check(name="version", verdict="ok", found=python)
+    git = shutil.which("git")
+    yield Check(name="git", verdict="ok" if git else "fail", found=git or "not found", fix="" if git else "install git")
+    yield _repository(workspace)
+    yield _settings(workspace)
+    yield _home(workspace)
+    facts = find_server(workspace)
+    yield _server(facts)
+    yield from _ledger(workspace, facts)
+
+
+def _repository(workspace: Workspace) -> Check:
+    from codeplane.adapters.pygit2_repo import GitRepo
+
+    head = GitRepo(workspace.root).head()
+    if head is None:
+        return Check(name="repository", verdict="warn", found=f"{workspace.root} has no commit", fix="git commit")
+    return Check(name="repository", verdict="ok", found=f"{workspace.root} at {head[:12]}")
+
+
+def _settings(workspace: Workspace) -> Check:
+    from codeplane.app import configuration
+
+    try:
+        loaded = configuration(workspace, (), os.environ)
+    except CodePlaneError as error:
+        return Check(name="settings", verdict="fail", found=error.message, fix=error.hint)
+    return Check(name="settings", verdict="ok", found=", ".join(loaded.sources) or "defaults")
+
+
+def _home(workspace: Workspace) -> Check:
+    home = workspace.home
+    if not home.exists():
+        return Check(name="home", verdict="warn", found=f"{home} is not there", fix="cpl init")
+    if not os.access(home, os.W_OK | os.X_OK):
+        return Check(name="home", verdict="fail", found=f"{home} is read-only", fix=f"chmod u+rwx {home}")
+    free = shutil.disk_usage(home).free
+    if free < _LOW_DISK_BYTES:
+        return Check(name="home", verdict="warn", found=f"{free // 2**20} MB left on its disk", fix="free some space")
+    return Check(name="home", verdict="ok", found=f"{home}, {free // 2**30} GB free")
+
+
+def _server(facts: ServerFacts | None) -> Check:
+    if facts is None:
+        return Check(name="server", verdict="warn", found="not running", fix="cpl up")
+    if facts.version != __version__:
+        return Check(
+            name="server",
+            verdict="warn",
+            found=f"runs {facts.version}, this is {__version__}",
+            fix="cpl down && cpl up",
+        )
+    return Check(name="server", verdict="ok", found=f"{facts.url}, pid {facts.pid}")
+
+
+def _ledger(workspace: Workspace, facts: ServerFacts | None) -> Iterator[Check]:
+    if facts is not None:
+        envelope = Client(workspace, facts).call("ledger.verify", {}, text=True)
+        error = envelope.get("error")
+        result = envelope.get("result")
+        if isinstance(error, dict):
+            yield Check(name="ledger", verdict="fail", found=str(error["message"]), fix=str(error["hint"]))
+        elif isinstance(result, dict):
+            sound = bool(result["ok"])
+            fix = "" if sound else "cpl call ledger.rebuild"
+            yield Check(name="ledger", verdict="ok" if sound else "fail", found=str(envelope["text"]), fix=fix)
+        return
+    if not workspace.ledger.exists():
+        yield Check(name="ledger", verdict="ok", found="none yet")
+        return
+    from codeplane.ledger.salvage import examine
+
+    try:
+        yield Check(name="ledger", verdict="ok", found=examine(workspace.ledger))
+    except LedgerCorrupt as error:
+        yield Check(name="ledger", verdict="fail", found=error.message, fix="cpl doctor --salvage")
+    except CodePlaneError as error:
+        yield Check(name="ledger", verdict="fail", found=error.message, fix=error.hint)

@@ -1,0 +1,37 @@
+"""`cpl down`: end a repository's server."""
+
+import os
+import signal
+import time
+
+from codeplane.kernel.errors import ServerRunning
+from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.output import RepoOption, failing_clearly, workspace_of
+
+_WAIT_SEC = 20.0
+
+
+@failing_clearly
+def down(repo: RepoOption = None) -> None:
+    """End the server of a repository and wait until it is gone."""
+    workspace = workspace_of(repo)
+    facts = find_server(workspace)
+    if facts is None:
+        print("not running")
+        return
+    os.kill(facts.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _WAIT_SEC
+    while time.monotonic() < deadline:
+        if not _alive(facts.pid):
+            print(f"ended (pid {facts.pid})")
+            return
+        time.sleep(0.02)
+    raise ServerRunning(f"pid {facts.pid} is still there after {_WAIT_SEC:.0f} s", hint=f"kill -9 {facts.pid}")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

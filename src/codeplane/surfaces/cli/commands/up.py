@@ -1,0 +1,73 @@
+"""`cpl up`: serve a repository."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server, start_server
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
+
+
+@failing_clearly
+def up(
+    repo: RepoOption = None,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background and return.")] = False,
+    overrides: SetOption = None,
+    as_json: JsonOption = False,
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
+) -> None:
+    """Start the server for a repository; Ctrl+C ends it. Does nothing when it already runs."""
+    workspace = workspace_of(repo)
+    running = find_server(workspace)
+    if running is not None:
+        _show(workspace, running, as_json=as_json, note="already running")
+        return
+    if detach:
+        _show(workspace, start_server(workspace, overrides=overrides or ()), as_json=as_json, note="started")
+        return
+    _serve(workspace, overrides or [], background=background, as_json=as_json)
+
+
+def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:
+    import uvloop
+
+    from codeplane.app import configuration, prepare
+    from codeplane.serve import Serving
+
+    prepare(workspace)
+    loaded = configuration(workspace, overrides, os.environ)
+    if background:
+        loaded = loaded.without_terminal()
+
+    def announce(wire: JsonObject) -> None:
+        if not background:
+            _show(workspace, facts_of(wire), as_json=as_json, note="Ctrl+C ends it")
+            sys.stdout.flush()
+
+    async def run() -> None:
+        await Serving(workspace, loaded=loaded, detached=background, announce=announce).run()
+
+    uvloop.run(run())
+
+
+def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str) -> None:
+    if as_json:
+        print(
+            dumps({"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root), "note": note})
+        )
+        return
+    block(
+        [
+            ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
+            ("repository", str(workspace.root)),
+            ("MCP", f"{facts.url}/mcp"),
+            ("health", f"{facts.url}/health"),
+            ("status", f"{facts.url}/status"),
+            ("metrics", f"{facts.url}/metrics"),
+            ("next", "cpl init registers your coding clients; cpl status, cpl log -f, cpl down"),
+        ]
+    )

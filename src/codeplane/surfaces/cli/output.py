@@ -1,0 +1,101 @@
+"""What people see: data on stdout, everything else on stderr, errors with the next step."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from codeplane import __version__
+from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.discovery import find_workspace
+
+EXIT_FAILED = 1
+EXIT_NO_SERVER = 3
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RepoOption = Annotated[
+    Path | None, typer.Option("--repo", help="The repository, instead of the one around the current folder.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting; can be repeated.")
+]
+
+
+def workspace_of(repo: Path | None) -> Workspace:
+    """The workspace a command is about."""
+    return find_workspace(repo or Path(), explicit=repo is not None)
+
+
+def failing_clearly(command: Callable[P, R]) -> Callable[P, R]:
+    """A command whose errors are `error: …`, a blank line, `hint: …`, and an exit code."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _clear_failure(as_json=bool(kwargs.get("as_json"))):
+            return command(*args, **kwargs)
+
+    return run
+
+
+@contextmanager
+def _clear_failure(*, as_json: bool) -> Iterator[None]:
+    try:
+        yield
+    except CodePlaneError as error:
+        if as_json:
+            print(dumps({"error": error.to_wire()}))
+        complain(error.to_wire())
+        raise typer.Exit(EXIT_NO_SERVER if isinstance(error, ServerUnreachable) else EXIT_FAILED) from error
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        # The reader of our output has seen enough.
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+
+
+def complain(error: JsonObject) -> None:
+    """An error and its hint, on stderr."""
+    said = f"error: {error['message']} ({error['error']})\n\nhint: {error['hint']}"
+    print(said, file=sys.stderr)
+
+
+def result_of(envelope: JsonObject) -> JsonObject:
+    """The result of a call; complains and exits when it is an error."""
+    error = envelope.get("error")
+    if isinstance(error, dict):
+        complain(error)
+        raise typer.Exit(EXIT_FAILED)
+    result = envelope["result"]
+    assert isinstance(result, dict)
+    return result
+
+
+def block(rows: list[tuple[str, str]]) -> None:
+    """Aligned lines of a name and a value, on stdout."""
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {value}")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"cpl {__version__}")
+        raise typer.Exit
+
+
+def version(
+    show: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """CodePlane: a local-first control plane for coding agents."""
