@@ -13,6 +13,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.surfaces.mcp.server import CONNECTION_HEADER, McpSurface
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
+LAST_ANSWERS_SEC = 30.0
 
 
 class ByteStream:
@@ -28,6 +29,7 @@ class ByteStream:
         started = {"type": "http.response.start", "status": 200}
         await send({**started, "headers": [(b"content-type", b"application/x-ndjson")]})
         await send({"type": "http.response.body", "body": b"", "more_body": True})
+        unanswered = _Unanswered()
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -35,7 +37,12 @@ class ByteStream:
             async with incoming:
                 try:
                     async for line in _lines(request):
-                        await incoming.send(_message(line, request))
+                        item = _message(line, request)
+                        unanswered.received(item)
+                        await incoming.send(item)
+                    # A client that sends its last request and closes its end still wants the answer.
+                    with anyio.move_on_after(LAST_ANSWERS_SEC):
+                        await unanswered.none()
                 except (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect):
                     return
 
@@ -44,6 +51,7 @@ class ByteStream:
                 async for item in outgoing:
                     body = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                     await send({"type": "http.response.body", "body": body, "more_body": True})
+                    unanswered.sent(item)
 
         try:
             async with anyio.create_task_group() as group:
@@ -54,6 +62,32 @@ class ByteStream:
         finally:
             self._surface.disconnected(connection_id)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Unanswered:
+    """The requests that came in and have not been answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[types.RequestId] = set()
+        self._none = anyio.Event()
+
+    def received(self, item: SessionMessage | Exception) -> None:
+        """A message came in."""
+        if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCRequest):
+            self._ids.add(item.message.id)
+
+    def sent(self, item: SessionMessage) -> None:
+        """A message went out."""
+        if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError) and item.message.id is not None:
+            self._ids.discard(item.message.id)
+            if not self._ids:
+                self._none.set()
+
+    async def none(self) -> None:
+        """Return when nothing is unanswered."""
+        if self._ids:
+            self._none = anyio.Event()
+            await self._none.wait()
 
 
 def _message(line: bytes, request: Request) -> SessionMessage | Exception:

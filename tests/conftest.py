@@ -1,0 +1,42 @@
+"""Fixtures that many tests share."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Server, make_repo, start
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A git repository of its own."""
+    return make_repo(tmp_path / "repo")
+
+
+@pytest.fixture
+def server(repo: Path) -> Iterator[Server]:
+    """A server of the test's own, which it may end or kill."""
+    running = start(repo)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def codeplane_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that tests share and leave as they find it."""
+    running = start(make_repo(tmp_path_factory.mktemp("shared") / "repo"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def fixture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with the conformance suite's operations and resources beside our own, all tools listed."""
+    program = (sys.executable, "-m", "tests.clients.fixture_server")
+    running = start(
+        make_repo(tmp_path_factory.mktemp("fixture") / "repo"), program=program, overrides=["mcp.toolset=all"]
+    )
+    yield running
+    running.stop()

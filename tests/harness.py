@@ -1,0 +1,155 @@
+"""Real servers for tests: started as users start them, ended by their pid."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import IO
+
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.client import Client
+from codeplane.surfaces.cli.discovery import find_server
+
+CPL = str(Path(sys.executable).with_name("cpl"))
+START_SEC = 60
+
+
+def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
+    """A git repository with one commit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    for name, text in (files or {"README.md": "# example\n"}).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints, with a name of its own so that no machine's settings matter."""
+    named = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *named, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@dataclass
+class Server:
+    """A CodePlane server in a process of its own."""
+
+    repo: Path
+    process: subprocess.Popen[bytes]
+    facts: JsonObject
+    arguments: Sequence[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return str(self.facts["url"])
+
+    @property
+    def mcp_url(self) -> str:
+        return f"{self.url}/mcp"
+
+    @property
+    def stdio(self) -> list[str]:
+        return [CPL, "mcp", "--repo", str(self.repo)]
+
+    @property
+    def port(self) -> int:
+        return int(str(self.facts["port"]))
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace(root=self.repo.resolve())
+
+    @property
+    def token(self) -> str:
+        return self.workspace.owner_token.read_text().strip()
+
+    def client(self) -> Client:
+        """The owner's client."""
+        facts = find_server(self.workspace)
+        assert facts is not None
+        return Client(self.workspace, facts)
+
+    def call(self, operation: str, **arguments: object) -> JsonObject:
+        """The envelope of one call by the owner."""
+        return self.client().call(operation, arguments)  # type: ignore[arg-type]  # tests pass plain JSON values
+
+    def request(
+        self, method: str, path: str, *, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[HTTPResponse, bytes]:
+        """One HTTP exchange."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body=body, headers=dict(headers or {}))
+            response = connection.getresponse()
+            return response, response.read()
+        finally:
+            connection.close()
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        self.process.kill()
+        self.process.wait(timeout=30)
+
+    def stop(self) -> int:
+        """End it as Ctrl+C does; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=30)
+
+
+def start(
+    repo: Path, *, overrides: Sequence[str] = (), program: Sequence[str] = (), environ: Mapping[str, str] | None = None
+) -> Server:
+    """Start a server in the foreground and wait until it says where it is; `program` stands in for `cpl up`."""
+    command = [*(program or (CPL, "up", "--json")), "--repo", str(repo)]
+    command += [part for item in overrides for part in ("--set", item)]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **(environ or {})},
+    )
+    line = _first_line(process)
+    if not line:
+        said = process.stderr.read().decode() if process.stderr else ""
+        process.wait(timeout=30)
+        raise RuntimeError(f"the server did not start: {said}")
+    # Its log would fill the pipe; nobody reads it from here on.
+    _discard(process.stderr)
+    return Server(repo=repo, process=process, facts=json.loads(line), arguments=command)
+
+
+def _first_line(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def _discard(stream: IO[bytes] | None) -> None:
+    if stream is not None:
+        threading.Thread(target=lambda: [None for _ in stream], daemon=True).start()
+
+
+def cpl(
+    *arguments: str, cwd: Path | None = None, environ: Mapping[str, str] | None = None, stdin: str | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run `cpl` to its end."""
+    return subprocess.run(
+        [CPL, *arguments],
+        cwd=cwd,
+        env={**os.environ, **(environ or {})},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
