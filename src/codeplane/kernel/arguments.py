@@ -1,13 +1,14 @@
 """Arguments as callers send them, forgiven where their meaning is plain."""
 
 import difflib
+import inspect
 import json
 import re
 import types
 from collections.abc import Mapping
-from typing import Union, get_args, get_origin
+from typing import Literal, Union, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from codeplane.kernel.errors import InvalidArgument
@@ -103,6 +104,14 @@ def usage(operation: Operation) -> str:
 
 
 def _type_name(annotation: object) -> str:
-    if get_origin(annotation) is not None:
-        return str(annotation).replace("typing.", "").replace(" | None", "").rpartition("codeplane.")[2]
-    return getattr(annotation, "__name__", str(annotation))
+    """A type in few letters: a|b for choices, [x] for lists, an object's fields in braces."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return "|".join(map(str, parts))
+    if origin in (list, tuple, set, frozenset):
+        return f"[{_type_name(parts[0])}]"
+    if origin is Union or origin is types.UnionType:
+        return "|".join(_type_name(part) for part in parts if part is not types.NoneType)
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return f"{{{', '.join(annotation.model_fields)}}}"
+    return getattr(annotation, "__name__", "any")
