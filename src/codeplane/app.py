@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane import __version__
+from codeplane.adapters.disk import refusal, replace_file
 from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.yaml_config import LoadedConfig, load_config
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.clock import Clock, SystemClock
+from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.conveyor import Conveyor, Stages
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import CodePlaneError, StorageReadOnly
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.operations import LedgerOperations
 from codeplane.ledger.retention import Retention
 from codeplane.observe.catalogue import CatalogueOperations
+from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
@@ -33,7 +36,8 @@ from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.recovery import recover
 from codeplane.work.sessions import Sessions
 
-_SWEEP_SEC = 15.0
+_SWEEP_NS = 15 * SECOND_NS
+_RETRY_SEC = 1.0
 
 
 def prepare(workspace: Workspace) -> list[Path]:
@@ -43,12 +47,12 @@ def prepare(workspace: Workspace) -> list[Path]:
         if not workspace.home.is_dir():
             workspace.home.mkdir(mode=0o700)
             created.append(workspace.home)
-        for path, text in ((workspace.ignore, "*\n"), (workspace.repo_id, f"{uuid.uuid4()}\n")):
-            if not path.exists():
-                path.write_text(text)
-                created.append(path)
     except OSError as error:
-        raise StorageReadOnly(f"{error.filename or workspace.home} cannot be written: {error.strerror}") from error
+        raise refusal(error, workspace.home) from error
+    for path, text in ((workspace.ignore, "*\n"), (workspace.repo_id, f"{uuid.uuid4()}\n")):
+        if not path.exists():
+            replace_file(path, text)
+            created.append(path)
     return created
 
 
@@ -73,26 +77,6 @@ class Plane:
     conveyor: Conveyor
     metrics: Metrics
     token: str
-
-
-class Health:
-    """What stands in the way of serving; told by the ledger's writer, asked by probes."""
-
-    def __init__(self) -> None:
-        self.port: int | None = None
-        self._storage: str | None = None
-
-    def lost(self, error: CodePlaneError) -> None:
-        """A record could not be written."""
-        self._storage = f"{error.name}: {error.message}"
-
-    def committed(self) -> None:
-        """The log can be written."""
-        self._storage = None
-
-    def problems(self) -> list[str]:
-        """Why it is not ready, if it is not."""
-        return [self._storage] if self._storage else []
 
 
 @asynccontextmanager
@@ -122,7 +106,7 @@ async def running(
             said.warning("tables rebuilt from the log", tables=plane.log.rebuilt)
         if any(found.values()):
             said.warning("the last run was interrupted", **found)
-        background = asyncio.ensure_future(_background(plane))
+        background = asyncio.ensure_future(_background(plane, health))
         stack.push_async_callback(_cancel, background)
         yield plane
 
@@ -139,7 +123,9 @@ def _wire(
     metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
 
     def committed(events: int, spent_ns: int) -> None:
-        health.committed()
+        # A failed commit is told of too, with no events.
+        if events:
+            health.committed()
         metrics.committed(events=events, spent_ns=spent_ns)
 
     log = SqliteLog(
@@ -148,7 +134,7 @@ def _wire(
         config=config.ledger,
         clock=clock,
         on_commit=committed,
-        on_lost=health.lost,
+        on_lost=health.failed,
     )
     repo = GitRepo(workspace.root)
     cursors = Cursors(clock=clock)
@@ -178,7 +164,10 @@ def _wire(
         ]
     )
     listing.describe(catalogue)
-    token = owner_token(workspace.owner_token)
+    try:
+        token = owner_token(workspace.owner_token)
+    except OSError as error:
+        raise refusal(error, workspace.owner_token) from error
     conveyor = Conveyor(
         catalogue=catalogue,
         stages=Stages(
@@ -230,19 +219,38 @@ def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo) -> J
     }
 
 
-async def _background(plane: Plane) -> None:
-    """What has to happen now and then: idle sessions close, and the log forgets."""
+async def _background(plane: Plane, health: Health) -> None:
+    """What has to happen now and then: idle sessions close, the log forgets, and a full disk is tried again."""
     said = plane.logs.logger("codeplane")
-    retain_at = plane.clock.monotonic_ns() + int(plane.loaded.config.retention.every_sec * 1e9)
+    retain_ns = int(plane.loaded.config.retention.every_sec * SECOND_NS)
+    sweep_at = plane.clock.monotonic_ns()
+    retain_at = sweep_at + retain_ns
     while True:
-        await asyncio.sleep(_SWEEP_SEC)
+        await asyncio.sleep(_RETRY_SEC)
+        now = plane.clock.monotonic_ns()
         try:
-            plane.sessions.sweep()
-            if plane.clock.monotonic_ns() >= retain_at:
-                retain_at = plane.clock.monotonic_ns() + int(plane.loaded.config.retention.every_sec * 1e9)
+            if health.problems():
+                await _try_again(plane, health)
+            if now >= sweep_at:
+                sweep_at = now + _SWEEP_NS
+                plane.sessions.sweep()
+            if now >= retain_at:
+                retain_at = now + retain_ns
                 said.info("retention ran", **await plane.retention.apply())
         except CodePlaneError as error:
             said.error("housekeeping failed", error=error.name, reason=error.message)
+        except Exception as error:
+            said.error("housekeeping failed", exc_info=error)
+
+
+async def _try_again(plane: Plane, health: Health) -> None:
+    """Whether the log can be written is known only by writing: what says so when it works is how much was lost."""
+    lost = Draft(stream="system", type="storage.recovered", payload={"lost_records": health.lost})
+    try:
+        await plane.log.append([lost])
+    except CodePlaneError:
+        return
+    plane.logs.logger("codeplane").info("the ledger can be written again", **lost.payload)
 
 
 async def _cancel(task: "asyncio.Future[None]") -> None:

@@ -7,17 +7,21 @@ from pathlib import Path
 
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from structlog.typing import FilteringBoundLogger
 
 from codeplane import __version__
+from codeplane.adapters.disk import replace_file
 from codeplane.adapters.yaml_config import LoadedConfig
-from codeplane.app import Health, Plane, running
+from codeplane.app import Plane, running
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
+from codeplane.observe.health import Health
+from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.application import build
 from codeplane.surfaces.http.binding import bind
 from codeplane.surfaces.http.events import EventStream
-from codeplane.surfaces.http.guard import Activity, Guard
+from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
 from codeplane.surfaces.http.rpc import OperationService
 from codeplane.surfaces.http.server import HttpServer
@@ -64,19 +68,20 @@ class Serving:
             self._health.port = port
             surface = self._mcp(plane)
             activity = Activity(plane.clock.monotonic_ns)
-            app = self._application(plane, surface, activity)
-            server = HttpServer(app, stopping=self._stopping, shutdown_timeout_sec=self._config.shutdown_timeout_sec)
+            guarded = Guard(
+                self._application(plane, surface), config=self._config, host=host, port=port, activity=activity
+            )
+            server = HttpServer(guarded, stopping=self._stopping, headers={"x-codeplane-repo": self._workspace.header})
             idle = asyncio.ensure_future(self._end_when_idle(activity))
             facts = self._facts(plane, host, port)
             said = plane.logs.logger("codeplane")
             try:
                 async with surface.run():
-                    await server.run(listener, ready=lambda: self._ready(facts), drain=lambda: self._drain(plane))
+                    await server.run(listener, ready=lambda: self._ready(facts, said), drain=lambda: self._drain(plane))
                 said.info("server ended", port=port)
             finally:
                 idle.cancel()
-                self._workspace.port.unlink(missing_ok=True)
-                self._workspace.server.unlink(missing_ok=True)
+                self._forget(said)
 
     def _mcp(self, plane: Plane) -> McpSurface:
         docs = Path(__file__).parent / "_docs"
@@ -96,11 +101,12 @@ class Serving:
             on_disconnect=plane.sessions.disconnect,
         )
 
-    def _application(self, plane: Plane, surface: McpSurface, activity: Activity) -> ASGIApp:
-        identity: JsonObject = {"version": __version__, "repo": str(self._workspace.root)}
+    def _application(self, plane: Plane, surface: McpSurface) -> ASGIApp:
+        identity: JsonObject = {"version": __version__, "repo": str(self._workspace.root), "pid": os.getpid()}
         probes = Probes(
             conveyor=plane.conveyor,
             identity=identity,
+            ending=self._stopping.is_set,
             problems=self._problems,
             metrics=plane.metrics.render,
         )
@@ -111,18 +117,12 @@ class Serving:
 
         routes = [
             *probes.routes(),
-            *OperationService(plane.conveyor).routes(),
+            *OperationService(plane.conveyor, stopping=self._stopping).routes(),
             *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
             Route("/mcp", _Endpoint(mcp)),
             Route("/mcp/stdio", _Endpoint(EndsWith(ByteStream(surface), self._drained, announce=False))),
         ]
-        return Guard(
-            build(routes),
-            config=self._config,
-            repo=self._workspace.header,
-            port=lambda: self._health.port,
-            activity=activity,
-        )
+        return build(routes)
 
     def _problems(self) -> list[str]:
         ending = ["the server is ending"] if self._stopping.is_set() else []
@@ -141,11 +141,20 @@ class Serving:
             "started_at": rfc3339(plane.clock.now_ns()),
         }
 
-    def _ready(self, facts: JsonObject) -> None:
-        _replace(self._workspace.server, dumps(facts) + "\n")
-        _replace(self._workspace.port, f"{facts['port']}\n")
+    def _ready(self, facts: JsonObject, said: FilteringBoundLogger) -> None:
+        replace_file(self._workspace.server, dumps(facts) + "\n")
+        replace_file(self._workspace.port, f"{facts['port']}\n")
+        said.info("server started", **facts)
         if self._announce is not None:
             self._announce(facts)
+
+    def _forget(self, said: FilteringBoundLogger) -> None:
+        for path in (self._workspace.port, self._workspace.server):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                # Whoever reads it asks the address whether it answers for this repository.
+                said.warning("a file could not be removed", file=str(path), reason=error.strerror)
 
     async def _drain(self, plane: Plane) -> None:
         left = await plane.conveyor.drain(self._config.shutdown_timeout_sec)
@@ -170,10 +179,3 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a small file so that readers see the old one or the new one, never half."""
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(text)
-    partial.replace(path)

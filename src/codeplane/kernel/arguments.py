@@ -12,8 +12,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.kernel.operation import Operation, Request
+
+_MAX_NAME = 100
 
 
 def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
@@ -33,7 +35,8 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
     forgiven: JsonObject = {}
     for key, value in arguments.items():
         name = key if key in fields else _same_name(key, fields)
-        if name is None or (name in arguments and name != key):
+        if name is None or (name != key and (name in arguments or name in forgiven)):
+            # Unknown, or a second spelling of what was given already: which one is meant is not plain.
             forgiven[key] = value
             continue
         if value is None and not fields[name].is_required():
@@ -56,7 +59,8 @@ def _reshape(field: FieldInfo, value: JsonValue) -> JsonValue:
     if isinstance(value, str) and str not in kinds and value.lstrip()[:1] in ("[", "{"):
         try:
             decoded: JsonValue = json.loads(value)
-        except ValueError:
+            canonical(decoded)
+        except (ValueError, RecursionError):
             decoded = value
         value = decoded
     if kinds & {list, tuple, set, frozenset} and isinstance(value, (str, int, float, dict)):
@@ -76,7 +80,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     problems: list[JsonValue] = []
     said: list[str] = []
     for item in error.errors(include_url=False, include_context=False)[:8]:
-        where = ".".join(str(part) for part in item["loc"]) or "arguments"
+        where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
             near = difflib.get_close_matches(where, names, n=1, cutoff=0.5)
             advice = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names) or 'no arguments'}"

@@ -8,6 +8,8 @@ from typing import cast, get_args, get_origin, get_type_hints
 from codeplane.kernel.errors import UnknownOperation
 from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result
 
+_MAX_NAME = 100
+
 
 class Catalogue:
     """The operations found on the given objects."""
@@ -19,7 +21,11 @@ class Catalogue:
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
                 self._by_name[found.name] = found
-        self._by_tool = {found.tool: found for found in self._by_name.values()}
+        self._by_tool: dict[str, Operation] = {}
+        for found in self._by_name.values():
+            other = self._by_tool.setdefault(found.tool, found)
+            if other is not found:
+                raise ValueError(f"{other.name} and {found.name} would be the same tool, {found.tool}")
 
     def __iter__(self) -> Iterator[Operation]:
         return iter(sorted(self._by_name.values(), key=lambda found: found.name))
@@ -28,6 +34,7 @@ class Catalogue:
         """The operation of that name, dotted or as a tool; otherwise an error with the nearest names."""
         found = self._by_name.get(name) or self._by_tool.get(name)
         if found is None:
+            name = name[:_MAX_NAME]
             near = difflib.get_close_matches(name.replace("_", "."), self._by_name, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else None
             raise UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
@@ -59,6 +66,9 @@ def _operations_of(owner: object) -> Iterator[Operation]:
             assess[name] = cast(Assess, getattr(owner, attribute))
         if isinstance(name := getattr(function, Operation.PREVIEWS, None), str):
             preview[name] = cast(PreviewMaker, getattr(owner, attribute))
+    # A gate for a name that is not there would never be asked, and nobody would notice.
+    for name in {*assess, *preview} - {mark.name for mark, _ in marked}:
+        raise ValueError(f"{type(owner).__name__} judges or previews {name}, which is not one of its operations")
     for mark, handler in marked:
         request, result, streaming = _types_of(mark.name, handler)
         text = inspect.getdoc(handler) or ""
@@ -85,4 +95,6 @@ def _types_of(name: str, handler: Handler) -> tuple[type[Request], type[Result],
     result = get_args(answer)[0] if streaming else answer
     if request is None or not (inspect.isclass(result) and issubclass(result, Result)):
         raise TypeError(f"operation {name} must be typed (call: Call, request: Request) -> Result")
+    if not (inspect.isasyncgenfunction(handler) if streaming else inspect.iscoroutinefunction(handler)):
+        raise TypeError(f"operation {name} must be {'an async generator' if streaming else 'a coroutine'} function")
     return request, result, streaming

@@ -32,4 +32,4 @@ class SystemClock:
 def rfc3339(at_ns: int) -> str:
     """The time as RFC 3339 in UTC with nine fractional digits, always of the same width."""
     seconds, fraction = divmod(at_ns, SECOND_NS)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09d}Z"
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{fraction:09d}Z"

@@ -73,7 +73,7 @@ class LedgerConfig(Section):
 
     queue_events: int = Field(20_000, ge=100, description="appends waiting for the writer; more are refused")
     batch_events: int = Field(1000, ge=1, description="events in one group commit at most")
-    max_payload_bytes: int = Field(262_144, ge=1024, description="largest payload of one event")
+    max_payload_bytes: int = Field(262_144, ge=131_072, description="largest payload of one event")
     blob_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="results kept for idempotency keys")
     export_segment_bytes: int = Field(50 * 1024 * 1024, ge=1024, description="exported traces rotate at this size")
 

@@ -2,16 +2,17 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
-from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.envelope import Meta, Outcome
+from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import (
     Cancelled,
     CodePlaneError,
@@ -19,18 +20,20 @@ from codeplane.kernel.errors import (
     Internal,
     InvalidArgument,
     MalformedRequest,
+    OutcomeUnknown,
     PolicyDenied,
     ShuttingDown,
 )
+from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
-from codeplane.kernel.json import JsonObject, JsonValue, canonical
-from codeplane.kernel.operation import Assessment, Operation, Request, Result
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
+from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
+from codeplane.kernel.passage import Passage
 from codeplane.kernel.ports import (
     Approver,
     Authority,
     Blobs,
     CallReport,
-    Claim,
     Convergence,
     Decision,
     EventLog,
@@ -38,13 +41,10 @@ from codeplane.kernel.ports import (
     Identity,
     Observer,
     RepoState,
-    Task,
+    StoredOutcome,
     Tasks,
     Verdict,
 )
-from codeplane.kernel.record import Record
-
-NOBODY = Actor(kind=ActorKind.SYSTEM, actor_id="unidentified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,29 +61,6 @@ class Stages:
     repo: RepoState
     observer: Observer
     clock: Clock
-
-
-@dataclass(slots=True, kw_only=True)
-class _Passage:
-    """One call on its way through the stages."""
-
-    call_id: str
-    request_id: str
-    caller: Caller
-    started_ns: int
-    name: str
-    operation: Operation | None = None
-    request: Request | None = None
-    arguments: JsonObject | None = None
-    arguments_hash: str = ""
-    actor: Actor = NOBODY
-    task: Task | None = None
-    key: str | None = None
-    claim: Claim | None = None
-    call: Call | None = None
-    executed: bool = False
-    repo_before: str | None = None
-    session_id: str | None = None
 
 
 class Conveyor:
@@ -115,15 +92,8 @@ class Conveyor:
         """Run one call to its end; failures are outcomes, only cancellation is raised."""
         passage = self._start(name, caller)
         try:
-            operation = await self._admit(passage, arguments)
-            if operation.streaming:
-                raise InvalidArgument(
-                    f"{operation.name} is a stream", hint=f"watch it with: cpl call {operation.name} --follow"
-                )
-            if passage.claim is not None and passage.claim.replay is not None:
-                return self._replayed(passage, passage.claim)
-            result = await self._execute(passage, operation)
-            return await self._finish(passage, result=result)
+            operation = await self._admit(passage, arguments, streams=False)
+            return await self._answer(passage, operation)
         except CodePlaneError as error:
             return await self._finish(passage, error=error)
         except asyncio.CancelledError:
@@ -140,22 +110,23 @@ class Conveyor:
         """Run one call and yield its results as they come, then how it ended."""
         passage = self._start(name, caller)
         try:
-            operation = await self._admit(passage, arguments)
-            if not operation.streaming:
-                result = await self._execute(passage, operation)
-                yield result
-                yield await self._finish(passage, result=result)
+            operation = await self._admit(passage, arguments, streams=True)
+            if not operation.streaming or passage.replay is not None:
+                outcome = await self._answer(passage, operation)
+                if outcome.result is not None:
+                    yield outcome.result
+                yield outcome
                 return
             passage.executed = True
-            async with asyncio.timeout(self._time_allowed(passage, operation)):
-                items = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
-                async for item in cast(AsyncIterator[Result], items):
+            until = self._time_allowed(passage, operation)
+            items = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
+            async with aclosing(cast(AsyncGenerator[Result, None], items)) as results:
+                # Each wait has its own timeout: one around the yield would cancel whoever reads slowly.
+                while (item := await self._next(passage, results, until)) is not None:
                     yield item
             yield await self._finish(passage)
         except CodePlaneError as error:
             yield await self._finish(passage, error=error)
-        except TimeoutError:
-            yield await self._finish(passage, error=self._out_of_time(passage))
         except (asyncio.CancelledError, GeneratorExit):
             self._abandon(passage)
             raise
@@ -164,34 +135,34 @@ class Conveyor:
         finally:
             self._end(passage)
 
-    def _start(self, name: str, caller: Caller) -> _Passage:
+    def _start(self, name: str, caller: Caller) -> Passage:
         self._running += 1
         self._idle.clear()
-        return _Passage(
+        return Passage(
             call_id=new_id("call"),
             request_id=caller.request_id or new_id("req"),
             caller=caller,
             started_ns=self._stages.clock.monotonic_ns(),
+            deadline=asyncio.get_running_loop().time() + caller.timeout_sec if caller.timeout_sec else None,
             name=name,
         )
 
-    def _end(self, passage: _Passage) -> None:
+    def _end(self, passage: Passage) -> None:
         if passage.claim is not None:
             passage.claim.release()
         self._running -= 1
         if self._running == 0:
             self._idle.set()
 
-    async def _admit(self, passage: _Passage, arguments: Mapping[str, JsonValue]) -> Operation:
+    async def _admit(self, passage: Passage, arguments: Mapping[str, JsonValue], *, streams: bool) -> Operation:
         """Everything before the handler: a call that gets through is identified, allowed, counted and recorded."""
         if self._closing:
             raise ShuttingDown("the server is ending")
-        operation = self._validate(passage, arguments)
-        request = cast(Request, passage.request)
+        operation = self._validate(passage, arguments, streams=streams)
         stages = self._stages
         passage.actor = stages.identity.identify(passage.caller)
         passage.task = stages.tasks.enter(passage.caller, passage.actor, passage.session_id)
-        passage.call = Call(
+        call = passage.call = Call(
             call_id=passage.call_id,
             request_id=passage.request_id,
             operation=operation,
@@ -202,26 +173,33 @@ class Conveyor:
             log=stages.log,
             check_path=stages.authority.check_path,
         )
-        assessment = operation.assessment(request)
+        assessment = operation.assessment(cast(Request, passage.request))
         decision = self._authorise(passage, operation, assessment)
-        if operation.mutates and passage.key is not None:
-            passage.claim = await stages.idempotency.claim(
-                owner_id=passage.actor.owner_id,
-                operation=operation.name,
-                key=passage.key,
-                arguments_hash=passage.arguments_hash,
-            )
-            if passage.claim.replay is not None:
-                return operation
-        await self._approve(passage, operation, assessment, decision)
+        if operation.mutates and passage.key is None and _goes_out(assessment):
+            passage.key = call.idempotency_key = new_id("key")
+        async with self._until(passage, passage.deadline):
+            if operation.mutates and passage.key is not None:
+                passage.claim = await stages.idempotency.claim(
+                    owner_id=passage.actor.owner_id,
+                    operation=operation.name,
+                    key=passage.key,
+                    arguments_hash=passage.arguments_hash,
+                )
+                if passage.replay is not None:
+                    return operation
+            await self._approve(passage, operation, assessment, decision)
         stages.tasks.charge(passage.task, operation.mark.budget)
         if operation.mutates:
             passage.repo_before = stages.repo.head()
-            await stages.log.append([self._record(passage, operation).started()])
+            await stages.log.append([passage.record().started()])
         return operation
 
-    def _validate(self, passage: _Passage, arguments: Mapping[str, JsonValue]) -> Operation:
+    def _validate(self, passage: Passage, arguments: Mapping[str, JsonValue], *, streams: bool) -> Operation:
         passage.operation = operation = self.catalogue.get(passage.name)
+        if operation.streaming and not streams:
+            raise InvalidArgument(
+                f"{operation.name} is a stream", hint=f"watch it with: cpl call {operation.name} --follow"
+            )
         given = dict(arguments)
         fields = operation.request.model_fields
         passage.session_id = self._reserved(given, "session_id", keep="session_id" in fields)
@@ -241,9 +219,14 @@ class Conveyor:
             return None
         if not isinstance(value, str) or not 0 < len(value) <= 200:
             raise InvalidArgument(f"{name} must be a string of 1 to 200 characters")
+        if not is_text(value):
+            raise MalformedRequest(f"{name} cannot be written as UTF-8")
         return value
 
-    def _authorise(self, passage: _Passage, operation: Operation, assessment: Assessment) -> Decision:
+    def _authorise(self, passage: Passage, operation: Operation, assessment: Assessment) -> Decision:
+        if assessment.risk is not Risk.READ and not operation.mutates:
+            # Its intent would not be recorded: whoever declared it a read was wrong, so it does not run.
+            raise Internal(f"{operation.name} is declared a read and assessed as {assessment.risk.value}")
         authority = self._stages.authority
         for path in assessment.paths:
             authority.check_path(path)
@@ -256,7 +239,7 @@ class Conveyor:
         return decision
 
     async def _approve(
-        self, passage: _Passage, operation: Operation, assessment: Assessment, decision: Decision
+        self, passage: Passage, operation: Operation, assessment: Assessment, decision: Decision
     ) -> None:
         if decision.verdict is not Verdict.ASK:
             return
@@ -268,26 +251,41 @@ class Conveyor:
         preview = await operation.preview(cast(Request, passage.request)) if operation.preview else None
         await self._stages.approver.approve(cast(Call, passage.call), assessment, decision, preview)
 
-    async def _execute(self, passage: _Passage, operation: Operation) -> Result:
+    async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
+        if passage.replay is not None:
+            return await self._replayed(passage, operation, passage.replay)
         passage.executed = True
-        try:
-            async with asyncio.timeout(self._time_allowed(passage, operation)):
-                answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
-                assert inspect.isawaitable(answer)
-                return await answer
-        except TimeoutError as error:
-            raise self._out_of_time(passage) from error
+        async with self._until(passage, self._time_allowed(passage, operation)):
+            answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
+            assert inspect.isawaitable(answer)
+            result = await answer
+        return await self._finish(passage, result=result)
+
+    async def _next(
+        self, passage: Passage, results: AsyncGenerator[Result, None], until: float | None
+    ) -> Result | None:
+        async with self._until(passage, until):
+            return await anext(results, None)
 
     @staticmethod
-    def _time_allowed(passage: _Passage, operation: Operation) -> float | None:
-        limits = [sec for sec in (operation.mark.timeout_sec, passage.caller.timeout_sec) if sec]
-        return min(limits, default=None)
+    def _time_allowed(passage: Passage, operation: Operation) -> float | None:
+        now, own = asyncio.get_running_loop().time(), operation.mark.timeout_sec
+        return min((at for at in (now + own if own else None, passage.deadline) if at is not None), default=None)
 
-    def _out_of_time(self, passage: _Passage) -> DeadlineExceeded:
-        spent = (self._stages.clock.monotonic_ns() - passage.started_ns) / 1e9
-        return DeadlineExceeded(f"{passage.name} was stopped after {spent:.1f} s")
+    @asynccontextmanager
+    async def _until(self, passage: Passage, at: float | None) -> AsyncIterator[None]:
+        """Stop what is inside when its time is over; a TimeoutError of its own is not a deadline."""
+        limit = asyncio.timeout_at(at)
+        try:
+            async with limit:
+                yield
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            spent = (self._stages.clock.monotonic_ns() - passage.started_ns) / 1e9
+            raise DeadlineExceeded(f"{passage.name} was stopped after {spent:.1f} s") from error
 
-    def _crashed(self, passage: _Passage, error: Exception) -> Internal:
+    def _crashed(self, passage: Passage, error: Exception) -> Internal:
         name = passage.operation.name if passage.operation else passage.name
         self._stages.observer.call_crashed(operation=name, call_id=passage.call_id, error=error)
         if passage.call is not None and passage.call.failure is None:
@@ -297,128 +295,106 @@ class Conveyor:
         return internal
 
     async def _finish(
-        self, passage: _Passage, *, result: Result | None = None, error: CodePlaneError | None = None
+        self, passage: Passage, *, result: Result | None = None, error: CodePlaneError | None = None
     ) -> Outcome:
         """Record how the call ended, durably when it could have changed something, and build the answer."""
-        operation, stages = passage.operation, self._stages
+        stages = self._stages
         result_json = result.model_dump_json() if result is not None else "null"
         convergence = Convergence()
-        if operation is not None and passage.task is not None and passage.call is not None:
-            mutated = operation.mutates and passage.executed
-            repo_after = stages.repo.head() if mutated else None
-            convergence = stages.tasks.settle(
-                passage.task,
-                CallReport(
-                    operation=operation,
-                    effects=passage.call.effects,
-                    failure=passage.call.failure,
-                    error=error,
-                    repo_before=passage.repo_before,
-                    repo_after=repo_after,
-                ),
+        lost: CodePlaneError | None = None
+        if passage.operation is not None and passage.task is not None and passage.call is not None:
+            repo_after = stages.repo.head() if passage.mutated else None
+            report = CallReport(
+                operation=passage.operation,
+                effects=passage.call.effects,
+                failure=passage.call.failure,
+                error=error,
+                repo_before=passage.repo_before,
+                repo_after=repo_after,
             )
-            encoded = result_json.encode()
-            if mutated and passage.key is not None and result is not None:
-                stages.blobs.put(encoded)
-            record = self._record(passage, operation)
-            draft = record.finished(
+            convergence = stages.tasks.settle(passage.task, report)
+            encoded = result_json.encode() if result is not None else None
+            draft = passage.record().finished(
                 duration_ns=stages.clock.monotonic_ns() - passage.started_ns,
-                result=encoded if result is not None else None,
+                result=encoded,
                 error=error,
                 convergence=convergence,
                 repo_after=repo_after,
             )
-            if mutated:
-                try:
-                    await stages.log.append([draft])
-                except CodePlaneError as lost:
-                    lost.details["executed"] = True
-                    error, result, result_json = lost, None, "null"
-            elif not stages.log.append_soon([draft]):
-                await stages.log.append([draft])
+            lost = await self._keep(passage, draft, blob=encoded if passage.mutated and passage.key else None)
+        elif error is not None:
+            await self._keep(passage, passage.refused(error))
+        if lost is not None and (error is None or passage.mutated):
+            error, result, result_json = self._unrecorded(passage, lost), None, "null"
         self._observe(passage, "ok" if error is None else error.name)
         return Outcome(
-            operation=operation,
-            meta=self._meta(passage, convergence),
+            operation=passage.operation,
+            meta=passage.meta(convergence, now_ns=stages.clock.now_ns()),
             result=result,
             result_json=result_json,
             error=error,
         )
 
-    def _abandon(self, passage: _Passage) -> None:
-        """The caller is gone: record that, without waiting."""
-        if passage.operation is None or passage.task is None or passage.call is None:
+    async def _keep(self, passage: Passage, draft: Draft, *, blob: bytes | None = None) -> CodePlaneError | None:
+        """Append how a call ended; waits when it changed something, and says why when it could not be written."""
+        passage.recorded = True
+        log = self._stages.log
+        try:
+            if blob is not None:
+                self._stages.blobs.put(blob)
+            if passage.mutated or not log.append_soon([draft]):
+                await log.append([draft])
+        except CodePlaneError as error:
+            return error
+        return None
+
+    @staticmethod
+    def _unrecorded(passage: Passage, lost: CodePlaneError) -> CodePlaneError:
+        if not passage.mutated:
+            return lost
+        unknown = OutcomeUnknown(
+            f"{passage.name} ran, but how it ended could not be recorded: {lost.message}", details={"executed": True}
+        )
+        unknown.__cause__ = lost
+        return unknown
+
+    def _abandon(self, passage: Passage) -> None:
+        """The caller is gone: record that, without waiting, unless it left after the end."""
+        if passage.call is None or passage.recorded:
             return
-        draft = self._record(passage, passage.operation).finished(
+        draft = passage.record().finished(
             duration_ns=self._stages.clock.monotonic_ns() - passage.started_ns,
             result=None,
             error=Cancelled(f"{passage.name} was cancelled by its caller"),
             convergence=Convergence(),
             repo_after=None,
         )
-        self._stages.log.append_soon([draft])
+        # A record that cannot be queued any more is what recovery calls an unknown outcome.
+        with suppress(CodePlaneError):
+            self._stages.log.append_soon([draft])
         self._observe(passage, Cancelled.name)
 
-    def _replayed(self, passage: _Passage, claim: Claim) -> Outcome:
-        stored = claim.replay
-        assert stored is not None
-        self._observe(passage, "replayed")
-        operation = cast(Operation, passage.operation)
+    async def _replayed(self, passage: Passage, operation: Operation, stored: StoredOutcome) -> Outcome:
         result = operation.result.model_validate_json(stored.result_json) if stored.result_json else None
+        await self._keep(passage, passage.record().replayed())
+        self._observe(passage, "replayed")
         return Outcome(
             operation=operation,
-            meta=self._meta(passage, Convergence(), replayed=True),
+            meta=passage.meta(Convergence(), now_ns=self._stages.clock.now_ns(), replayed=True),
             result=result,
             result_json=stored.result_json or "null",
             error=stored.error,
         )
 
-    def _record(self, passage: _Passage, operation: Operation) -> Record:
-        return Record(
-            call=cast(Call, passage.call),
-            operation=operation,
-            arguments=passage.arguments or {},
-            arguments_hash=passage.arguments_hash,
-            repo_before=passage.repo_before,
-            executed=passage.executed,
-        )
-
-    def _meta(self, passage: _Passage, convergence: Convergence, *, replayed: bool = False) -> Meta:
-        warnings = list(passage.call.warnings) if passage.call else []
-        if passage.operation is not None and passage.operation.mark.deprecated:
-            warnings.append(f"{passage.operation.tool} is deprecated: {passage.operation.mark.deprecated}")
-        marks: JsonObject = {
-            name: value
-            for name, value in (
-                ("mutation", convergence.mutation_fingerprint),
-                ("failure", convergence.failure_fingerprint),
-            )
-            if value is not None
-        }
-        return Meta(
-            request_id=passage.request_id,
-            timestamp_ms=self._stages.clock.now_ns() // 1_000_000,
-            call_id=passage.call_id,
-            session_id=passage.task.session_id if passage.task else None,
-            task_id=passage.task.task_id if passage.task else None,
-            task_state=passage.task.state if passage.task else None,
-            idempotency_key=passage.key,
-            replayed=replayed,
-            warnings=tuple(warnings),
-            signals=convergence.signals,
-            fingerprints=marks or None,
-        )
-
-    def _observe(self, passage: _Passage, status: str) -> None:
-        ids: JsonObject = {
-            "call_id": passage.call_id,
-            "request_id": passage.request_id,
-            "task_id": passage.task.task_id if passage.task else None,
-            "actor": str(passage.actor),
-        }
+    def _observe(self, passage: Passage, status: str) -> None:
         self._stages.observer.call_finished(
             operation=passage.operation.name if passage.operation else "unknown",
             status=status,
             duration_ns=self._stages.clock.monotonic_ns() - passage.started_ns,
-            call=ids,
+            call=passage.ids(),
         )
+
+
+def _goes_out(assessment: Assessment) -> bool:
+    """Whether a call reaches other machines: such a call is never sent twice by mistake, key or not."""
+    return assessment.risk is Risk.EXFILTRATION or bool(assessment.remotes)

@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from codeplane.kernel.json import JsonObject, JsonValue
 
+_MAX_MESSAGE = 4000
+
 
 class CodePlaneError(Exception):
     """A failure with a name, a number, and the next step for whoever reads it."""
@@ -30,8 +32,8 @@ class CodePlaneError(Exception):
         details: Mapping[str, JsonValue] | None = None,
         source: str = "codeplane",
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = _plain(message, _MAX_MESSAGE)
+        super().__init__(self.message)
         self.hint = hint or self.default_hint
         self.details: dict[str, JsonValue] = dict(details or {})
         self.source = source
@@ -57,9 +59,14 @@ class CodePlaneError(Exception):
         cause = self.__cause__
         while cause is not None and len(chain) < 8:
             kind = cause.name if isinstance(cause, CodePlaneError) else type(cause).__name__
-            chain.append({"error": kind, "message": str(cause)[:500]})
+            chain.append({"error": kind, "message": _plain(str(cause), 500)})
             cause = cause.__cause__
         return chain
+
+
+def _plain(text: str, limit: int) -> str:
+    """Text that every surface and the log can carry, whatever an exception had to say."""
+    return text[:limit].encode("utf-8", "backslashreplace").decode()
 
 
 class InvalidArgument(

@@ -14,12 +14,25 @@ else:
     JsonObject = dict[str, object]
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_encode_ascii = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _encode_sorted = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 
 
 def dumps(value: JsonValue) -> str:
-    """Compact JSON."""
-    return _encode(value)
+    """Compact JSON that UTF-8 can always hold: half a character, as file names may have, is escaped."""
+    text = _encode(value)
+    return text if is_text(text) else _encode_ascii(value)
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can hold it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def canonical(value: JsonValue) -> bytes:

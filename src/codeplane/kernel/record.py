@@ -1,18 +1,24 @@
 """What the ledger keeps of a call: intent before a mutation, outcome after every call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, TaskBudgetExceeded
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Operation
 from codeplane.kernel.ports import Convergence
 
 CALL_STARTED = "call.started"
 CALL_FINISHED = "call.finished"
+CALL_REPLAYED = "call.replayed"
+CALL_REFUSED = "call.refused"
 MAX_RECORDED_ARGUMENTS = 4096
+# Together they stay below the smallest `ledger.max_payload_bytes`: an outcome that is too large could not be recorded.
+_MAX_PATHS_BYTES = 65_536
+_MAX_LINES_BYTES = 16_384
 
 
 def task_stream(task_id: str) -> str:
@@ -35,6 +41,10 @@ class Record:
         """The intent of a mutation; durable before its handler runs."""
         return self._draft(CALL_STARTED, self._common())
 
+    def replayed(self) -> Draft:
+        """The answer of an earlier call with the same key was given again."""
+        return self._draft(CALL_REPLAYED, self._common())
+
     def finished(
         self,
         *,
@@ -53,23 +63,26 @@ class Record:
             payload["result_hash"] = digest(result)
             payload["result_bytes"] = len(result)
         if error is not None:
-            payload["error"] = {"code": error.code, "message": error.message[:1000], "retryable": error.retryable}
+            wire: JsonObject = {"code": error.code, "message": error.message[:1000], "retryable": error.retryable}
+            if error.hint != error.default_hint:
+                wire["hint"] = error.hint[:1000]
+            payload["error"] = wire
             if isinstance(error, TaskBudgetExceeded):
                 payload["limit_triggered"] = error.details.get("budget_type")
         if repo_after is not None:
             payload["repo_after"] = repo_after
         effects, failure = self.call.effects, self.call.failure
         if effects is not None:
-            payload["changed_paths"] = list(effects.changed_paths[:1000])
+            payload["changed_paths"] = _first(effects.changed_paths, 1000, _MAX_PATHS_BYTES)
             payload["diff_stats"] = {
                 "files_changed": len(effects.changed_paths),
                 "insertions": effects.insertions,
                 "deletions": effects.deletions,
             }
-            payload["short_diff"] = list(effects.short_diff[:100])
+            payload["short_diff"] = _first(effects.short_diff, 100, _MAX_LINES_BYTES)
         if failure is not None:
-            payload["failure_class"] = failure.kind
-            payload["failing_tests"] = list(failure.failing_tests[:100])
+            payload["failure_class"] = failure.kind[:200]
+            payload["failing_tests"] = _first(failure.failing_tests, 100, _MAX_LINES_BYTES)
         if convergence.mutation_fingerprint is not None:
             payload["mutation_fingerprint"] = convergence.mutation_fingerprint
         if convergence.failure_fingerprint is not None:
@@ -89,7 +102,7 @@ class Record:
                 payload["owner_id"] = self.call.actor.owner_id
             if self.repo_before is not None:
                 payload["repo_before"] = self.repo_before
-        elif len(text := dumps(self.arguments)) <= MAX_RECORDED_ARGUMENTS:
+        elif len(text := dumps(self.arguments).encode()) <= MAX_RECORDED_ARGUMENTS:
             # Reads can be replayed, so what was asked is kept; what a mutation wrote is content, and is not.
             payload["arguments"] = self.arguments
         else:
@@ -106,3 +119,14 @@ class Record:
             source=Source.TOOL_EXECUTOR,
             correlation=self.call.correlation,
         )
+
+
+def _first(items: Sequence[str], most: int, size: int) -> list[JsonValue]:
+    """As many from the beginning as fit into both bounds."""
+    kept: list[JsonValue] = []
+    for item in items[:most]:
+        size -= len(dumps(item).encode()) + 1
+        if size < 0:
+            break
+        kept.append(item)
+    return kept

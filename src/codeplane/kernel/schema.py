@@ -10,7 +10,7 @@ IDEMPOTENCY_KEY = "idempotency_key"
 
 def input_schema(operation: Operation) -> JsonObject:
     """The schema of an operation's arguments, without titles and null branches."""
-    schema = cast(JsonObject, _shrink(operation.request.model_json_schema()))
+    schema = cast(JsonObject, _shrink(operation.request.model_json_schema(), nulls=False))
     schema.pop("description", None)
     properties = dict(cast(JsonObject, schema.get("properties", {})))
     if operation.mutates and IDEMPOTENCY_KEY not in properties:
@@ -19,25 +19,25 @@ def input_schema(operation: Operation) -> JsonObject:
 
 
 def output_schema(operation: Operation) -> JsonObject:
-    """The schema of an operation's result."""
-    return cast(JsonObject, _shrink(operation.result.model_json_schema(mode="serialization")))
+    """The schema of an operation's result, without titles; what can be null says so, since programs check it."""
+    return cast(JsonObject, _shrink(operation.result.model_json_schema(mode="serialization"), nulls=True))
 
 
-def _shrink(node: object, *, names: bool = False) -> JsonValue:
+def _shrink(node: object, *, nulls: bool, names: bool = False) -> JsonValue:
     """Drop what says nothing; `names` marks a mapping whose keys are the caller's words, not the schema's."""
     if isinstance(node, list):
-        return [_shrink(item) for item in node]
+        return [_shrink(item, nulls=nulls) for item in node]
     if not isinstance(node, dict):
         return cast(JsonValue, node)
     if names:
-        return {key: _shrink(value) for key, value in node.items()}
+        return {key: _shrink(value, nulls=nulls) for key, value in node.items()}
     kept = {
-        key: _shrink(value, names=key in ("properties", "$defs"))
+        key: _shrink(value, nulls=nulls, names=key in ("properties", "$defs"))
         for key, value in node.items()
         if key != "title" and not (key == "default" and value in (None, [], {}))
     }
     branches = kept.get("anyOf")
-    if isinstance(branches, list):
+    if isinstance(branches, list) and not nulls:
         real = [branch for branch in branches if branch != {"type": "null"}]
         if len(real) == 1 and isinstance(real[0], dict):
             kept.pop("anyOf")

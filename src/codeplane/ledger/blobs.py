@@ -7,14 +7,13 @@ def store(connection: sqlite3.Connection, key: str, data: bytes, *, at_ns: int, 
     """Keep the bytes unless they are too large for the store; drops the oldest to stay under the limit."""
     if len(data) * 4 > limit:
         return False
-    connection.execute(
-        "INSERT OR REPLACE INTO blobs(hash, at_ns, size, data) VALUES (?, ?, ?, ?)", (key, at_ns, len(data), data)
-    )
-    (total,) = connection.execute("SELECT sum(size) FROM blobs").fetchone()
+    # The total is kept beside the rows: adding all sizes up would cost every call more than the one before.
+    (total,) = connection.execute("SELECT blob_bytes FROM log_state").fetchone()
+    total += len(data) - _drop(connection, "hash = ?", key)
+    connection.execute("INSERT INTO blobs(hash, at_ns, size, data) VALUES (?, ?, ?, ?)", (key, at_ns, len(data), data))
     while total > limit:
-        row = connection.execute("SELECT rowid, size FROM blobs ORDER BY rowid LIMIT 1").fetchone()
-        connection.execute("DELETE FROM blobs WHERE rowid = ?", (row[0],))
-        total -= row[1]
+        total -= _drop(connection, "rowid = (SELECT min(rowid) FROM blobs) AND ?", 1)
+    connection.execute("UPDATE log_state SET blob_bytes = ?", (total,))
     return True
 
 
@@ -22,3 +21,8 @@ def load(connection: sqlite3.Connection, key: str) -> bytes | None:
     """The bytes, or None when they are not here."""
     row = connection.execute("SELECT data FROM blobs WHERE hash = ?", (key,)).fetchone()
     return bytes(row[0]) if row else None
+
+
+def _drop(connection: sqlite3.Connection, where: str, value: str | int) -> int:
+    row = connection.execute(f"DELETE FROM blobs WHERE {where} RETURNING size", (value,)).fetchone()
+    return int(row[0]) if row else 0

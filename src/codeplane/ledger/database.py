@@ -36,6 +36,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             data BLOB NOT NULL, PRIMARY KEY(projection, position))""",
         "CREATE TABLE blobs(hash TEXT PRIMARY KEY, at_ns INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL)",
     ),
+    (
+        "ALTER TABLE log_state ADD COLUMN blob_bytes INTEGER NOT NULL DEFAULT 0",
+        "UPDATE log_state SET blob_bytes = (SELECT coalesce(sum(size), 0) FROM blobs)",
+        # They have another form now; the next retention takes new ones before it drops anything.
+        "DELETE FROM snapshots",
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -44,6 +50,7 @@ _BUSY_MS = 5000
 
 def open_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes, with its schema brought up to date."""
+    _refuse_newer(path)
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
@@ -53,13 +60,10 @@ def open_writer(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA temp_store=MEMORY")
-        _migrate(connection, path)
+        _migrate(connection)
     except sqlite3.Error as error:
         connection.close()
         raise translate(error, path) from error
-    except CodePlaneError:
-        connection.close()
-        raise
     return connection
 
 
@@ -76,19 +80,38 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+def _refuse_newer(path: Path) -> None:
+    """Looked at without the right to write: a file that is not ours to change stays as it is, to the byte."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return
+    connection = open_reader(path)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+    finally:
+        connection.close()
     if version > SCHEMA_VERSION:
         raise SchemaTooNew(
             f"{path.name} has schema {version}; this CodePlane knows up to {SCHEMA_VERSION}",
             details={"found": version, "known": SCHEMA_VERSION},
         )
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number in range(version, SCHEMA_VERSION):
         connection.execute("BEGIN IMMEDIATE")
         for statement in MIGRATIONS[number]:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version={number + 1}")
         connection.execute("COMMIT")
+
+
+def last_position(connection: sqlite3.Connection) -> int:
+    """Where the log ends."""
+    (position,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+    return int(position)
 
 
 def translate(error: sqlite3.Error, path: Path) -> CodePlaneError:

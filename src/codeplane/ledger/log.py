@@ -1,24 +1,33 @@
 """The event log in SQLite, with the projections beside it."""
 
-import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LedgerConfig
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, Overloaded, StreamGap, TooLarge
+from codeplane.kernel.errors import (
+    CodePlaneError,
+    InvalidArgument,
+    MalformedRequest,
+    Overloaded,
+    StreamGap,
+    TooLarge,
+)
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import dumps
 from codeplane.kernel.ports import EventQuery
-from codeplane.ledger import blobs
-from codeplane.ledger.database import open_writer
+from codeplane.ledger import blobs, pages
+from codeplane.ledger.database import last_position, open_writer, translate
 from codeplane.ledger.projection import Projection, Projector
+from codeplane.ledger.pulse import Pulse
 from codeplane.ledger.readers import Readers
-from codeplane.ledger.rows import COLUMNS, Cell, from_row
+from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, Writing
 
 _WATCH_PAGE = 500
@@ -54,10 +63,14 @@ class SqliteLog:
         self._clock = clock
         self._on_commit = on_commit
         self._on_lost = on_lost
-        self._watchers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._watchers: set[Pulse] = set()
         connection = open_writer(path)
         try:
             self.rebuilt = self.projector.catch_up(connection)
+            position = last_position(connection)
+        except sqlite3.Error as error:
+            connection.close()
+            raise translate(error, path) from error
         except BaseException:
             connection.close()
             raise
@@ -65,6 +78,7 @@ class SqliteLog:
         self._writer = Writer(
             connection=connection,
             path=path,
+            position=position,
             projector=self.projector,
             clock=clock,
             batch_events=config.batch_events,
@@ -83,9 +97,11 @@ class SqliteLog:
         return self._writer.position
 
     def close(self) -> None:
-        """Write what is queued and close the files."""
-        self._writer.close()
+        """Write what is queued and close the files; whoever still watches is told that the log is closed."""
         self.readers.close()
+        self._wake_watchers()
+        # Last, so that SQLite puts everything into the one file.
+        self._writer.close()
 
     async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
         """Append all or none and return when durable."""
@@ -110,7 +126,7 @@ class SqliteLog:
 
     async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:
         """Events of one stream after a sequence, oldest first."""
-        found = await self.readers.run(lambda connection: _read(connection, stream, after, limit))
+        found = await self.readers.run(lambda connection: pages.of_stream(connection, stream, after, limit))
         if isinstance(found, Gap):
             raise StreamGap(
                 f"{stream} no longer holds what came after {after}",
@@ -120,7 +136,7 @@ class SqliteLog:
 
     async def query(self, query: EventQuery) -> list[Event]:
         """Events of the whole log that fit, in the order of their positions."""
-        return (await self.readers.run(lambda connection: _query(connection, query)))[0]
+        return (await self.readers.run(lambda connection: pages.of_log(connection, query))).events
 
     async def select(self, statement: str, parameters: Sequence[Cell] = ()) -> list[tuple[Cell, ...]]:
         """Rows of the projections' tables."""
@@ -128,52 +144,52 @@ class SqliteLog:
 
     async def watch(
         self, *, streams: Mapping[str, int], heartbeat_sec: float = 15.0
-    ) -> AsyncIterator[Event | Heartbeat | Gap]:
+    ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
         """Events of the streams after the given sequences, and then as they happen."""
         if not streams or len(streams) > 100:
             raise InvalidArgument("watch between 1 and 100 streams")
-        after = dict(streams)
-        async for wake in self._wakes(heartbeat_sec):
-            seen = 0
-            for stream in after:
-                while True:
-                    found = await self.readers.run(
-                        lambda connection, stream=stream: _read(connection, stream, after[stream], _WATCH_PAGE)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-                    )
-                    if isinstance(found, Gap):
-                        yield found
-                        return
-                    for event in found:
-                        yield event
-                        after[stream] = event.sequence
-                        seen += 1
-                    if len(found) < _WATCH_PAGE:
-                        break
-            if wake == "silence" and not seen:
-                yield Heartbeat(position=self.position)
-
-    async def follow(self, query: EventQuery, *, heartbeat_sec: float = 15.0) -> AsyncIterator[Event | Heartbeat | Gap]:
-        """Events of the whole log that fit, after a position, and then as they happen."""
-        after = query.after
-        async for wake in self._wakes(heartbeat_sec):
-            seen = 0
+        after, due = dict(streams), False
+        with self._pulse(heartbeat_sec) as pulse:
             while True:
-                page = replace(query, after=after, limit=_WATCH_PAGE, newest=False)
-                events, last, dropped = await self.readers.run(
-                    lambda connection, page=page: _query(connection, page)  # type: ignore[misc]  # as above
-                )
-                if after < dropped:
-                    yield Gap(stream="*", requested_after=after, first_available=dropped + 1)
-                    return
-                for event in events:
-                    yield event
-                    seen += 1
-                if len(events) < _WATCH_PAGE:
-                    after = max(after, last)
-                    break
-                after = events[-1].position
-            if wake == "silence" and not seen:
-                yield Heartbeat(position=after)
+                spoke = False
+                for stream in after:
+                    while True:
+                        found = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
+                        if isinstance(found, Gap):
+                            yield found
+                            return
+                        for event in found:
+                            yield event
+                            after[stream], spoke = event.sequence, True
+                        if len(found) < _WATCH_PAGE:
+                            break
+                if due and not spoke:
+                    yield Heartbeat(position=self.position)
+                due = await pulse.beat(spoke=spoke)
+
+    async def follow(
+        self, query: EventQuery, *, heartbeat_sec: float = 15.0
+    ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
+        """Events of the whole log that fit, after a position, and then as they happen."""
+        query, due = replace(query, limit=_WATCH_PAGE, newest=False), False
+        with self._pulse(heartbeat_sec) as pulse:
+            while True:
+                spoke = False
+                while True:
+                    page = await self.readers.run(partial(pages.of_log, query=query))
+                    if query.after < page.dropped:
+                        yield Gap(stream="*", requested_after=query.after, first_available=page.dropped + 1)
+                        return
+                    for event in page.events:
+                        yield event
+                        spoke = True
+                    full = len(page.events) == _WATCH_PAGE
+                    query = replace(query, after=page.events[-1].position if full else max(query.after, page.last))
+                    if not full:
+                        break
+                if due and not spoke:
+                    yield Heartbeat(position=query.after)
+                due = await pulse.beat(spoke=spoke)
 
     def put(self, data: bytes) -> str:
         """Keep bytes by their hash, before anything that is appended afterwards."""
@@ -188,8 +204,11 @@ class SqliteLog:
         return await self.readers.run(lambda connection: blobs.load(connection, digest))
 
     def _encoded(self, drafts: Sequence[Draft], expect: Mapping[str, int] | None) -> Append:
-        payloads = [dumps(draft.payload) for draft in drafts]
-        largest = max(map(len, payloads), default=0)
+        try:
+            payloads = [dumps(draft.payload) for draft in drafts]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise MalformedRequest("an event's payload cannot be written as JSON") from error
+        largest = max((_size(payload) for payload in payloads), default=0)
         if largest > self._config.max_payload_bytes:
             raise TooLarge(f"an event's payload has {largest} bytes", details={"limit": self._config.max_payload_bytes})
         return Append(drafts=drafts, payloads=payloads, expect=expect)
@@ -197,8 +216,8 @@ class SqliteLog:
     async def _submit(self, job: Job) -> object:
         job.reply = Reply()
         self._writer.submit(job)
-        # Shielded: a caller that goes away does not take back what is on its way to the disk.
-        return await asyncio.shield(job.reply.future)
+        # Not shielded: a caller that goes away cancels this future, and never what is on its way to the disk.
+        return await job.reply.future
 
     def _append_lost(self, error: CodePlaneError) -> None:
         self.counters.lost += 1
@@ -211,74 +230,27 @@ class SqliteLog:
         self.counters.commit_ns += spent_ns
         if self._on_commit is not None:
             self._on_commit(events, spent_ns)
-        if not events:
-            return
-        for loop, wake in tuple(self._watchers):
-            try:
-                loop.call_soon_threadsafe(wake.set)
-            except RuntimeError:
-                self._watchers.discard((loop, wake))
+        if events:
+            self._wake_watchers()
 
-    async def _wakes(self, heartbeat_sec: float) -> AsyncIterator[str]:
-        """Yields at once, then after every commit, and when nothing was committed for a while."""
-        wake = asyncio.Event()
-        entry = (asyncio.get_running_loop(), wake)
-        self._watchers.add(entry)
+    def _wake_watchers(self) -> None:
+        for pulse in tuple(self._watchers):
+            if not pulse.wake():
+                self._watchers.discard(pulse)
+
+    @contextmanager
+    def _pulse(self, heartbeat_sec: float) -> Iterator[Pulse]:
+        pulse = Pulse(heartbeat_sec)
+        self._watchers.add(pulse)
         try:
-            yield "start"
-            while True:
-                try:
-                    await asyncio.wait_for(wake.wait(), heartbeat_sec)
-                except TimeoutError:
-                    yield "silence"
-                    continue
-                wake.clear()
-                yield "commit"
+            yield pulse
         finally:
-            self._watchers.discard(entry)
+            self._watchers.discard(pulse)
 
 
-def _read(connection: sqlite3.Connection, stream: str, after: int, limit: int) -> list[Event] | Gap:
-    row = connection.execute("SELECT head, first FROM streams WHERE stream = ?", (stream,)).fetchone()
-    if row is None:
-        return []
-    head, first = row
-    if after + 1 < first and after < head:
-        return Gap(stream=stream, requested_after=after, first_available=first)
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM events WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-        (stream, after, limit),
-    )
-    return [from_row(found) for found in rows]
+def _stream_page(connection: sqlite3.Connection, *, stream: str, after: int) -> list[Event] | Gap:
+    return pages.of_stream(connection, stream, after, _WATCH_PAGE)
 
 
-def _query(connection: sqlite3.Connection, query: EventQuery) -> tuple[list[Event], int, int]:
-    where, values = ["position > ?"], [cast(Cell, query.after)]
-    for column, value in (
-        ("position <= ?", query.until),
-        ("task_id = ?", query.task_id),
-        ("session_id = ?", query.session_id),
-        ("call_id = ?", query.call_id),
-    ):
-        if value is not None:
-            where.append(column)
-            values.append(value)
-    if query.stream is not None and query.stream.endswith("*"):
-        where.append("stream >= ? AND stream < ?")
-        prefix = query.stream[:-1]
-        values += [prefix, prefix + "\U0010ffff"]
-    elif query.stream is not None:
-        where.append("stream = ?")
-        values.append(query.stream)
-    if query.types:
-        where.append(f"type IN ({', '.join('?' * len(query.types))})")
-        values += query.types
-    order = "DESC" if query.newest else "ASC"
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM events WHERE {' AND '.join(where)} ORDER BY position {order} LIMIT ?",
-        (*values, query.limit),
-    ).fetchall()
-    last, dropped = connection.execute("SELECT last_position, dropped_position FROM log_state").fetchone()
-    if query.newest:
-        rows.reverse()
-    return [from_row(row) for row in rows], last, dropped
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

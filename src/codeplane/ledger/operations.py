@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery
+from codeplane.ledger.database import last_position
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import differences, rebuild
 from codeplane.ledger.retention import Retention
@@ -34,7 +36,7 @@ class EventFilter(Request):
     task_id: str | None = None
     call_id: str | None = None
     in_session: str | None = Field(None, description="a session's id")
-    after: int = Field(0, ge=0, description="a position of the log; only later events")
+    after: int = Field(0, ge=0, le=2**53, description="a position of the log; only later events")
 
     def query(self, *, limit: int, until: int | None = None, after: int | None = None) -> EventQuery:
         """The filter as the log takes it."""
@@ -72,9 +74,9 @@ class EventItem(Result):
     stream_gap: JsonObject | None = None
 
     def text(self) -> str:
-        if self.event is None:
-            return dumps({"heartbeat": self.heartbeat})
-        return event_line(self.event)
+        if self.event is not None:
+            return event_line(self.event)
+        return dumps({"stream_gap": self.stream_gap} if self.stream_gap is not None else {"heartbeat": self.heartbeat})
 
 
 class EventPage(Result):
@@ -153,6 +155,8 @@ class LedgerOperations:
         self._cursors = cursors
         self._exports = exports
         self._segment_bytes = segment_bytes
+        # Two at once would rotate each other's segments away.
+        self._exporting = asyncio.Lock()
 
     @operation("ledger.events", risk=Risk.READ)
     async def events(self, call: Call, request: EventsRequest) -> EventPage:
@@ -176,32 +180,30 @@ class LedgerOperations:
     async def watch(self, call: Call, request: WatchRequest) -> AsyncIterator[EventItem]:
         """Events that fit, as they happen, with heartbeats; ends with stream_gap when some are gone."""
         query = request.query(limit=0, after=self._log.position if request.from_now else None)
-        if query.stream is not None and not query.stream.endswith("*") and not request.from_now:
-            items = self._log.watch(streams={query.stream: request.after}, heartbeat_sec=request.heartbeat_sec)
-        else:
-            items = self._log.follow(query, heartbeat_sec=request.heartbeat_sec)
-        async for item in items:
-            if isinstance(item, Event):
-                yield EventItem(event=item.to_wire())
-            elif isinstance(item, Heartbeat):
-                yield EventItem(heartbeat=item.position)
-            else:
-                yield EventItem(stream_gap=_gap(item))
-                raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
+        async with aclosing(self._log.follow(query, heartbeat_sec=request.heartbeat_sec)) as items:
+            async for item in items:
+                if isinstance(item, Event):
+                    yield EventItem(event=item.to_wire())
+                elif isinstance(item, Heartbeat):
+                    yield EventItem(heartbeat=item.position)
+                else:
+                    yield EventItem(stream_gap=_gap(item))
+                    raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
 
     @operation("ledger.export", risk=Risk.WRITE, timeout_sec=600)
     async def export(self, call: Call, request: EventFilter) -> ExportResult:
         """Write events as JSON lines under .codeplane/exports, rotating at the configured size."""
         folder = TraceFolder(self._exports, segment_bytes=self._segment_bytes)
-        until, after, events, size = self._log.position, request.after, 0, 0
-        while True:
-            found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
-            size += await asyncio.to_thread(folder.write, found)
-            events += len(found)
-            if len(found) < _EXPORT_PAGE:
-                break
-            after = found[-1].position
-            await call.progress(after, until, f"{events} events written")
+        async with self._exporting:
+            until, after, events, size = self._log.position, request.after, 0, 0
+            while True:
+                found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
+                size += await asyncio.to_thread(folder.write, found)
+                events += len(found)
+                if len(found) < _EXPORT_PAGE:
+                    break
+                after = found[-1].position
+                await call.progress(after, until, f"{events} events written")
         return ExportResult(
             folder=str(self._exports),
             events=events,
@@ -243,14 +245,13 @@ class LedgerOperations:
                   OR (e.held > 0 AND (e.low != s.first OR e.high != s.head)) LIMIT 100"""
         ).fetchall()
         (streams,) = connection.execute("SELECT count(*) FROM streams").fetchone()
-        (last,) = connection.execute("SELECT last_position FROM log_state").fetchone()
         differing = [
             table for projection in self._log.projector.projections for table in differences(connection, projection)
         ]
         return VerifyResult(
             ok=integrity == "ok" and not gaps and not differing,
             integrity=integrity,
-            last_position=last,
+            last_position=last_position(connection),
             streams=streams,
             gaps=tuple(stream for (stream,) in gaps),
             differing_tables=tuple(differing),

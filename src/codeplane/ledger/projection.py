@@ -1,11 +1,13 @@
 """Tables that are a pure function of the log, kept in step with it and rebuilt from it."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
+from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.kernel.event import Event
 from codeplane.ledger import snapshots
+from codeplane.ledger.database import last_position
 from codeplane.ledger.rows import COLUMNS, Cell, from_row
 
 RETENTION_APPLIED = "retention.applied"
@@ -43,16 +45,18 @@ class Projector:
                 self._wanted.setdefault(kind, []).append(projection)
 
     def apply(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        """Take in freshly appended events, inside their own transaction."""
-        for event in events:
+        """Take in freshly appended events, inside their own transaction; what was taken in before changes nothing."""
+        (reached,) = connection.execute("SELECT max(position) FROM projections").fetchone()
+        fresh = [event for event in events if event.position > (reached or 0)]
+        for event in fresh:
             for projection in self._wanted.get(event.type, ()):
                 projection.apply(connection, event)
-        if events:
-            connection.execute("UPDATE projections SET position = ?", (events[-1].position,))
+        if fresh:
+            connection.execute("UPDATE projections SET position = ?", (fresh[-1].position,))
 
     def catch_up(self, connection: sqlite3.Connection) -> list[str]:
         """Bring every projection to the log's end at the start; names those that were rebuilt."""
-        (last,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+        last = last_position(connection)
         rebuilt: list[str] = []
         for projection in self.projections:
             row = connection.execute(
@@ -60,7 +64,12 @@ class Projector:
             ).fetchone()
             if row is None or row[0] != projection.version or row[1] != last or not _intact(connection, projection):
                 connection.execute("BEGIN IMMEDIATE")
-                rebuild(connection, projection)
+                try:
+                    rebuild(connection, projection)
+                except (CodePlaneError, sqlite3.DatabaseError):
+                    raise
+                except Exception as error:
+                    raise Internal(f"the table {projection.name} cannot be rebuilt: {error}") from error
                 connection.execute("COMMIT")
                 if row is not None:
                     rebuilt.append(projection.name)
@@ -81,19 +90,16 @@ def rebuild(connection: sqlite3.Connection, projection: Projection) -> int:
     for statement in projection.schema:
         connection.execute(statement)
     position = snapshots.restore(connection, projection.name, projection.version)
-    for event in replay(connection, connection, projection, after=position):
-        position = event.position
-    (last,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+    replay(connection, connection, projection, after=position)
+    last = last_position(connection)
     connection.execute(
         "INSERT OR REPLACE INTO projections(name, version, position) VALUES (?, ?, ?)",
         (projection.name, projection.version, last),
     )
-    return int(last)
+    return last
 
 
-def replay(
-    source: sqlite3.Connection, target: sqlite3.Connection, projection: Projection, *, after: int
-) -> Iterator[Event]:
+def replay(source: sqlite3.Connection, target: sqlite3.Connection, projection: Projection, *, after: int) -> None:
     """Apply the events after a position that the projection wants, page by page."""
     kinds = tuple(sorted(projection.types))
     marks = ", ".join("?" * len(kinds))
@@ -104,7 +110,6 @@ def replay(
             event = from_row(row)
             projection.apply(target, event)
             after = event.position
-            yield event
         if len(rows) < _PAGE:
             return
 
@@ -116,8 +121,7 @@ def differences(connection: sqlite3.Connection, projection: Projection) -> list[
         for statement in projection.schema:
             scratch.execute(statement)
         position = snapshots.restore(connection, projection.name, projection.version, into=scratch)
-        for _ in replay(connection, scratch, projection, after=position):
-            pass
+        replay(connection, scratch, projection, after=position)
         return [table for table in projection.tables if _content(connection, table) != _content(scratch, table)]
     finally:
         scratch.close()

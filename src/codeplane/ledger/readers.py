@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from codeplane.kernel.errors import ShuttingDown
 from codeplane.ledger.database import open_reader, translate
 
 T = TypeVar("T")
@@ -26,7 +27,11 @@ class Readers:
 
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """The function's answer, given a connection inside one read transaction."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, function)
+        try:
+            reading = asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, function)
+        except RuntimeError as error:
+            raise ShuttingDown("the ledger is closed") from error
+        return await reading
 
     def run_here(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """The same on the calling thread."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.event import Draft
-from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.ledger import snapshots
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED
@@ -14,7 +14,7 @@ from codeplane.ledger.writer import Writing
 
 _DAY_NS = 86_400 * SECOND_NS
 _YOUNG_NS = 3600 * SECOND_NS
-_STREAMS_PER_EVENT = 500
+_STREAMS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ CLASSES = (
     StreamClass(prefix="audit", setting="audit_days", whole=False),
     StreamClass(prefix="system", setting="audit_days", whole=False),
 )
+
+_LAST = "(SELECT position FROM events e WHERE e.stream = s.stream AND e.sequence = s.head)"
 
 
 class Retention:
@@ -62,9 +64,14 @@ class Retention:
         """Drop what has outlived its class; returns what was dropped."""
         safe = await self.snapshot()
         now = self._clock.now_ns()
-        outcome = await self._log.command(lambda writing: self._drop(writing, safe, now))
-        assert isinstance(outcome, dict)
-        return outcome
+        streams = events = 0
+        while True:
+            # A part at a time, so that those who append meanwhile do not wait for all of it.
+            part = await self._log.command(lambda writing: self._drop(writing, safe, now))
+            assert isinstance(part, tuple)
+            streams, events = streams + part[0], events + part[1]
+            if part[0] < _STREAMS_AT_ONCE:
+                return {"streams": streams, "events": events}
 
     def _capture(self, connection: sqlite3.Connection) -> list[tuple[str, int, int, bytes]]:
         taken = []
@@ -76,14 +83,16 @@ class Retention:
             taken.append((projection.name, projection.version, position, data))
         return taken
 
-    def _drop(self, writing: Writing, safe: int, now: int) -> JsonObject:
+    def _drop(self, writing: Writing, safe: int, now: int) -> tuple[int, int]:
+        """Drop some streams, or parts of them, and say so in the log; returns how many, and how many events."""
         connection = writing.connection
         dropped: dict[str, int] = {}
         for kind in CLASSES:
-            cutoff = now - int(getattr(self._config, kind.setting) * _DAY_NS)
+            cutoff = now - self._age_ns(kind.setting)
             finder = _whole_streams if kind.whole else _old_parts
             dropped |= finder(connection, kind.prefix, cutoff, safe)
         dropped |= _surplus(connection, "task/", self._config.tasks_max, now - _YOUNG_NS, safe)
+        dropped = dict(list(dropped.items())[:_STREAMS_AT_ONCE])
         events = 0
         for stream, first in dropped.items():
             connection.execute(
@@ -94,48 +103,52 @@ class Retention:
             cursor = connection.execute("DELETE FROM events WHERE stream = ? AND sequence < ?", (stream, first))
             events += cursor.rowcount
             connection.execute("UPDATE streams SET first = ? WHERE stream = ?", (first, stream))
-        keys_before = now - int(self._config.idempotency_days * _DAY_NS)
-        self._note(writing, dropped, keys_before)
-        return {"streams": len(dropped), "events": events}
+        self._forget_empty(writing, now - max(self._age_ns(kind.setting) for kind in CLASSES))
+        payload: JsonObject = {
+            "streams": [list(item) for item in dropped.items()],
+            "idempotency_before_ns": now - self._age_ns("idempotency_days"),
+        }
+        writing.append([Draft(stream="system", type=RETENTION_APPLIED, payload=payload)], [dumps(payload)])
+        return len(dropped), events
 
-    def _note(self, writing: Writing, dropped: dict[str, int], keys_before: int) -> None:
-        streams = list(dropped.items())
-        for start in range(0, max(len(streams), 1), _STREAMS_PER_EVENT):
-            part: list[JsonValue] = [list(item) for item in streams[start : start + _STREAMS_PER_EVENT]]
-            payload: JsonObject = {"streams": part, "idempotency_before_ns": keys_before}
-            draft = Draft(stream="system", type=RETENTION_APPLIED, payload=payload)
-            writing.append([draft], [dumps(payload)])
+    def _age_ns(self, setting: str) -> int:
+        return int(getattr(self._config, setting) * _DAY_NS)
+
+    @staticmethod
+    def _forget_empty(writing: Writing, cutoff: int) -> None:
+        """A stream of which nothing is left is remembered for its sequence, but not for ever."""
+        for kind in CLASSES:
+            if kind.whole:
+                gone = writing.connection.execute(
+                    """DELETE FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)
+                       AND first > head AND last_at_ns < ?2 RETURNING stream""",
+                    (kind.prefix, cutoff),
+                ).fetchall()
+                for (stream,) in gone:
+                    writing.heads.pop(stream, None)
 
 
 def _whole_streams(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> dict[str, int]:
-    return {
-        stream: head + 1
-        for stream, head in connection.execute(
-            """SELECT stream, head FROM streams
-               WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND last_at_ns < ?2 AND first <= head""",
-            (prefix, cutoff),
-        )
-        if _covered(connection, stream, safe)
-    }
+    rows = connection.execute(
+        f"""SELECT stream, head FROM streams s
+            WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND last_at_ns < ?2 AND first <= head
+            AND {_LAST} <= ?3 LIMIT ?4""",
+        (prefix, cutoff, safe, _STREAMS_AT_ONCE),
+    )
+    return {stream: head + 1 for stream, head in rows}
 
 
 def _surplus(connection: sqlite3.Connection, prefix: str, most: int, young: int, safe: int) -> dict[str, int]:
+    """All but the newest, by their places in the log: a clock that jumped makes nothing old."""
     rows = connection.execute(
-        """SELECT stream, head, last_at_ns FROM streams
-           WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND first <= head
-           ORDER BY last_at_ns DESC LIMIT -1 OFFSET ?2""",
-        (prefix, most),
+        f"""SELECT stream, head FROM (
+                SELECT stream, head, last_at_ns, {_LAST} AS last FROM streams s
+                WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND first <= head
+                ORDER BY last DESC LIMIT -1 OFFSET ?2)
+            WHERE last_at_ns < ?3 AND last <= ?4 LIMIT ?5""",
+        (prefix, most, young, safe, _STREAMS_AT_ONCE),
     )
-    return {
-        stream: head + 1
-        for stream, head, last_at_ns in rows
-        if last_at_ns < young and _covered(connection, stream, safe)
-    }
-
-
-def _covered(connection: sqlite3.Connection, stream: str, safe: int) -> bool:
-    (last,) = connection.execute("SELECT max(position) FROM events WHERE stream = ?", (stream,)).fetchone()
-    return last is not None and last <= safe
+    return {stream: head + 1 for stream, head in rows}
 
 
 def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> dict[str, int]:

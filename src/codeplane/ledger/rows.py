@@ -3,6 +3,7 @@
 import json
 from typing import TypeAlias
 
+from codeplane.kernel.errors import LedgerCorrupt
 from codeplane.kernel.event import NO_CORRELATION, ContentTrust, Correlation, Draft, Event, Source
 
 Cell: TypeAlias = str | int | float | bytes | None
@@ -61,7 +62,14 @@ def to_row(event: Event, payload: str) -> Row:
 
 
 def from_row(row: tuple[object, ...]) -> Event:
-    """The event a row holds."""
+    """The event a row holds; LedgerCorrupt when damage that SQLite cannot see made it something else."""
+    try:
+        return _event(row)
+    except (ValueError, KeyError) as error:
+        raise LedgerCorrupt(f"the event at position {row[0]} cannot be read") from error
+
+
+def _event(row: tuple[object, ...]) -> Event:
     (position, stream, sequence, event_id, kind, schema, at_ns, actor, source, trust, *ids, payload) = row
     correlation = NO_CORRELATION
     if any(ids):

@@ -1,14 +1,20 @@
 """A damaged ledger: tell, and copy what can still be read into a new one, keeping the old file."""
 
 import sqlite3
+import zlib
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
-from codeplane.kernel.errors import LedgerCorrupt
-from codeplane.ledger.database import open_reader, open_writer, translate
-from codeplane.ledger.rows import COLUMNS, INSERT
+from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
+from codeplane.kernel.ids import digest
+from codeplane.ledger import blobs
+from codeplane.ledger.database import last_position, open_reader, open_writer, translate
+from codeplane.ledger.rows import COLUMNS, INSERT, from_row
 
 _PAGE = 500
+_MOST = 2**53
+_FAILURES = 200_000
 
 
 def examine(path: Path) -> str:
@@ -18,7 +24,7 @@ def examine(path: Path) -> str:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise LedgerCorrupt(f"{path.name} is damaged: {verdict}")
-        (position,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+        position = last_position(connection)
     except sqlite3.Error as error:
         raise translate(error, path) from error
     finally:
@@ -27,29 +33,37 @@ def examine(path: Path) -> str:
 
 
 def salvage(path: Path) -> str:
-    """Move a damaged ledger aside and start a new one with the events that could be read."""
+    """Move a damaged ledger aside and start a new one with what could be read of it."""
+    fresh = path.with_name(f"{path.name}.salvaged")
+    for left in (fresh, *_beside(fresh)):
+        left.unlink(missing_ok=True)
+    with closing(open_writer(fresh)) as target:
+        kept = _copy(path, target)
     aside = next(
         name for number in range(1, 10_000) if not (name := path.with_name(f"{path.name}.damaged-{number}")).exists()
     )
-    for suffix in ("-wal", "-shm"):
-        extra = path.with_name(path.name + suffix)
-        if extra.exists():
-            extra.rename(aside.with_name(aside.name + suffix))
-    path.rename(aside)
-    fresh = open_writer(path)
-    try:
-        kept = _copy(aside, fresh)
-    finally:
-        fresh.close()
+    # The damaged file keeps its name until the new one takes it, so that nobody starts with an empty ledger between.
+    aside.hardlink_to(path)
+    for old, new in zip(_beside(path), _beside(aside), strict=True):
+        if old.exists():
+            old.rename(new)
+    fresh.replace(path)
     return f"{kept} events kept; the damaged file is {aside}"
 
 
+def _beside(path: Path) -> list[Path]:
+    """What SQLite keeps beside its file, and would take for the new file's own."""
+    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+
+
 def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
-    kept = 0
+    last = 0
     fresh.execute("BEGIN IMMEDIATE")
-    for row in _readable(damaged):
-        cursor = fresh.execute(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), row)
-        kept += cursor.rowcount
+    with suppress(CodePlaneError), closing(open_reader(damaged)) as source:
+        last = _highest(source)
+        _copy_events(source, fresh)
+        _copy_snapshots(source, fresh)
+        _copy_blobs(source, fresh)
     # A stream is only as good as its unbroken end: what comes before a hole counts as dropped.
     fresh.execute(
         """INSERT INTO streams(stream, head, first, last_at_ns)
@@ -60,27 +74,64 @@ def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
            AND NOT EXISTS (SELECT 1 FROM events p WHERE p.stream = e.stream AND p.sequence = e.sequence - 1)), first)"""
     )
     fresh.execute("DELETE FROM events WHERE sequence < (SELECT first FROM streams s WHERE s.stream = events.stream)")
-    fresh.execute("UPDATE log_state SET last_position = coalesce((SELECT max(position) FROM events), 0)")
+    # A place that was given is not given again, and whoever asks from before a hole is told of it.
+    fresh.execute(
+        """UPDATE log_state SET last_position = ?1, dropped_position = CASE
+           WHEN ?1 > coalesce((SELECT max(position) FROM events), 0) THEN ?1
+           ELSE coalesce((SELECT max(e.position) - 1 FROM events e
+                WHERE NOT EXISTS (SELECT 1 FROM events p WHERE p.position = e.position - 1)), 0) END""",
+        (last,),
+    )
+    (kept,) = fresh.execute("SELECT count(*) FROM events").fetchone()
     fresh.execute("COMMIT")
-    return kept
+    return int(kept)
 
 
-def _readable(damaged: Path) -> Iterator[tuple[object, ...]]:
-    """Rows in the order of the log, skipping pages that cannot be read by halving what is asked for."""
-    try:
-        source = open_reader(damaged)
-        (last,) = source.execute("SELECT max(position) FROM events").fetchone()
-    except Exception:
-        return
-    spans = [(start, min(start + _PAGE - 1, last)) for start in range(1, (last or 0) + 1, _PAGE)][::-1]
-    while spans:
+def _highest(source: sqlite3.Connection) -> int:
+    """Where the log ended, as far as it can still be told."""
+    found = [0]
+    for statement in ("SELECT last_position FROM log_state", "SELECT max(position) FROM events"):
+        with suppress(sqlite3.Error, TypeError, ValueError):
+            found.append(int(source.execute(statement).fetchone()[0]))
+    return max(value for value in found if value < _MOST)
+
+
+def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+    for row in _readable(source, f"SELECT position, {COLUMNS} FROM events", "position"):
+        with suppress(LedgerCorrupt):
+            from_row(row)
+            fresh.execute(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), row)
+
+
+def _copy_snapshots(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+    columns = "position, projection, version, at_ns, data"
+    for row in _readable(source, f"SELECT rowid, {columns} FROM snapshots", "rowid"):
+        with suppress(zlib.error, TypeError):
+            zlib.decompress(row[-1])  # type: ignore[arg-type]  # what is not bytes is damage, and is skipped
+            fresh.execute(f"INSERT OR IGNORE INTO snapshots({columns}) VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _copy_blobs(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+    for key, at_ns, data in _readable(source, "SELECT rowid, hash, at_ns, data FROM blobs", "rowid"):
+        if isinstance(data, bytes) and isinstance(at_ns, int) and digest(data) == key:
+            blobs.store(fresh, digest(data), data, at_ns=at_ns, limit=_MOST)
+
+
+def _readable(source: sqlite3.Connection, select: str, number: str) -> Iterator[tuple[object, ...]]:
+    """Rows by their number, which is selected first and left out; pages that cannot be read are halved around."""
+    spans, failures = [(1, _MOST)], 0
+    statement = f"{select} WHERE {number} BETWEEN ? AND ? ORDER BY {number} LIMIT {_PAGE}"
+    while spans and failures < _FAILURES:
         low, high = spans.pop()
         try:
-            yield from source.execute(
-                f"SELECT {COLUMNS} FROM events WHERE position BETWEEN ? AND ? ORDER BY position", (low, high)
-            ).fetchall()
+            rows = source.execute(statement, (low, high)).fetchall()
         except sqlite3.Error:
+            failures += 1
             if low < high:
                 middle = (low + high) // 2
                 spans += [(middle + 1, high), (low, middle)]
-    source.close()
+            continue
+        for _, *row in rows:
+            yield tuple(row)
+        if len(rows) == _PAGE:
+            spans.append((rows[-1][0] + 1, high))

@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from codeplane.ledger.rows import Cell
 
 KEPT = 2
+_ROWS = 500
 
 
 def capture(connection: sqlite3.Connection, tables: Sequence[str]) -> bytes:
-    """The content of the tables as it is in the connection's current transaction."""
-    content = {}
+    """The content of the tables as it is in the connection's current transaction: compressed lines of JSON."""
+    packer = zlib.compressobj(6)
+    parts: list[bytes] = []
     for table in tables:
         cursor = connection.execute(f"SELECT * FROM {table}")
-        names = [column[0] for column in cursor.description]
-        content[table] = {"columns": names, "rows": [[_pack(cell) for cell in row] for row in cursor]}
-    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 6)
+        parts.append(packer.compress(_line({"table": table, "columns": [column[0] for column in cursor.description]})))
+        # A few rows at a time: encoding a large table in one go would hold up every other thread.
+        while rows := cursor.fetchmany(_ROWS):
+            parts.append(packer.compress(_line([[_pack(cell) for cell in row] for row in rows])))
+    return b"".join([*parts, packer.flush()])
 
 
 def store(connection: sqlite3.Connection, *, name: str, version: int, position: int, at_ns: int, data: bytes) -> None:
@@ -43,13 +47,19 @@ def restore(connection: sqlite3.Connection, name: str, version: int, *, into: sq
     if row is None:
         return 0
     position, data = row
-    target = into or connection
-    for table, content in json.loads(zlib.decompress(data)).items():
-        marks = ", ".join("?" * len(content["columns"]))
-        names = ", ".join(content["columns"])
-        rows = [[_unpack(cell) for cell in cells] for cells in content["rows"]]
-        target.executemany(f"INSERT INTO {table}({names}) VALUES ({marks})", rows)
+    target, insert = into or connection, ""
+    for line in zlib.decompress(data).splitlines():
+        content = json.loads(line)
+        if isinstance(content, dict):
+            columns = content["columns"]
+            insert = f"INSERT INTO {content['table']}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        else:
+            target.executemany(insert, [[_unpack(cell) for cell in cells] for cells in content])
     return int(position)
+
+
+def _line(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
 def _pack(cell: Cell) -> object:

@@ -24,6 +24,7 @@ class TraceFolder:
     def write(self, events: Iterable[Event]) -> int:
         """Append events to the newest segment, starting another where it is full; returns the bytes written."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._tidy()
         path = self._newest()
         written, size = 0, path.stat().st_size if path.exists() else 0
         file = path.open("ab")
@@ -45,6 +46,12 @@ class TraceFolder:
     def segments(self) -> list[Path]:
         """The segments, oldest first."""
         return sorted((path for path in self._folder.iterdir() if _SEGMENT.fullmatch(path.name)), key=self._number)
+
+    def _tidy(self) -> None:
+        """Finish what a crash cut off: a segment whose compressed form is complete is no longer needed plain."""
+        for path in self.segments():
+            if path.suffix == ".gz":
+                path.with_suffix("").unlink(missing_ok=True)
 
     def _newest(self) -> Path:
         found = self.segments()
@@ -72,5 +79,8 @@ def _compress(path: Path) -> None:
     partial = path.with_name(path.name + ".gz.part")
     with path.open("rb") as plain, partial.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
         shutil.copyfileobj(plain, packed, 1 << 20)
+        packed.close()
+        raw.flush()
+        os.fsync(raw.fileno())
     partial.replace(target)
     path.unlink()

@@ -1,6 +1,7 @@
 """The one thread that writes: group commit, projections in the same transaction, acknowledgement after it."""
 
 import asyncio
+import logging
 import queue
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ from codeplane.ledger.projection import Projector
 from codeplane.ledger.rows import INSERT, Row, to_event, to_row
 
 _KNOWN_STREAMS = 20_000
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -123,6 +125,7 @@ class Writer:
         *,
         connection: sqlite3.Connection,
         path: Path,
+        position: int,
         projector: Projector,
         clock: Clock,
         batch_events: int,
@@ -141,7 +144,7 @@ class Writer:
         self._waiting = 0
         self._closed = False
         self._heads: dict[str, int] = {}
-        (self._position,) = connection.execute("SELECT last_position FROM log_state").fetchone()
+        self._position = position
         self._thread = threading.Thread(target=self._run, name="codeplane-ledger", daemon=True)
         self._thread.start()
 
@@ -153,7 +156,7 @@ class Writer:
     @property
     def position(self) -> int:
         """The last position that is durable."""
-        return int(self._position)
+        return self._position
 
     def submit(self, job: Job) -> None:
         """Queue a job; jobs are written in the order they were queued in."""
@@ -177,7 +180,11 @@ class Writer:
         while True:
             batch, last = self._collect()
             if batch:
-                self._write(batch)
+                try:
+                    self._write(batch)
+                except Exception:
+                    # Whoever is told of commits must not be able to end the writing.
+                    _LOGGER.exception("what is told of commits failed")
             if last:
                 return
 
@@ -200,19 +207,25 @@ class Writer:
     def _write(self, batch: list[Job]) -> None:
         started = self._clock.monotonic_ns()
         before = self.position
+        failed: CodePlaneError | None = None
         try:
             outcomes = self._commit(batch)
         except Exception as error:
-            # A commit of many failed: each gets its own, so that one bad job fails alone.
+            # A commit of many failed: they are parted until the bad one fails alone.
             if len(batch) > 1:
-                for job in batch:
-                    self._write([job])
+                middle = len(batch) // 2
+                try:
+                    self._write(batch[:middle])
+                finally:
+                    self._write(batch[middle:])
                 return
-            outcomes = [self._failure(error)]
+            failed = self._failure(error)
+            outcomes = [failed]
         with self._lock:
             self._waiting -= sum(job.weight for job in batch)
         self._acknowledge(zip(batch, outcomes, strict=True))
-        self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
+        if failed is None:
+            self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
 
     def _commit(self, batch: list[Job]) -> list[object]:
         if len(self._heads) > _KNOWN_STREAMS:
@@ -263,17 +276,20 @@ class Writer:
 
     def _acknowledge(self, outcomes: Iterable[tuple[Job, object]]) -> None:
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Reply, object]]] = {}
+        lost: list[CodePlaneError] = []
         for job, outcome in outcomes:
             if job.reply is not None:
                 by_loop.setdefault(job.reply.loop, []).append((job.reply, outcome))
             elif isinstance(outcome, CodePlaneError):
-                self._on_lost(outcome)
+                lost.append(outcome)
         for loop, replies in by_loop.items():
             try:
                 loop.call_soon_threadsafe(_settle_all, replies)
             except RuntimeError:
                 # The loop is closed: nobody waits any more, and what was written stays written.
                 continue
+        for error in lost:
+            self._on_lost(error)
 
 
 def _settle_all(replies: list[tuple[Reply, object]]) -> None:

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from codeplane.kernel.errors import (
     ERRORS,
+    Cancelled,
     CodePlaneError,
+    DeadlineExceeded,
     IdempotencyConflict,
     Internal,
     OutcomeUnknown,
@@ -21,13 +23,15 @@ from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _BY_NAME = {kind.name: kind for kind in ERRORS}
+# Cut off in the middle: nobody knows how much of it was done.
+_CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 
 
 class IdempotencyTable:
     """Keys with the hash of their arguments and of their result."""
 
     name: ClassVar[str] = "idempotency"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("idempotency",)
     types: ClassVar[frozenset[str]] = frozenset({CALL_STARTED, CALL_FINISHED, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
@@ -53,9 +57,9 @@ class IdempotencyTable:
                 (owner, tool, key, str(payload["arguments_hash"]), event.correlation.call_id, event.at_ns),
             )
             return
-        error = payload.get("error")
-        if isinstance(error, dict) and error["retryable"]:
-            # A failure worth retrying leaves the key free: trying again is the point of it.
+        error, status = payload.get("error"), str(payload["status"])
+        if isinstance(error, dict) and (not payload["executed"] or (error["retryable"] and status not in _CUT_OFF)):
+            # What never ran, or failed in a way worth retrying, leaves the key free: trying again is the point of it.
             tables.execute(
                 "DELETE FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?",
                 (owner, tool, key, event.correlation.call_id),
@@ -65,7 +69,7 @@ class IdempotencyTable:
             """UPDATE idempotency SET status = ?, result_hash = ?, error = ?
                WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?""",
             (
-                str(payload["status"]),
+                status,
                 _optional(payload.get("result_hash")),
                 dumps(error) if error is not None else None,
                 owner,
@@ -128,7 +132,7 @@ class IdempotencyKeys:
         first_hash, status, result_hash, error, call_id = (None if cell is None else str(cell) for cell in rows[0])
         if first_hash != arguments_hash:
             await self._report_conflict(place, arguments_hash, str(first_hash))
-        if status in ("running", OutcomeUnknown.name, "CANCELLED"):
+        if status == "running" or status in _CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
         if error is not None:
             return StoredOutcome(error=_error(str(status), json.loads(error)))
@@ -160,4 +164,4 @@ class IdempotencyKeys:
 
 def _error(name: str, wire: dict[str, JsonValue]) -> CodePlaneError:
     kind = _BY_NAME.get(name, Internal)
-    return kind(str(wire["message"]))
+    return kind(str(wire["message"]), hint=_optional(wire.get("hint")))

@@ -13,7 +13,11 @@ _GUARDED = {
     Risk.EXFILTRATION: "it sends things out of this machine",
     Risk.HIGH: "it runs a shell command",
 }
-_OURS = frozenset({".git", ".codeplane"})
+_MAX_SHOWN = 200
+# Also as the short names that Windows gives them.
+_OURS = frozenset({".git", ".codeplane", "git~1", "codepl~1"})
+# What disks of macOS leave out when they compare names.
+_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
 class Rules:
@@ -38,9 +42,19 @@ class Rules:
 
     def check_path(self, path: str) -> None:
         """Refuse what is outside the workspace and what is CodePlane's or git's own, for everyone."""
+        shown = repr(path[:_MAX_SHOWN])
         parts = PurePosixPath(path.replace("\\", "/")).parts
-        if path.startswith(("/", "\\")) or (len(path) > 1 and path[1] == ":") or ".." in parts or "\0" in path:
-            raise PathDenied(f"{path!r} is not a path inside the repository")
-        # Compared without case: on some disks `.GIT` is `.git`.
-        if any(part.casefold().rstrip(". ") in _OURS for part in parts):
-            raise PathDenied(f"{path!r} belongs to git or to CodePlane, which no operation writes")
+        if path.startswith(("/", "\\")) or path[1:2] == ":" or "\0" in path or any(map(_climbs, parts)):
+            raise PathDenied(f"{shown} is not a path inside the repository")
+        if any(_plain(part) in _OURS for part in parts):
+            raise PathDenied(f"{shown} belongs to git or to CodePlane, which no operation writes")
+
+
+def _climbs(part: str) -> bool:
+    """`..`, also with the dots and spaces after it that some systems drop."""
+    return part.startswith("..") and not part.strip(". ")
+
+
+def _plain(part: str) -> str:
+    """The name that a disk may take it for: without case, streams, trailing dots and spaces, invisible signs."""
+    return part.translate(_IGNORED).partition(":")[0].rstrip(". ").casefold()

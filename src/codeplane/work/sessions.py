@@ -27,7 +27,7 @@ class Session:
     actor: str
     surface: str
     client: str | None
-    connection_id: str | None
+    connection_id: str
     task: LiveTask
     active_ns: int
 
@@ -53,7 +53,7 @@ class Sessions:
         self.default_limits = limits
         self._by_id: dict[str, Session] = {}
         self._by_connection: dict[str, str] = {}
-        self._closed: dict[str, TaskState] = {}
+        self._closed: dict[str, tuple[str, TaskState]] = {}
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -63,37 +63,44 @@ class Sessions:
         if session_id is not None:
             session = self.find(session_id, actor)
         else:
-            connection = _connection(caller)
-            found = self._by_id.get(self._by_connection.get(connection, ""))
+            found = self._by_id.get(self._by_connection.get(_connection(caller), ""))
             if found is not None and self._is_idle(found):
                 self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
                 found = None
-            session = found or self.open(caller, actor)
+            session = found if found is not None and found.owner_id == actor.owner_id else self.open(caller, actor)
         session.active_ns = self._clock.monotonic_ns()
         return session.task
 
     def charge(self, task: Task, budget: Budget) -> None:
         """Count a call; a task that has used up its mutations or its time is closed as failed."""
         live = self._live(task)
+        if budget is not Budget.NONE:
+            # It may have ended while the call waited for its key or for a person.
+            self.of(live)
         try:
             live.charge(budget, self._clock.monotonic_ns())
         except TaskBudgetExceeded as error:
             if error.details["budget_type"] != "test_runs" and live.state is TaskState.OPEN:
-                live.state = TaskState.CLOSED_FAILED
-                self._append(live, "task.closed", {"state": live.state.value, "reason": "budget", **error.details})
-                self._observer.task_closed(live.state.value)
+                failed = TaskState.CLOSED_FAILED
+                self._append(live, "task.closed", {"state": failed.value, "reason": "budget", **error.details})
+                live.state = failed
+                self._observer.task_closed(failed.value)
             raise
 
     def settle(self, task: Task, report: CallReport) -> Convergence:
         """Take note of how a call ended."""
+        session = self._by_id.get(task.session_id)
+        if session is not None:
+            session.active_ns = self._clock.monotonic_ns()
         return self._live(task).settle(report)
 
     def find(self, session_id: str, actor: Actor) -> Session:
         """The open session of that id, if it is the actor's owner's."""
         session = self._by_id.get(session_id)
         if session is None or session.owner_id != actor.owner_id:
-            if session_id in self._closed:
-                raise SessionClosed(f"session {session_id} is closed ({self._closed[session_id].value})")
+            owner_id, state = self._closed.get(session_id, (None, None))
+            if state is not None and owner_id == actor.owner_id:
+                raise SessionClosed(f"session {session_id} is closed ({state.value})")
             raise SessionNotFound(f"there is no session {session_id!r}")
         if self._is_idle(session):
             self.close(session, TaskState.CLOSED_INTERRUPTED, reason="idle")
@@ -164,33 +171,35 @@ class Sessions:
         task = session.task
         drafts = [self._draft(task, f"session/{session.session_id}", "session.closed", {"reason": reason})]
         if task.state is TaskState.OPEN:
-            task.state = state
             payload: JsonObject = {"state": state.value, "reason": reason}
             drafts.append(self._draft(task, task_stream(task.task_id), "task.closed", payload))
+        self._append_all(drafts)
+        if task.state is TaskState.OPEN:
+            task.state = state
             self._observer.task_closed(state.value)
         self._by_id.pop(session.session_id, None)
-        if session.connection_id and self._by_connection.get(session.connection_id) == session.session_id:
+        if self._by_connection.get(session.connection_id) == session.session_id:
             del self._by_connection[session.connection_id]
-        self._closed[session.session_id] = task.state
+        self._closed[session.session_id] = (session.owner_id, task.state)
         while len(self._closed) > _REMEMBERED_CLOSED:
             del self._closed[next(iter(self._closed))]
-        self._append_all(drafts)
 
     def configure(self, session: Session, *, add_mutations: int, add_test_runs: int, add_duration_sec: int) -> None:
         """Raise a task's limits; a task that had failed on its budget goes on, because someone said so."""
         task = session.task
-        task.limits = TaskLimits(
+        limits = TaskLimits(
             max_mutations=task.limits.max_mutations + add_mutations,
             max_test_runs=task.limits.max_test_runs + add_test_runs,
             max_duration_sec=task.limits.max_duration_sec + add_duration_sec,
         )
-        task.state = TaskState.OPEN
-        self._append(task, "task.configured", {"limits": task.limits.model_dump(), "state": task.state.value})
+        self._append(task, "task.configured", {"limits": limits.model_dump(), "state": TaskState.OPEN.value})
+        if task.state is not TaskState.OPEN:
+            self._observer.task_opened()
+        task.limits, task.state = limits, TaskState.OPEN
 
     def disconnect(self, connection_id: str) -> None:
-        """A client's connection ended: its session closes as interrupted."""
-        session = self._by_id.get(self._by_connection.get(connection_id, ""))
-        if session is not None:
+        """A client's connection ended: the sessions it opened close as interrupted."""
+        for session in [found for found in self._by_id.values() if found.connection_id == connection_id]:
             self.close(session, TaskState.CLOSED_INTERRUPTED, reason="disconnect")
 
     def sweep(self) -> int:

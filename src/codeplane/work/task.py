@@ -47,7 +47,7 @@ class LiveTask:
         if budget is Budget.NONE:
             return
         elapsed = (now_ns - self.opened_ns) // SECOND_NS
-        if elapsed > self.limits.max_duration_sec:
+        if elapsed >= self.limits.max_duration_sec:
             raise self._exceeded("duration", self.limits.max_duration_sec, elapsed)
         if budget is Budget.MUTATION:
             if self.mutations >= self.limits.max_mutations:

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 
 from codeplane.kernel.errors import ServerUnreachable, Unauthorized
@@ -21,35 +22,36 @@ class Client:
         self._facts = facts
         try:
             self._token = workspace.owner_token.read_text().strip()
-        except OSError as error:
-            raise Unauthorized(f"{workspace.owner_token} cannot be read: {error.strerror}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise Unauthorized(f"{workspace.owner_token} cannot be read: {error}") from error
 
     def call(self, operation: str, arguments: JsonObject, *, text: bool = False) -> JsonObject:
         """The envelope of one call, on request with its text."""
         body: JsonObject = {"operation": operation, "arguments": arguments, "text": text}
-        response = self._post("Call", body, _CALL_TIMEOUT_SEC)
-        answer: JsonObject = json.loads(response.read())
+        with self._post("Call", body, _CALL_TIMEOUT_SEC) as response:
+            answer: JsonObject = json.loads(response.read())
         error = answer.get("error")
         return {"error": error, "meta": answer.get("meta", {})} if isinstance(error, dict) else answer
 
     def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
         """The items of a stream, and at the end an object with `end` (and `error` when it failed)."""
-        response = self._post("Stream", {"operation": operation, "arguments": arguments}, None)
-        if response.status != 200:
-            yield {"end": True, "error": json.loads(response.read()).get("error")}
-            return
-        while len(head := response.read(5)) == 5:
-            flag, length = struct.unpack(">BI", head)
-            item: JsonObject = json.loads(response.read(length))
-            if flag:
-                error = item.get("error")
-                detail = error.get("error") if isinstance(error, dict) else None
-                yield {"end": True, **({"error": detail} if detail else {})}
+        with self._post("Stream", {"operation": operation, "arguments": arguments}, None) as response:
+            if response.status != 200:
+                yield {"end": True, "error": json.loads(response.read()).get("error")}
                 return
-            yield item
+            while len(head := response.read(5)) == 5:
+                flag, length = struct.unpack(">BI", head)
+                item: JsonObject = json.loads(response.read(length))
+                if flag:
+                    error = item.get("error")
+                    detail = error.get("error") if isinstance(error, dict) else None
+                    yield {"end": True, **({"error": detail} if detail else {})}
+                    return
+                yield item
         raise ServerUnreachable("the server ended", hint="cpl up, then the same command again")
 
-    def _post(self, method: str, body: JsonObject, timeout: float | None) -> HTTPResponse:
+    @contextmanager
+    def _post(self, method: str, body: JsonObject, timeout: float | None) -> Iterator[HTTPResponse]:
         connection = HTTPConnection(self._facts.host, self._facts.port, timeout=timeout)
         headers = {
             "content-type": "application/json",
@@ -58,6 +60,9 @@ class Client:
         }
         try:
             connection.request("POST", f"{_SERVICE}/{method}", dumps(body).encode(), headers)
-            return connection.getresponse()
-        except (OSError, HTTPException) as error:
+            yield connection.getresponse()
+        except (OSError, HTTPException, ValueError) as error:
+            # An answer that breaks off is no JSON either.
             raise ServerUnreachable(f"the server at {self._facts.url} does not answer: {error}") from error
+        finally:
+            connection.close()

@@ -67,11 +67,12 @@ class Client:
     container: tuple[str, ...]
     shape: Callable[[str, list[str]], Entry]
     repo_argument: str | None = None
+    in_repo: bool = False
 
     @property
     def shared(self) -> bool:
         """Whether one entry serves every repository of this user."""
-        return REPO not in self.container
+        return REPO not in self.container and not self.in_repo
 
     def detected(self, host: Host) -> bool:
         """Whether the client is on PATH or has left its configuration behind."""
@@ -141,19 +142,21 @@ CLIENTS: tuple[Client, ...] = (
         container=("mcp_servers",),
         shape=_plain,
     ),
-    # Started in the home directory, and user-level files cannot say ${workspaceFolder}:
-    # the server learns the folder from MCP roots (microsoft/vscode#264535).
+    # Servers of its user-level file start in the home directory, where ${workspaceFolder} does not resolve
+    # (microsoft/vscode#264535): only a file inside the repository can say which repository is meant.
     Client(
         id="vscode",
         name="VS Code",
         binaries=("code",),
         folder=lambda host: host.desktop / "Code",
-        files=lambda host: (host.desktop / "Code" / "User" / "mcp.json",),
+        files=lambda host: (host.repo / ".vscode" / "mcp.json",),
         format="jsonc",
         container=("servers",),
         shape=_stdio,
+        repo_argument="${workspaceFolder}",
+        in_repo=True,
     ),
-    # Started in the home directory too, whatever `cwd` says, but the variable works in arguments.
+    # Started in the home directory, whatever `cwd` says, but the variable works in arguments.
     Client(
         id="cursor",
         name="Cursor",

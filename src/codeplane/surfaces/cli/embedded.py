@@ -1,37 +1,57 @@
 """Calls without a server: CodePlane in this process, for as long as the command takes."""
 
-import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING
 
-from codeplane.kernel.actor import Caller
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import ServerUnreachable
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from codeplane.app import Plane
 
 
 class EmbeddedClient:
     """The owner, calling a CodePlane of its own; it has the repository to itself meanwhile."""
 
-    def __init__(self, workspace: Workspace, overrides: list[str]) -> None:
-        self._workspace = workspace
-        self._overrides = overrides
+    def __init__(self, plane: "Plane", runner: "asyncio.Runner") -> None:
+        self._plane = plane
+        self._runner = runner
+
+    @classmethod
+    @contextmanager
+    def open(cls, workspace: Workspace, overrides: Sequence[str]) -> Iterator["EmbeddedClient"]:
+        """The time during which it can be called."""
+        import asyncio
+
+        from codeplane.app import configuration, prepare, running
+
+        prepare(workspace)
+        loaded = configuration(workspace, overrides, os.environ).without_terminal()
+        stack = AsyncExitStack()
+        with asyncio.Runner() as runner:
+            plane = runner.run(stack.enter_async_context(running(workspace, loaded=loaded)))
+            try:
+                yield cls(plane, runner)
+            finally:
+                runner.run(stack.aclose())
 
     def call(self, operation: str, arguments: JsonObject, *, text: bool = False) -> JsonObject:
         """The envelope of one call, on request with its text."""
-        return asyncio.run(self._call(operation, arguments, text))
+        envelope: JsonObject = json.loads(self._runner.run(self._call(operation, arguments, text)))
+        return envelope
 
     def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
         """Refused: nothing happens in a CodePlane that only this command uses."""
-        raise InvalidArgument(f"{operation} needs a running server", hint="start it: cpl up --detach")
+        raise ServerUnreachable(f"{operation} needs a running server", hint="start it: cpl up --detach")
 
-    async def _call(self, operation: str, arguments: JsonObject, text: bool) -> JsonObject:
-        from codeplane.app import configuration, prepare, running
+    async def _call(self, operation: str, arguments: JsonObject, text: bool) -> str:
+        from codeplane.kernel.actor import Caller
 
-        prepare(self._workspace)
-        loaded = configuration(self._workspace, self._overrides, os.environ).without_terminal()
-        async with running(self._workspace, loaded=loaded) as plane:
-            outcome = await plane.conveyor.call(operation, arguments, Caller(surface="embedded", client="cpl"))
-            envelope: JsonObject = json.loads(outcome.to_json(with_text=text))
-            return envelope
+        outcome = await self._plane.conveyor.call(operation, arguments, Caller(surface="embedded", client="cpl"))
+        return outcome.to_json(with_text=text)

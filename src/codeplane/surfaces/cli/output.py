@@ -1,5 +1,6 @@
 """What people see: data on stdout, everything else on stderr, errors with the next step."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,12 +11,13 @@ from typing import Annotated, ParamSpec, TypeVar
 import typer
 
 from codeplane import __version__
-from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnreachable
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.discovery import find_workspace
 
 EXIT_FAILED = 1
+EXIT_USAGE = 2
 EXIT_NO_SERVER = 3
 
 P = ParamSpec("P")
@@ -54,13 +56,20 @@ def _clear_failure(*, as_json: bool) -> Iterator[None]:
         if as_json:
             print(dumps({"error": error.to_wire()}))
         complain(error.to_wire())
-        raise typer.Exit(EXIT_NO_SERVER if isinstance(error, ServerUnreachable) else EXIT_FAILED) from error
+        raise typer.Exit(_exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:
-        # The reader of our output has seen enough.
-        sys.stderr.close()
+        # The reader of our output has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def _exit_code(error: CodePlaneError) -> int:
+    if isinstance(error, ServerUnreachable):
+        return EXIT_NO_SERVER
+    # Raised here, not answered by an operation: the command line itself is wrong.
+    return EXIT_USAGE if isinstance(error, InvalidArgument) else EXIT_FAILED
 
 
 def complain(error: JsonObject) -> None:
@@ -69,10 +78,12 @@ def complain(error: JsonObject) -> None:
     print(said, file=sys.stderr)
 
 
-def result_of(envelope: JsonObject) -> JsonObject:
+def result_of(envelope: JsonObject, *, as_json: bool) -> JsonObject:
     """The result of a call; complains and exits when it is an error."""
     error = envelope.get("error")
     if isinstance(error, dict):
+        if as_json:
+            print(dumps(envelope))
         complain(error)
         raise typer.Exit(EXIT_FAILED)
     result = envelope["result"]

@@ -8,32 +8,30 @@ import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
-from codeplane.surfaces.cli import jsonc
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.surfaces.cli import jsonc, toml
 from codeplane.surfaces.cli.clients import CLIENTS, Client, Entry, Format, Host
 from codeplane.surfaces.cli.jsonc import JsonValue
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
+from codeplane.surfaces.cli.toml import RefusedEdit
 
 Action: TypeAlias = Literal["created", "updated", "unchanged", "skipped"]
 Keys: TypeAlias = tuple[str, ...]
 
 
 class RegistrationError(Exception):
-    """A change could not be planned or applied; nothing was written."""
+    """A change could not be applied; nothing was written."""
+
+    name: ClassVar[str] = "REGISTRATION_FAILED"
 
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
+        self.message = message
         self.hint = hint
-
-
-class RefusedEdit(ValueError):
-    """The file is not in a form we can edit without risk to the rest of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +59,27 @@ def plan(
 ) -> tuple[Change, ...]:
     """What would register CodePlane with the clients found here, or with those named in `only`."""
     host = _host(repo, home, cpl, environ)
-    return tuple(_addition(client, host) for client in _chosen(only) if only or client.detected(host))
+    planned = ((client, _addition(client, host)) for client in _chosen(only) if only or client.detected(host))
+    # A file in the repository is everybody's who works on it: it is written only for those who ask.
+    return tuple(_offered(change) if client.in_repo and not only else change for client, change in planned)
 
 
 def plan_removal(
-    *, repo: Path, home: Path, cpl: Path, environ: Mapping[str, str], only: Sequence[str] = ()
+    *,
+    repo: Path,
+    home: Path,
+    cpl: Path,
+    environ: Mapping[str, str],
+    only: Sequence[str] = (),
+    everywhere: bool = False,
 ) -> tuple[Change, ...]:
-    """What would take our entry out of every client's file that has one, or of those named in `only`."""
+    """What would take our entry out of every client's file that has one, or of those named in `only`.
+
+    An entry that serves all of a user's repositories stays, unless it is to go `everywhere`.
+    """
     host = _host(repo, home, cpl, environ)
-    return tuple(_removal(client, host, file) for client in _chosen(only) for file in client.present(host))
+    planned = ((client, _removal(client, host, file)) for client in _chosen(only) for file in client.present(host))
+    return tuple(change if everywhere or not client.shared else _kept(change) for client, change in planned)
 
 
 def apply(change: Change) -> None:
@@ -100,7 +110,7 @@ def _chosen(only: Sequence[str]) -> tuple[Client, ...]:
     known = [client.id for client in CLIENTS]
     unknown = sorted(set(only) - set(known))
     if unknown:
-        raise RegistrationError(f"unknown client: {', '.join(unknown)}", hint=f"choose from {', '.join(known)}")
+        raise InvalidArgument(f"unknown client: {', '.join(unknown)}", hint=f"choose from {', '.join(known)}")
     return tuple(client for client in CLIENTS if not only or client.id in only)
 
 
@@ -111,7 +121,8 @@ def _addition(client: Client, host: Host) -> Change:
         if isinstance(current, dict) and all(current.get(key) == value for key, value in entry.items()):
             return text, "already registered"
         after = editor.set(text, path, entry)
-        return after, "entry added" if current is None else "entry replaced"
+        reason = "entry added" if current is None else "entry replaced"
+        return after, f"{reason}; the file is inside the repository" if client.in_repo else reason
 
     return _planned(client, client.file(host), edit)
 
@@ -122,6 +133,20 @@ def _removal(client: Client, host: Host, file: Path) -> Change:
         return after, "not registered" if after == text else "entry removed"
 
     return _planned(client, file, edit)
+
+
+def _offered(change: Change) -> Change:
+    if change.action not in ("created", "updated"):
+        return change
+    why = f"the file is inside the repository, so only if you ask for it: cpl init --client {change.client}"
+    return replace(change, action="skipped", reason=why, after=None)
+
+
+def _kept(change: Change) -> Change:
+    if change.action != "updated":
+        return change
+    why = "kept: it serves your other repositories too; cpl uninstall --everywhere removes it"
+    return replace(change, action="skipped", reason=why, after=None)
 
 
 def _planned(client: Client, file: Path, edit: Callable[[_Editor, str], tuple[str, str]]) -> Change:
@@ -216,126 +241,8 @@ def _check_json(text: str) -> None:
         raise RefusedEdit(f"not valid JSON: {error}") from error
 
 
-def _toml_tree(text: str) -> dict[str, JsonValue]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RefusedEdit(f"not valid TOML: {error}") from error
-
-
-def _toml_get(text: str, path: Keys) -> JsonValue:
-    tree: JsonValue = _toml_tree(text)
-    for key in path:
-        if not isinstance(tree, dict):
-            raise RefusedEdit(f"expected a table around {key}")
-        if key not in tree:
-            return None
-        tree = tree[key]
-    return tree
-
-
-def _toml_set(text: str, path: Keys, entry: Entry) -> str:
-    base = _toml_remove(text, path)
-    makers = (_toml_appended, _toml_assigned)
-    return _toml_verified(
-        (make(base, path, entry) for make in makers), jsonc.with_entry(_toml_tree(base), path, entry), path
-    )
-
-
-def _toml_remove(text: str, path: Keys) -> str:
-    if _toml_get(text, path) is None:
-        return text
-    from tomlkit.items import InlineTable
-
-    with _tomlkit_refusals():
-        document, parent = _toml_parent(text, path)
-        tail = _toml_tail(parent[path[-1]])
-        del parent[path[-1]]
-        after = document.as_string()
-    if not isinstance(parent, InlineTable):
-        after = _with_tail(text, after, tail)
-    return _toml_verified((after,), jsonc.without_entry(_toml_tree(text), path), path)
-
-
-def _toml_appended(text: str, path: Keys, entry: Entry) -> str:
-    import tomlkit
-
-    newline = "\r\n" if "\r\n" in text else "\n"
-    ended = text if not text or text.endswith("\n") else text + newline
-    gap = "" if not ended or ended.endswith(newline * 2) else newline
-    return ended + gap + tomlkit.dumps(jsonc.with_entry({}, path, entry)).replace("\n", newline)
-
-
-def _toml_assigned(text: str, path: Keys, entry: Entry) -> str:
-    import tomlkit
-
-    # Servers written as one inline table take no [section]; they take a further inline table.
-    with _tomlkit_refusals():
-        document, parent = _toml_parent(text, path)
-        table = tomlkit.inline_table()
-        table.update(entry)
-        parent[path[-1]] = table
-        return document.as_string()
-
-
-def _toml_parent(text: str, path: Keys) -> tuple[TOMLDocument, MutableMapping[str, object]]:
-    import tomlkit
-
-    document = tomlkit.parse(text)
-    parent: object = document
-    for key in path[:-1]:
-        parent = parent[key] if isinstance(parent, MutableMapping) else None
-    if not isinstance(parent, MutableMapping):
-        raise RefusedEdit(f"expected a table around {path[-1]}")
-    return document, parent
-
-
-def _toml_tail(item: object) -> str:
-    # tomlkit counts what stands between two tables, and so the comment above the second, to the first.
-    from tomlkit.items import Comment, Table, Whitespace
-
-    tail = ""
-    while isinstance(item, Table):
-        items = [value for _, value in item.value.body]
-        while items and isinstance(items[-1], Comment | Whitespace):
-            tail = items.pop().as_string() + tail
-        item = items[-1] if items else None
-    return tail if tail.strip() else ""
-
-
-def _with_tail(before: str, after: str, tail: str) -> str:
-    cut = len(before) - len(after)
-    at = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), len(after))
-    while at >= 0 and before[at + cut :] == after[at:]:
-        if before[at : at + cut].endswith(tail):
-            return before[:at] + before[at + cut - len(tail) :]
-        at -= 1
-    raise RefusedEdit("our entry is spread over the file; take it out by hand")
-
-
-def _toml_verified(candidates: Iterable[str], wanted: dict[str, JsonValue], path: Keys) -> str:
-    for candidate in candidates:
-        with contextlib.suppress(RefusedEdit):
-            # A table with no header of its own goes when its last child goes.
-            if {path[0]: {}, **_toml_tree(candidate)} == {path[0]: {}, **wanted}:
-                return candidate
-    raise RefusedEdit("the edit would change more than our entry")
-
-
-@contextlib.contextmanager
-def _tomlkit_refusals() -> Iterator[None]:
-    from tomlkit.exceptions import TOMLKitError
-
-    try:
-        yield
-    except TOMLKitError as error:
-        raise RefusedEdit(str(error)) from error
-
-
 _EDITORS: dict[Format, _Editor] = {
     "json": _Editor(check=_check_json, get=jsonc.get_entry, set=jsonc.set_entry, remove=jsonc.remove_entry),
     "jsonc": _Editor(check=str, get=jsonc.get_entry, set=jsonc.set_entry, remove=jsonc.remove_entry),
-    "toml": _Editor(check=_toml_tree, get=_toml_get, set=_toml_set, remove=_toml_remove),
+    "toml": _Editor(check=toml.tree, get=toml.get_entry, set=toml.set_entry, remove=toml.remove_entry),
 }

@@ -7,12 +7,14 @@ import os
 import socket
 import sys
 import threading
+from io import BufferedReader
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnreachable
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace, start_server
+from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace
+from codeplane.surfaces.cli.launch import start_server
 
 USAGE = """Usage: cpl mcp [--repo DIR] [--toolset NAMES] [--structured]
 
@@ -26,7 +28,7 @@ _CHUNK = 65_536
 
 
 def main(arguments: list[str]) -> int:
-    """Run the shim; returns the exit code."""
+    """Run the shim; returns the exit code, which is the same as for the other commands."""
     if {"-h", "--help"} & set(arguments):
         sys.stdout.write(USAGE)
         return 0
@@ -34,12 +36,12 @@ def main(arguments: list[str]) -> int:
         options = _options(arguments)
         repo = options.pop("repo", None)
         workspace = find_workspace(Path(repo or _project_folder()), explicit=repo is not None)
-        facts = start_server(workspace)
-        with _connect(facts, workspace, options) as connection:
-            return _relay(connection)
+        facts, _ = start_server(workspace)
+        with _connect(facts, options) as connection:
+            return _relay(connection, workspace)
     except CodePlaneError as error:
-        sys.stderr.write(f"error: {error.message}\n\nhint: {error.hint}\n")
-        return 1
+        sys.stderr.write(f"error: {error.message} ({error.name})\n\nhint: {error.hint}\n")
+        return 3 if isinstance(error, ServerUnreachable) else 2 if isinstance(error, InvalidArgument) else 1
     except KeyboardInterrupt:
         return 130
 
@@ -54,7 +56,7 @@ def _options(arguments: list[str]) -> dict[str, str]:
     rest = iter(arguments)
     for argument in rest:
         name, given, value = argument.partition("=")
-        if name == "--structured":
+        if argument == "--structured":
             options["structured"] = "true"
         elif name in ("--repo", "--toolset"):
             found = value if given else next(rest, None)
@@ -66,46 +68,76 @@ def _options(arguments: list[str]) -> dict[str, str]:
     return options
 
 
-def _connect(facts: ServerFacts, workspace: Workspace, query: dict[str, str]) -> socket.socket:
-    connection = socket.create_connection((facts.host, facts.port))
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+def _connect(facts: ServerFacts, query: dict[str, str]) -> socket.socket:
     path = "/mcp/stdio" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
     host = f"[{facts.host}]" if ":" in facts.host else facts.host
-    connection.sendall(
-        f"POST {path} HTTP/1.1\r\nHost: {host}:{facts.port}\r\nContent-Type: application/x-ndjson\r\n"
-        "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode()
-    )
+    try:
+        connection = socket.create_connection((facts.host, facts.port))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: {host}:{facts.port}\r\nContent-Type: application/x-ndjson\r\n"
+            "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode()
+        )
+    except OSError as error:
+        raise ServerUnreachable(f"the server at {facts.url} does not answer: {error}") from error
     return connection
 
 
-def _relay(connection: socket.socket) -> int:
-    """Copy in both directions until either side ends."""
-    answers = connection.makefile("rb")
-    status = answers.readline().split(b" ", 2)
-    chunked = False
-    while (line := answers.readline().strip()) != b"":
-        chunked |= line.lower().replace(b" ", b"") == b"transfer-encoding:chunked"
-    if status[1:2] != [b"200"] or not chunked:
-        raise ServerUnreachable(f"the server refused the connection: {b' '.join(status).decode(errors='replace')}")
-    threading.Thread(target=_send_stdin, args=(connection,), daemon=True).start()
-    while (size := answers.readline()) != b"":
-        length = int(size, 16)
-        if length == 0:
-            return 0
-        data = answers.read(length)
-        answers.readline()
-        _write_all(1, data)
-    sys.stderr.write("error: the server ended\n\nhint: reconnect; the shim starts it again\n")
-    return 1
-
-
-def _send_stdin(connection: socket.socket) -> None:
+def _relay(connection: socket.socket, workspace: Workspace) -> int:
+    """Copy in both directions until the client has said everything and been answered."""
+    said_all = threading.Event()
     try:
-        while data := os.read(0, _CHUNK):
+        answers = connection.makefile("rb")
+        _check_head(answers, workspace)
+        threading.Thread(target=_send_stdin, args=(connection, said_all), daemon=True).start()
+        while True:
+            length = int(answers.readline(), 16)
+            if length == 0:
+                break
+            data = answers.read(length)
+            answers.readline()
+            try:
+                _write_all(1, data)
+            except BrokenPipeError:
+                return 0  # the client is gone, and takes no more answers
+    except (OSError, ValueError) as error:
+        raise _ended() from error
+    if not said_all.is_set():
+        raise _ended()
+    return 0
+
+
+def _ended() -> ServerUnreachable:
+    return ServerUnreachable("the server ended", hint="reconnect; the shim starts it again")
+
+
+def _check_head(answers: BufferedReader, workspace: Workspace) -> None:
+    status = answers.readline().split(b" ", 2)
+    headers: dict[bytes, bytes] = {}
+    while (line := answers.readline().strip()) != b"":
+        name, _, value = line.partition(b":")
+        headers[name.lower()] = value.strip()
+    if headers.get(b"x-codeplane-repo") != workspace.header.strip():
+        raise ServerUnreachable("what answers is not the server of this repository")
+    if status[1:2] != [b"200"] or headers.get(b"transfer-encoding") != b"chunked":
+        raise ServerUnreachable(f"the server refused the connection: {b' '.join(status).decode(errors='replace')}")
+
+
+def _send_stdin(connection: socket.socket, said_all: threading.Event) -> None:
+    try:
+        while data := _read_stdin():
             connection.sendall(b"%x\r\n%b\r\n" % (len(data), data))
+        said_all.set()
         connection.sendall(b"0\r\n\r\n")
     except OSError:
         return
+
+
+def _read_stdin() -> bytes:
+    try:
+        return os.read(0, _CHUNK)
+    except OSError:
+        return b""  # a stdin that cannot be read has nothing more to say
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

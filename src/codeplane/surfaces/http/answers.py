@@ -12,6 +12,6 @@ def json_answer(body: JsonObject | str, *, status: int = 200) -> Response:
     return Response(text, status_code=status, media_type="application/json")
 
 
-def error_answer(error: CodePlaneError) -> Response:
+def error_answer(error: CodePlaneError, *, status: int | None = None) -> Response:
     """An error with its own status and everything the table knows about it."""
-    return json_answer({"error": error.to_wire()}, status=error.http)
+    return json_answer({"error": error.to_wire()}, status=status or error.http)

@@ -1,6 +1,6 @@
 """The whole HTTP application, put together from its parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from codeplane.kernel.errors import CodePlaneError, NotFound
-from codeplane.surfaces.http.answers import error_answer, json_answer
+from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, NotFound
+from codeplane.surfaces.http.answers import error_answer
 
 
 def build(routes: Iterable[BaseRoute]) -> Starlette:
     """An application of the given routes whose errors are all of the one shape."""
     return Starlette(
         routes=list(routes),
-        exception_handlers={HTTPException: _http_error, CodePlaneError: _known_error},
+        exception_handlers={HTTPException: _http_error, CodePlaneError: _known_error, Exception: _crash},
     )
 
 
@@ -24,11 +24,23 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return error_answer(NotFound(f"nothing is at {request.url.path}"))
-    return json_answer(
-        {"error": {"error": "HTTP", "message": error.detail, "retryable": False}}, status=error.status_code
-    )
+    if error.status_code == 405:
+        return _answer_405(request, error.headers or {})
+    return error_answer(MalformedRequest(error.detail), status=error.status_code)
+
+
+def _answer_405(request: Request, headers: Mapping[str, str]) -> Response:
+    allowed = headers.get("allow", headers.get("Allow", ""))
+    refusal = MalformedRequest(f"{request.method} is not for {request.url.path}", hint=f"use {allowed or 'POST'}")
+    answer = error_answer(refusal, status=405)
+    answer.headers["allow"] = allowed
+    return answer
 
 
 async def _known_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CodePlaneError)
     return error_answer(error)
+
+
+async def _crash(request: Request, error: Exception) -> Response:
+    return error_answer(Internal(f"{request.method} {request.url.path} failed: {type(error).__name__}"))

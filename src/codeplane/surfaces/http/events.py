@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -9,11 +10,15 @@ from starlette.routing import Route
 
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.operation import Result
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.following import Following
 from codeplane.surfaces.http.rpc import caller
+from codeplane.surfaces.http.sse import message, shutdown_message
 
 _FILTERS = ("stream", "task_id", "call_id", "in_session")
+# A refusal is there at once; a stream in which nothing happens must not keep its reader waiting for the headers.
+_REFUSAL_SEC = 0.1
 
 
 class EventStream:
@@ -34,39 +39,32 @@ class EventStream:
         resume = request.headers.get("last-event-id") or request.query_params.get("after")
         arguments |= {"after": resume} if resume else {"from_now": True}
         arguments["heartbeat_sec"] = 15
+        items = self._conveyor.stream("ledger.watch", arguments, caller(request))
+        following = Following(items, self._stopping)
+        first = await following.first(_REFUSAL_SEC)
+        if isinstance(first, Outcome) and first.error is not None:
+            await following.close()
+            return error_answer(first.error)
+        if request.method == "HEAD":
+            await following.close()
+            return Response(media_type="text/event-stream")
         return StreamingResponse(
-            self._lines(request, arguments),
+            _lines(following),
             media_type="text/event-stream",
             headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
 
-    async def _lines(self, request: Request, arguments: JsonObject) -> AsyncIterator[str]:
-        items = self._conveyor.stream("ledger.watch", arguments, caller(request, {}))
-        stopping = asyncio.ensure_future(self._stopping.wait())
-        following: asyncio.Future[Result | Outcome] | None = None
-        yield "retry: 1000\n\n"
-        try:
-            while True:
-                following = asyncio.ensure_future(anext(items))
-                pending: set[asyncio.Future[object]] = {following, stopping}  # type: ignore[arg-type]  # futures are read here, so covariance is safe
-                await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                if not following.done():
-                    yield message("shutdown", {"reason": "the server is ending"})
-                    return
-                item = following.result()
-                if isinstance(item, Outcome):
-                    if item.error is not None:
-                        yield message("error", item.error.to_wire())
-                    return
+
+async def _lines(following: Following) -> AsyncIterator[str]:
+    yield "retry: 1000\n\n"
+    async with aclosing(following.rest()) as items:
+        async for item in items:
+            if item is None:
+                yield shutdown_message()
+            elif not isinstance(item, Outcome):
                 yield _as_event(item)
-        except StopAsyncIteration:
-            return
-        finally:
-            stopping.cancel()
-            if following is not None and not following.done():
-                following.cancel()
-                await asyncio.wait({following})
-            await items.aclose()  # type: ignore[attr-defined]  # the conveyor's stream is an async generator
+            elif item.error is not None:
+                yield message("error", item.error.to_wire())
 
 
 def _as_event(item: object) -> str:
@@ -77,9 +75,3 @@ def _as_event(item: object) -> str:
     if gap is not None:
         return message("stream_gap", gap)
     return f": alive at {getattr(item, 'heartbeat', '')}\n\n"
-
-
-def message(kind: str, data: JsonValue, *, position: JsonValue = None) -> str:
-    """One server-sent event."""
-    head = f"id: {position}\n" if position is not None else ""
-    return f"{head}event: {kind}\ndata: {dumps(data)}\n\n"

@@ -1,44 +1,20 @@
-"""What every HTTP request passes first: the right host and origin, a bounded body, our header on the answer."""
+"""What every HTTP request passes first: the right host and origin, a bounded body, a name for the request."""
 
-from collections.abc import Callable
-from urllib.parse import urlsplit
+import re
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codeplane.kernel.config import ServerConfig
-from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, TooLarge
+from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded
+from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.bounded_body import BoundedBody
+from codeplane.surfaces.http.request_id import HEADER, request_id
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _UNBOUNDED = frozenset({"/mcp/stdio"})
-
-
-class Activity:
-    """When the last request was served, and how many are under way."""
-
-    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
-        self._monotonic_ns = monotonic_ns
-        self._open = 0
-        self._last_ns = monotonic_ns()
-
-    def begin(self) -> None:
-        """A request starts."""
-        self._open += 1
-
-    def end(self) -> None:
-        """A request ends."""
-        self._open -= 1
-        self._last_ns = self._monotonic_ns()
-
-    @property
-    def open(self) -> int:
-        """Requests under way."""
-        return self._open
-
-    def idle_sec(self) -> float:
-        """Seconds since the last request, 0 while one is under way."""
-        return 0.0 if self._open else (self._monotonic_ns() - self._last_ns) / 1e9
+# A name or an address and perhaps a port; no user, path or query that another parser would read differently.
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::[0-9]{1,5})?")
 
 
 class Guard:
@@ -49,89 +25,74 @@ class Guard:
         app: ASGIApp,
         *,
         config: ServerConfig,
-        repo: bytes,
-        port: Callable[[], int | None],
+        host: str,
+        port: int,
         activity: Activity,
     ) -> None:
         self._app = app
         self._config = config
-        self._header = (b"x-codeplane-repo", repo)
-        self._hosts = LOOPBACK | frozenset(config.allowed_hosts)
-        self._port = port
+        self._hosts = LOOPBACK | {host} | {name.lower() for name in config.allowed_hosts}
+        self._origins = _own_origins(self._hosts, port) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # httptools keeps the optional white space after a value, which RFC 9110 says is not part of it.
+        headers = scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        named = scope.setdefault("state", {})["request_id"] = request_id(headers)
+        body = BoundedBody(receive, self._config.max_body_bytes)
         started = False
 
-        async def send_marked(message: Message) -> None:
+        async def send_named(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message = {**message, "headers": [*message.get("headers", ()), self._header]}
+                message = {**message, "headers": [*message.get("headers", ()), (HEADER, named.encode())]}
+            elif body.refused and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await body.swallow()
+                message = {"type": "http.response.body"}
             await send(message)
 
-        # httptools keeps the optional white space after a value, which RFC 9110 says is not part of it.
-        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         self._activity.begin()
         try:
-            self._check(scope)
-            await self._app(scope, self._bounded(scope, receive), send_marked)
+            self._check(headers)
+            body.announced(_first(headers, b"content-length"))
+            await self._app(scope, receive if scope["path"] in _UNBOUNDED else body.receive, send_named)
         except CodePlaneError as error:
             if started:
                 raise
-            await error_answer(error)(scope, receive, send_marked)
+            await error_answer(error)(scope, receive, send_named)
         finally:
             self._activity.end()
 
-    def _check(self, scope: Scope) -> None:
+    def _check(self, headers: list[tuple[bytes, bytes]]) -> None:
         if self._activity.open > self._config.max_connections:
             raise Overloaded(f"{self._config.max_connections} requests are under way already")
-        headers = Headers(scope=scope)
-        host = _hostname(headers.get("host", ""))
-        if host not in self._hosts:
-            raise OriginDenied(f"the Host header names {host or 'nobody'!r}, which is not this server")
-        origin = headers.get("origin")
-        if origin is not None and not self._is_own(origin):
-            raise OriginDenied(f"the Origin {origin!r} may not call this server")
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._config.max_body_bytes:
-            raise self._too_large()
-
-    def _is_own(self, origin: str) -> bool:
-        if origin in self._config.allowed_origins:
-            return True
-        try:
-            parts = urlsplit(origin)
-            port = parts.port
-        except ValueError:
-            return False
-        return parts.scheme in ("http", "https") and parts.hostname in self._hosts and port == self._port()
-
-    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        if scope["path"] in _UNBOUNDED:
-            return receive
-        seen = 0
-
-        async def count() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._config.max_body_bytes:
-                raise self._too_large()
-            return message
-
-        return count
-
-    def _too_large(self) -> TooLarge:
-        limit = self._config.max_body_bytes
-        return TooLarge(f"the body is over {limit} bytes", details={"limit": limit, "setting": "server.max_body_bytes"})
+        hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or _hostname(hosts[0]) not in self._hosts:
+            raise OriginDenied(f"the Host header is {_shown(hosts)}, which is not this server")
+        origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+        if any(origin.lower() not in self._origins for origin in origins):
+            raise OriginDenied(f"the Origin {_shown(origins)} may not call this server")
 
 
-def _hostname(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+def _first(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
+    return next((value for found, value in headers if found == name), b"")
+
+
+def _hostname(host: str) -> str | None:
+    found = _HOST.fullmatch(host.lower())
+    return (found[1] or found[2]) if found else None
+
+
+def _own_origins(hosts: frozenset[str], port: int) -> frozenset[str]:
+    shown = [f"[{host}]" if ":" in host else host for host in hosts]
+    # Browsers leave the default port out.
+    return frozenset(f"http://{host}" if port == 80 else f"http://{host}:{port}" for host in shown)
+
+
+def _shown(values: list[str]) -> str:
+    return " and ".join(repr(value[:200]) for value in values) or "missing"

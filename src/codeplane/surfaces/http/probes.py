@@ -20,11 +20,13 @@ class Probes:
         *,
         conveyor: Conveyor,
         identity: JsonObject,
+        ending: Callable[[], bool],
         problems: Callable[[], list[str]],
         metrics: Callable[[], tuple[bytes, str]],
     ) -> None:
         self._conveyor = conveyor
         self._identity = identity
+        self._ending = ending
         self._problems = problems
         self._metrics = metrics
 
@@ -38,7 +40,7 @@ class Probes:
         ]
 
     async def _health(self, request: Request) -> Response:
-        return json_answer({"status": "ok", **self._identity})
+        return json_answer({"status": "ending" if self._ending() else "ok", **self._identity})
 
     async def _ready(self, request: Request) -> Response:
         problems = self._problems()

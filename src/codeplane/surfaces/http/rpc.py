@@ -1,8 +1,9 @@
 """Every operation over one generic service, in the Connect protocol's JSON form."""
 
-import json
+import asyncio
 import struct
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -11,19 +12,23 @@ from starlette.routing import Route
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError, MalformedRequest
+from codeplane.kernel.errors import CodePlaneError, ShuttingDown, UnknownOperation
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.surfaces.http.answers import json_answer
+from codeplane.surfaces.http.body import OperationBody, unframed
+from codeplane.surfaces.http.following import Following
 
 SERVICE = "/codeplane.v1.OperationService"
 _END = 0b10
+_TIMEOUT_DIGITS = 10
 
 
 class OperationService:
     """`Call` answers with the envelope, `Stream` with one message an item and the envelope at the end."""
 
-    def __init__(self, conveyor: Conveyor) -> None:
+    def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event) -> None:
         self._conveyor = conveyor
+        self._stopping = stopping
 
     def routes(self) -> list[Route]:
         """Where it is."""
@@ -34,34 +39,46 @@ class OperationService:
 
     async def _call(self, request: Request) -> Response:
         try:
-            body = _decode(await request.body())
-            outcome = await self._conveyor.call(_operation(body), _arguments(body), caller(request, body))
+            body = OperationBody.of(await request.body())
         except CodePlaneError as error:
-            return json_answer(dumps(connect_error(error)), status=error.http)
+            return json_answer(connect_error(error), status=error.http)
+        outcome = await self._conveyor.call(body.operation, body.arguments, caller(request, body.connection_id))
         if outcome.error is not None:
             wire = connect_error(outcome.error)
             return json_answer({**wire, "meta": outcome.meta.to_wire()}, status=outcome.error.http)
-        return json_answer(outcome.to_json(with_text=body.get("text") is True))
+        return json_answer(outcome.to_json(with_text=body.with_text))
 
     async def _stream(self, request: Request) -> Response:
         try:
-            raw = await request.body()
-            body = _decode(raw[5:] if raw[:1] == b"\0" else raw)
-            items = self._conveyor.stream(_operation(body), _arguments(body), caller(request, body))
+            body = OperationBody.of(unframed(await request.body()))
         except CodePlaneError as error:
             return json_answer(connect_error(error), status=error.http)
-        return StreamingResponse(_frames(items), media_type="application/connect+json")
+        items = self._conveyor.stream(body.operation, body.arguments, caller(request, body.connection_id))
+        # A call that answers once is let finish; one that could go on for ever ends with the server.
+        stopping = self._stopping if self._streams(body.operation) else asyncio.Event()
+        return StreamingResponse(_frames(Following(items, stopping)), media_type="application/connect+json")
+
+    def _streams(self, operation: str) -> bool:
+        try:
+            return self._conveyor.catalogue.get(operation).streaming
+        except UnknownOperation:
+            return False
 
 
-async def _frames(items: AsyncIterator[object]) -> AsyncIterator[bytes]:
-    async for item in items:
-        if isinstance(item, Outcome):
-            end: JsonObject = {"meta": item.meta.to_wire()}
-            if item.error is not None:
-                end["error"] = connect_error(item.error)
-            yield frame(dumps({"metadata": {}, **end}), end=True)
-        else:
-            yield frame(item.model_dump_json(exclude_none=True))  # type: ignore[attr-defined]  # the conveyor yields results
+async def _frames(following: Following) -> AsyncIterator[bytes]:
+    async with aclosing(following.rest()) as items:
+        async for item in items:
+            if item is None:
+                yield _end_frame({"error": connect_error(ShuttingDown("the server is ending"))})
+            elif isinstance(item, Outcome):
+                error: JsonObject = {"error": connect_error(item.error)} if item.error is not None else {}
+                yield _end_frame({"meta": item.meta.to_wire(), **error})
+            else:
+                yield frame(item.model_dump_json(exclude_none=True))
+
+
+def _end_frame(end: JsonObject) -> bytes:
+    return frame(dumps({"metadata": {}, **end}), end=True)
 
 
 def frame(text: str, *, end: bool = False) -> bytes:
@@ -75,41 +92,24 @@ def connect_error(error: CodePlaneError) -> JsonObject:
     return {"code": error.rpc, "message": error.message, "error": error.to_wire()}
 
 
-def caller(request: Request, body: JsonObject) -> Caller:
+def caller(request: Request, connection_id: str | None = None) -> Caller:
     """Who calls, as far as HTTP tells; the conveyor decides what that is worth."""
     header = request.headers.get("authorization", "")
-    timeout = request.headers.get("connect-timeout-ms", "")
-    connection = body.get("connection_id")
     return Caller(
         surface="connect",
-        connection_id=str(connection) if connection else None,
-        client=request.headers.get("user-agent", "")[:80] or None,
+        connection_id=connection_id,
+        client=_printable(request.headers.get("user-agent", "")) or None,
         token=header[7:].strip() if header.lower().startswith("bearer ") else None,
-        timeout_sec=int(timeout) / 1000 if timeout.isdigit() else None,
+        request_id=request.state.request_id,
+        timeout_sec=_timeout_sec(request.headers.get("connect-timeout-ms", "")),
     )
 
 
-def _decode(raw: bytes) -> JsonObject:
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise MalformedRequest(f"the body is not JSON: {str(error)[:200]}") from error
-    if not isinstance(body, dict):
-        raise MalformedRequest("the body must be one JSON object with `operation` and `arguments`")
-    return body
+def _timeout_sec(milliseconds: str) -> float | None:
+    # The header comes as Latin-1, where ² is a digit too, and a number can be as long as a header.
+    sane = milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) <= _TIMEOUT_DIGITS
+    return int(milliseconds) / 1000 if sane else None
 
 
-def _operation(body: JsonObject) -> str:
-    name = body.get("operation")
-    if not isinstance(name, str):
-        raise MalformedRequest('`operation` must be a string, such as "status"')
-    return name
-
-
-def _arguments(body: JsonObject) -> JsonObject:
-    arguments = body.get("arguments")
-    if arguments is None:
-        return {}
-    if not isinstance(arguments, dict):
-        raise MalformedRequest("`arguments` must be an object")
-    return arguments
+def _printable(name: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in name[:80])

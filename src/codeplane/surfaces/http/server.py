@@ -3,11 +3,13 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
+
+_LAST_BYTES_SEC = 1
 
 
 class _Uvicorn(uvicorn.Server):
@@ -29,7 +31,8 @@ class _Uvicorn(uvicorn.Server):
 class HttpServer:
     """uvicorn, told when to end by a signal or by the application itself."""
 
-    def __init__(self, app: ASGIApp, *, stopping: asyncio.Event, shutdown_timeout_sec: float) -> None:
+    def __init__(self, app: ASGIApp, *, stopping: asyncio.Event, headers: Mapping[str, bytes]) -> None:
+        """`headers` are on every answer, also on those that uvicorn gives by itself."""
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 app,
@@ -39,7 +42,9 @@ class HttpServer:
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=max(1, round(shutdown_timeout_sec)),
+                headers=[(name, value.decode("latin-1")) for name, value in headers.items()],
+                # Calls have had their time in `drain`; what is left are answers on their way out.
+                timeout_graceful_shutdown=_LAST_BYTES_SEC,
                 timeout_keep_alive=75,
             )
         )

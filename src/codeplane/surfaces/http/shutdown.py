@@ -4,7 +4,9 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codeplane.surfaces.http.events import message as event_message
+from codeplane.kernel.errors import ShuttingDown
+from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.sse import shutdown_message
 
 
 class EndsWith:
@@ -16,11 +18,12 @@ class EndsWith:
         self._announce = announce
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        streaming = False
+        started, ended = False, False
 
         async def watch(message: Message) -> None:
-            nonlocal streaming
-            streaming = message["type"] == "http.response.start" or bool(message.get("more_body"))
+            nonlocal started, ended
+            started = True
+            ended = message["type"] == "http.response.body" and not message.get("more_body")
             await send(message)
 
         serving = asyncio.ensure_future(self._app(scope, receive, watch))
@@ -32,8 +35,10 @@ class EndsWith:
                 return
             serving.cancel()
             await asyncio.wait({serving})
-            if streaming:
-                body = event_message("shutdown", {"reason": "the server is ending"}).encode() if self._announce else b""
+            if not started:
+                await error_answer(ShuttingDown("the server is ending"))(scope, receive, send)
+            elif not ended:
+                body = shutdown_message().encode() if self._announce else b""
                 await send({"type": "http.response.body", "body": body, "more_body": False})
         finally:
             ending.cancel()

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import quote, unquote
 
 import mcp_types as types
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import NotFound
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Result
 
 _DOCS = "codeplane://docs/"
 _STREAM = "codeplane://ledger/streams/"
@@ -85,18 +88,24 @@ class LedgerResources:
     async def read(self, uri: str, caller: Caller) -> Content | None:
         """The text of the operation that an address stands for."""
         if uri == _TASKS:
-            outcome = await self._conveyor.call("task.list", {"limit": _EVENTS}, caller)
-        elif uri == _RECENT or uri.startswith(_STREAM):
-            stream = uri.removeprefix(_STREAM) if uri != _RECENT else None
-            outcome = await self._conveyor.call(
-                "ledger.events", {"newest": True, "limit": _EVENTS, "stream": stream}, caller
-            )
+            result = await self._ask("task.list", {"limit": _EVENTS}, caller)
+        elif uri == _RECENT:
+            result = await self._ask("ledger.events", {"newest": True, "limit": _EVENTS}, caller)
+        elif stream := _named(uri, _STREAM):
+            result = await self._ask("ledger.events", {"newest": True, "limit": _EVENTS, "stream": stream}, caller)
+            # A stream is there from its first event on; "nothing happened" would be an answer about one that exists.
+            if not getattr(result, "results", None):
+                return None
         else:
             return None
+        return types.TextResourceContents(uri=uri, text=result.text(), mime_type="text/plain")
+
+    async def _ask(self, operation: str, arguments: JsonObject, caller: Caller) -> Result:
+        outcome = await self._conveyor.call(operation, arguments, caller)
         if outcome.error is not None:
             raise outcome.error
         assert outcome.result is not None
-        return types.TextResourceContents(uri=uri, text=outcome.result.text(), mime_type="text/plain")
+        return outcome.result
 
 
 class DocResources:
@@ -108,7 +117,7 @@ class DocResources:
     def listed(self) -> list[types.Resource]:
         """Every page."""
         return [
-            types.Resource(name=name, uri=_DOCS + name, description=_title(path), mime_type="text/markdown")
+            types.Resource(name=name, uri=_DOCS + quote(name), description=_title(path), mime_type="text/markdown")
             for name, path in self._pages().items()
         ]
 
@@ -118,14 +127,25 @@ class DocResources:
 
     async def read(self, uri: str, caller: Caller) -> Content | None:
         """A page's Markdown."""
-        page = self._pages().get(uri.removeprefix(_DOCS)) if uri.startswith(_DOCS) else None
+        page = self._pages().get(_named(uri, _DOCS) or "")
         if page is None:
             return None
         return types.TextResourceContents(uri=uri, text=page.read_text(encoding="utf-8"), mime_type="text/markdown")
 
     def _pages(self) -> dict[str, Path]:
+        # Read through this table alone, an address cannot reach a file that is no page.
         pages = sorted(self._folder.rglob("*.md"))
         return {path.relative_to(self._folder).with_suffix("").as_posix(): path for path in pages}
+
+
+def _named(uri: str, prefix: str) -> str | None:
+    """What an address names behind its prefix, with percent signs resolved; None when it is another address."""
+    if not uri.startswith(prefix):
+        return None
+    try:
+        return unquote(uri.removeprefix(prefix), errors="strict")
+    except UnicodeDecodeError:
+        return None
 
 
 def _title(path: Path) -> str:

@@ -1,19 +1,26 @@
 """MCP as newline-delimited JSON over one full-duplex HTTP exchange: what the stdio shim speaks."""
 
-from collections.abc import AsyncIterator
+from functools import partial
 
 import anyio
 import mcp_types as types
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from codeplane.kernel.ids import new_id
-from codeplane.surfaces.mcp.server import CONNECTION_HEADER, McpSurface
+from codeplane.surfaces.mcp.caller import STREAM, byte_stream
+from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
+from codeplane.surfaces.mcp.server import McpSurface
 
-MAX_LINE_BYTES = 16 * 1024 * 1024
+MEDIA_TYPE = "application/x-ndjson"
 LAST_ANSWERS_SEC = 30.0
+
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+Outgoing = MemoryObjectSendStream[SessionMessage]
 
 
 class ByteStream:
@@ -23,45 +30,88 @@ class ByteStream:
         self._surface = surface
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        connection_id = new_id("conn")
-        headers = [*scope["headers"], (CONNECTION_HEADER.encode(), connection_id.encode())]
-        request = Request({**scope, "headers": headers}, receive)
+        if scope["method"] != "POST":
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+            return
+        stream_id = new_id("conn")
+        request = Request({**scope, STREAM: stream_id}, receive)
+        # No page of a browser can send this type without asking first.
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != MEDIA_TYPE:
+            await Response(f"the content type has to be {MEDIA_TYPE}", status_code=415)(scope, receive, send)
+            return
         started = {"type": "http.response.start", "status": 200}
-        await send({**started, "headers": [(b"content-type", b"application/x-ndjson")]})
+        await send({**started, "headers": [(b"content-type", MEDIA_TYPE.encode())]})
         await send({"type": "http.response.body", "body": b"", "more_body": True})
-        unanswered = _Unanswered()
+        try:
+            await _Exchange(request, send).run(self._surface)
+        finally:
+            self._surface.disconnected(byte_stream(stream_id))
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Exchange:
+    """One client's lines in and out, from the first to the last."""
+
+    def __init__(self, request: Request, send: Send) -> None:
+        self._request = request
+        self._send = send
+        self._unanswered = _Unanswered()
+
+    async def run(self, surface: McpSurface) -> None:
+        """Serve until the client has ended, or has closed its end and got its last answers."""
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-
-        async def receive_lines() -> None:
-            async with incoming:
-                try:
-                    async for line in _lines(request):
-                        item = _message(line, request)
-                        unanswered.received(item)
-                        await incoming.send(item)
-                    # A client that sends its last request and closes its end still wants the answer.
-                    with anyio.move_on_after(LAST_ANSWERS_SEC):
-                        await unanswered.none()
-                except (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect):
-                    return
 
         async def send_lines() -> None:
             async with outgoing:
                 async for item in outgoing:
                     body = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-                    await send({"type": "http.response.body", "body": body, "more_body": True})
-                    unanswered.sent(item)
+                    await self._send({"type": "http.response.body", "body": body, "more_body": True})
+                    self._unanswered.sent(item)
 
-        try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(receive_lines)
-                group.start_soon(send_lines)
-                await serve_dual_era_loop(self._surface.server, read, write, lifespan_state={})
+        async with anyio.create_task_group() as group:
+            group.start_soon(send_lines)
+            async with anyio.create_task_group() as receiving:
+                receiving.start_soon(self._receive_lines, incoming, write.clone())
+                await serve_dual_era_loop(surface.server, read, write, lifespan_state={})
+                receiving.cancel_scope.cancel()
+
+    async def _receive_lines(self, incoming: Incoming, refusals: Outgoing) -> None:
+        async with incoming, refusals:
+            try:
+                async for line in lines(self._request):
+                    try:
+                        message = parse(line)
+                    except MalformedLine as problem:
+                        await refusals.send(SessionMessage(problem.answer()))
+                    else:
+                        await incoming.send(self._framed(message))
+                # A client that sends its last request and closes its end still wants the answer.
+                with anyio.move_on_after(LAST_ANSWERS_SEC):
+                    await self._last_answers()
+            except (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect):
+                return
+
+    def _framed(self, message: types.JSONRPCMessage) -> SessionMessage:
+        settled = None
+        if isinstance(message, types.JSONRPCRequest):
+            self._unanswered.received(message.id)
+            settled = partial(self._unanswered.settled, message.id)
+        metadata = ServerMessageMetadata(request_context=self._request, on_request_unanswered=settled)
+        return SessionMessage(message, metadata=metadata)
+
+    async def _last_answers(self) -> None:
+        """Return when nothing is unanswered, or nobody is there any more to answer to."""
+        async with anyio.create_task_group() as group:
+
+            async def leave() -> None:
+                while (await self._request.receive())["type"] != "http.disconnect":
+                    pass
                 group.cancel_scope.cancel()
-        finally:
-            self._surface.disconnected(connection_id)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+            group.start_soon(leave)
+            await self._unanswered.none()
+            group.cancel_scope.cancel()
 
 
 class _Unanswered:
@@ -71,17 +121,18 @@ class _Unanswered:
         self._ids: set[types.RequestId] = set()
         self._none = anyio.Event()
 
-    def received(self, item: SessionMessage | Exception) -> None:
-        """A message came in."""
-        if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCRequest):
-            self._ids.add(item.message.id)
+    def received(self, request_id: types.RequestId) -> None:
+        """A request came in."""
+        self._ids.add(request_id)
 
     def sent(self, item: SessionMessage) -> None:
         """A message went out."""
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError) and item.message.id is not None:
-            self._ids.discard(item.message.id)
-            if not self._ids:
-                self._none.set()
+            self._discard(item.message.id)
+
+    async def settled(self, request_id: types.RequestId) -> None:
+        """A request was cancelled and gets no answer."""
+        self._discard(request_id)
 
     async def none(self) -> None:
         """Return when nothing is unanswered."""
@@ -89,26 +140,7 @@ class _Unanswered:
             self._none = anyio.Event()
             await self._none.wait()
 
-
-def _message(line: bytes, request: Request) -> SessionMessage | Exception:
-    try:
-        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError as error:
-        return error
-    return SessionMessage(message, metadata=ServerMessageMetadata(request_context=request))
-
-
-async def _lines(request: Request) -> AsyncIterator[bytes]:
-    rest = bytearray()
-    async for chunk in request.stream():
-        rest += chunk
-        while (end := rest.find(b"\n")) >= 0:
-            line = bytes(rest[:end]).strip()
-            del rest[: end + 1]
-            if line:
-                yield line
-        if len(rest) > MAX_LINE_BYTES:
-            yield b"{}"  # answered as a malformed message; the connection ends with it
-            return
-    if rest.strip():
-        yield bytes(rest)
+    def _discard(self, request_id: types.RequestId) -> None:
+        self._ids.discard(request_id)
+        if not self._ids:
+            self._none.set()

@@ -4,13 +4,69 @@ from collections.abc import Iterable
 
 import mcp_types as types
 
+from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, UnknownOperation
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Operation, Risk
 from codeplane.kernel.schema import input_schema, output_schema
 
 META_KEY = "codeplane/meta"
+ALL = "all"
+
+
+class Tools:
+    """The operations that answer once, as tools; each is described when it is first asked for."""
+
+    def __init__(self, catalogue: Catalogue, *, default_toolset: str) -> None:
+        self._catalogue = catalogue
+        self._default = default_toolset
+        self._described: dict[tuple[str, bool], types.Tool] = {}
+
+    def listed(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
+        """The tools of toolsets and families joined by commas; InvalidArgument for a name that is neither."""
+        names = _names(toolsets or "") or _names(self._default)
+        known = self._known()
+        if unknown := [name for name in names if name not in known]:
+            raise InvalidArgument(
+                f"there is no toolset {' or '.join(map(repr, unknown))}",
+                hint=f"use {', '.join(known)}, or several joined by commas",
+                details={"unknown": unknown, "known": known},
+            )
+        found = self._catalogue.toolset(names)
+        return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
+
+    def input_schema(self, name: str) -> JsonObject | None:
+        """The arguments of a tool, or None when there is no such tool."""
+        try:
+            operation = self._catalogue.get(name)
+        except UnknownOperation:
+            return None
+        return self._describe(operation, structured=False).input_schema
+
+    def unknown(self, name: str, error: UnknownOperation) -> UnknownOperation:
+        """The same error in the words of MCP."""
+        nearest = error.details.get("nearest")
+        near = [self._catalogue.get(str(found)).tool for found in nearest] if isinstance(nearest, list) else []
+        return UnknownOperation(
+            f"there is no tool {name!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "see tools/list; /mcp?toolset=all lists every tool",
+            details={"nearest": near},
+        )
+
+    def _known(self) -> list[str]:
+        toolsets = {operation.mark.toolset for operation in self._catalogue} | set(self._catalogue.families())
+        return [ALL, *sorted(toolsets - {ALL})]
+
+    def _describe(self, operation: Operation, *, structured: bool) -> types.Tool:
+        key = (operation.name, structured)
+        if key not in self._described:
+            self._described[key] = tool(operation, structured=structured)
+        return self._described[key]
+
+
+def _names(toolsets: str) -> list[str]:
+    return [name for part in toolsets.split(",") if (name := part.strip().lower())]
 
 
 def tool(operation: Operation, *, structured: bool) -> types.Tool:
@@ -27,9 +83,9 @@ def tool(operation: Operation, *, structured: bool) -> types.Tool:
 def _annotations(operation: Operation) -> types.ToolAnnotations:
     if not operation.mutates:
         return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    risk = operation.mark.risk
     return types.ToolAnnotations(
-        destructive_hint=operation.mark.risk is Risk.DESTRUCTIVE,
-        open_world_hint=operation.mark.risk is Risk.EXFILTRATION,
+        destructive_hint=risk in (Risk.DESTRUCTIVE, Risk.HIGH), open_world_hint=risk in (Risk.EXFILTRATION, Risk.HIGH)
     )
 
 

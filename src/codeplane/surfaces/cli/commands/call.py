@@ -2,16 +2,15 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.workspace import Workspace
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
 from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.discovery import find_server
 from codeplane.surfaces.cli.embedded import EmbeddedClient
 from codeplane.surfaces.cli.output import (
     EXIT_FAILED,
@@ -22,8 +21,10 @@ from codeplane.surfaces.cli.output import (
     failing_clearly,
     workspace_of,
 )
+from codeplane.surfaces.cli.owner import owner_client
 
 _MAX_INPUT_BYTES = 16 * 1024 * 1024
+_HINT = "write arguments as KEY=text, KEY:=json or SECTION.KEY=text; what it takes: cpl call operation.list name=…"
 
 
 @failing_clearly
@@ -45,19 +46,14 @@ def call(
     """Call an operation and print its answer; --json prints the envelope."""
     workspace = workspace_of(repo)
     given = _merge(_read(source) if source else {}, arguments or [])
-    client = client_for(workspace, overrides or [])
     if operation is None:
         operation, given = "operation.list", {}
-    if follow:
-        _follow(client, operation, given, as_json=as_json)
-    else:
-        show(client.call(operation, given, text=not as_json), as_json=as_json)
-
-
-def client_for(workspace: Workspace, overrides: list[str]) -> Client | EmbeddedClient:
-    """The running server's client, or one with a CodePlane of its own."""
-    facts = find_server(workspace)
-    return Client(workspace, facts) if facts is not None else EmbeddedClient(workspace, overrides)
+    with owner_client(workspace, overrides or ()) as client:
+        if follow:
+            _follow(client, operation, given, as_json=as_json)
+            return
+        envelope = client.call(operation, given, text=not as_json)
+    show(envelope, as_json=as_json)
 
 
 def show(envelope: JsonObject, *, as_json: bool) -> None:
@@ -94,35 +90,43 @@ def _follow(client: Client | EmbeddedClient, operation: str, arguments: JsonObje
 
 def _read(source: Path) -> JsonObject:
     try:
-        raw = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1) if str(source) == "-" else source.read_bytes()
+        with nullcontext(sys.stdin.buffer) if str(source) == "-" else source.open("rb") as file:
+            raw = file.read(_MAX_INPUT_BYTES + 1)
         found = json.loads(raw) if len(raw) <= _MAX_INPUT_BYTES else None
     except OSError as error:
-        raise InvalidArgument(f"{source} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InvalidArgument(f"{source} is not JSON: {error}") from error
+        raise InvalidArgument(f"{source} cannot be read: {error.strerror}", hint=_HINT) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"{source} is not JSON: {error}", hint=_HINT) from error
     if not isinstance(found, dict):
-        raise InvalidArgument(f"{source} must hold one JSON object of at most {_MAX_INPUT_BYTES} bytes")
+        raise InvalidArgument(f"{source} must hold one JSON object of at most {_MAX_INPUT_BYTES} bytes", hint=_HINT)
     return found
 
 
 def _merge(given: JsonObject, arguments: list[str]) -> JsonObject:
     for argument in arguments:
         name, equals, text = argument.partition("=")
-        if not equals or not name.rstrip(":"):
-            raise InvalidArgument(f"{argument!r} is not KEY=VALUE", hint="write for example limit=5")
-        value: JsonValue = text
-        if name.endswith(":"):
-            name = name[:-1]
-            try:
-                value = json.loads(text)
-            except ValueError as error:
-                raise InvalidArgument(f"{name} is not JSON: {error}") from error
+        is_json, name = name.endswith(":"), name.removesuffix(":")
         *path, last = name.split(".")
+        if not equals or not all((*path, last)):
+            raise InvalidArgument(f"{argument!r} is not KEY=VALUE", hint=_HINT)
+        value = _json(name, text) if is_json else text
         target = given
         for part in path:
             inner = target.setdefault(part, {})
             if not isinstance(inner, dict):
-                raise InvalidArgument(f"{name}: {part} is already a value")
+                raise InvalidArgument(f"{name}: {part} is already a value", hint=_HINT)
             target = inner
         target[last] = value
+    try:
+        canonical(given)
+    except ValueError as error:
+        raise InvalidArgument("the arguments cannot be written as JSON in UTF-8", hint=_HINT) from error
     return given
+
+
+def _json(name: str, text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"{name} is not JSON: {error}", hint=_HINT) from error
+    return value

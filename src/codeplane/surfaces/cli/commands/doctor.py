@@ -11,7 +11,7 @@ import typer
 
 from codeplane import __version__
 from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
-from codeplane.kernel.json import JsonValue, dumps
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts, find_server
@@ -42,30 +42,46 @@ def doctor(
 ) -> None:
     """Check the installation, the settings, the server and the ledger; exit code 1 when something is broken."""
     workspace = workspace_of(repo)
-    if salvage:
-        print(_salvage(workspace))
+    salvaged = _salvage(workspace) if salvage else None
     checks = list(_checks(workspace))
+    lines = _log_lines(workspace) if logs else None
     if as_json:
-        found: list[JsonValue] = [
-            {"name": check.name, "verdict": check.verdict, "found": check.found, "fix": check.fix} for check in checks
-        ]
-        print(dumps({"checks": found}))
+        print(dumps(_report(checks, salvaged, lines)))
     else:
+        if salvaged is not None:
+            print(salvaged)
         for check in checks:
             print(f"{check.verdict:<4}  {check.name:<10}  {check.found}{f'  → {check.fix}' if check.fix else ''}")
-    if logs:
-        from codeplane.observe.log_tail import tail
-
-        print(f"\nlog {workspace.log}")
-        print("\n".join(tail(workspace.log, _LOG_LINES)) or "(empty)")
+        if lines is not None:
+            print("\n".join([f"\nlog {workspace.log}", *(lines or ["(empty)"])]))
     if any(check.verdict == "fail" for check in checks):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _report(checks: list[Check], salvaged: str | None, lines: list[str] | None) -> JsonObject:
+    found: list[JsonValue] = [
+        {"name": check.name, "verdict": check.verdict, "found": check.found, "fix": check.fix} for check in checks
+    ]
+    report: JsonObject = {"checks": found}
+    if salvaged is not None:
+        report["salvage"] = salvaged
+    if lines is not None:
+        report["log"] = lines
+    return report
+
+
+def _log_lines(workspace: Workspace) -> list[str]:
+    from codeplane.observe.log_tail import tail
+
+    return tail(workspace.log, _LOG_LINES)
 
 
 def _salvage(workspace: Workspace) -> str:
     from codeplane.adapters.file_lock import FileLock
     from codeplane.ledger.salvage import examine, salvage
 
+    if not workspace.ledger.exists():
+        return "nothing to salvage: there is no ledger"
     lock = FileLock(workspace.lock)
     lock.acquire()
     try:
@@ -86,7 +102,7 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _home(workspace)
     facts = find_server(workspace)
     yield _server(facts)
-    yield from _ledger(workspace, facts)
+    yield _ledger(workspace, facts)
 
 
 def _repository(workspace: Workspace) -> Check:
@@ -112,6 +128,8 @@ def _home(workspace: Workspace) -> Check:
     home = workspace.home
     if not home.exists():
         return Check(name="home", verdict="warn", found=f"{home} is not there", fix="cpl init")
+    if not home.is_dir():
+        return Check(name="home", verdict="fail", found=f"{home} is not a folder", fix=f"mv {home} {home}.old")
     if not os.access(home, os.W_OK | os.X_OK):
         return Check(name="home", verdict="fail", found=f"{home} is read-only", fix=f"chmod u+rwx {home}")
     free = shutil.disk_usage(home).free
@@ -133,26 +151,23 @@ def _server(facts: ServerFacts | None) -> Check:
     return Check(name="server", verdict="ok", found=f"{facts.url}, pid {facts.pid}")
 
 
-def _ledger(workspace: Workspace, facts: ServerFacts | None) -> Iterator[Check]:
-    if facts is not None:
-        envelope = Client(workspace, facts).call("ledger.verify", {}, text=True)
-        error = envelope.get("error")
-        result = envelope.get("result")
-        if isinstance(error, dict):
-            yield Check(name="ledger", verdict="fail", found=str(error["message"]), fix=str(error["hint"]))
-        elif isinstance(result, dict):
-            sound = bool(result["ok"])
-            fix = "" if sound else "cpl call ledger.rebuild"
-            yield Check(name="ledger", verdict="ok" if sound else "fail", found=str(envelope["text"]), fix=fix)
-        return
-    if not workspace.ledger.exists():
-        yield Check(name="ledger", verdict="ok", found="none yet")
-        return
-    from codeplane.ledger.salvage import examine
-
+def _ledger(workspace: Workspace, facts: ServerFacts | None) -> Check:
     try:
-        yield Check(name="ledger", verdict="ok", found=examine(workspace.ledger))
-    except LedgerCorrupt as error:
-        yield Check(name="ledger", verdict="fail", found=error.message, fix="cpl doctor --salvage")
+        if facts is not None:
+            return _served_ledger(Client(workspace, facts).call("ledger.verify", {}, text=True))
+        if not workspace.ledger.exists():
+            return Check(name="ledger", verdict="ok", found="none yet")
+        from codeplane.ledger.salvage import examine
+
+        return Check(name="ledger", verdict="ok", found=examine(workspace.ledger))
     except CodePlaneError as error:
-        yield Check(name="ledger", verdict="fail", found=error.message, fix=error.hint)
+        return Check(name="ledger", verdict="fail", found=error.message, fix=error.hint)
+
+
+def _served_ledger(envelope: JsonObject) -> Check:
+    error, result = envelope.get("error"), envelope.get("result")
+    if isinstance(error, dict):
+        return Check(name="ledger", verdict="fail", found=str(error["message"]), fix=str(error["hint"]))
+    sound = isinstance(result, dict) and bool(result["ok"])
+    fix = "" if sound else "cpl call ledger.rebuild"
+    return Check(name="ledger", verdict="ok" if sound else "fail", found=str(envelope["text"]), fix=fix)

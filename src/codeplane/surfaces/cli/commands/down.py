@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from codeplane.kernel.errors import ServerRunning
 from codeplane.surfaces.cli.discovery import find_server
@@ -15,11 +16,16 @@ _WAIT_SEC = 20.0
 def down(repo: RepoOption = None) -> None:
     """End the server of a repository and wait until it is gone."""
     workspace = workspace_of(repo)
-    facts = find_server(workspace)
+    facts = find_server(workspace, even_ending=True)
     if facts is None:
         print("not running")
         return
-    os.kill(facts.pid, signal.SIGTERM)
+    try:
+        os.kill(facts.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    except PermissionError as error:
+        raise ServerRunning(f"pid {facts.pid} belongs to another user", hint="end it as that user") from error
     deadline = time.monotonic() + _WAIT_SEC
     while time.monotonic() < deadline:
         if not _alive(facts.pid):
@@ -34,4 +40,8 @@ def _alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    try:
+        # One that has ended stays in the table until its parent asks, and some parents never do.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return True

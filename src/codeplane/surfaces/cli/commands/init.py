@@ -3,13 +3,13 @@
 import os
 import shutil
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from codeplane.kernel.errors import StorageReadOnly
-from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
@@ -27,6 +27,16 @@ CONFIG_TEMPLATE = """\
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What happened to one file."""
+
+    file: Path
+    action: str
+    reason: str = ""
+    client: str | None = None
+
+
 @failing_clearly
 def init(
     repo: RepoOption = None,
@@ -37,15 +47,10 @@ def init(
 ) -> None:
     """Create .codeplane/ and register CodePlane with the coding clients found here; safe to run again."""
     workspace = workspace_of(repo)
-    rows = _own_files(workspace)
-    failed = False
-    if clients:
-        for change in plan_for(workspace, only or []):
-            row = _register(change, yes=yes)
-            failed |= row[1] == "failed"
-            rows.append(row)
+    changes = plan_for(workspace, only or []) if clients else ()
+    rows = _own_files(workspace) + [_register(change, yes=yes) for change in changes]
     _report(rows, as_json=as_json)
-    if failed:
+    if any(row.action == "failed" for row in rows):
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -64,31 +69,29 @@ def cpl_path() -> Path:
     return Path(found) if found else beside
 
 
-def _own_files(workspace: Workspace) -> list[tuple[str, str, str]]:
+def _own_files(workspace: Workspace) -> list[Row]:
+    from codeplane.adapters.disk import replace_file
     from codeplane.app import prepare
 
     fresh = set(prepare(workspace))
     if not workspace.config.exists():
-        try:
-            workspace.config.write_text(CONFIG_TEMPLATE)
-        except OSError as error:
-            raise StorageReadOnly(f"{workspace.config} cannot be written: {error.strerror}") from error
+        replace_file(workspace.config, CONFIG_TEMPLATE)
         fresh.add(workspace.config)
     own = (workspace.home, workspace.ignore, workspace.repo_id, workspace.config)
-    return [(str(path), "created" if path in fresh else "unchanged", "") for path in own]
+    return [Row(file=path, action="created" if path in fresh else "unchanged") for path in own]
 
 
-def _register(change: registration.Change, *, yes: bool) -> tuple[str, str, str]:
-    name = f"{change.file} ({change.client})"
+def _register(change: registration.Change, *, yes: bool) -> Row:
+    row = Row(file=change.file, action=change.action, reason=change.reason, client=change.client)
     if change.action in ("unchanged", "skipped"):
-        return name, change.action, change.reason
+        return row
     if not yes and not _agreed(change):
-        return name, "skipped", "not asked for; cpl init --yes does it"
+        return replace(row, action="skipped", reason="not asked for; cpl init --yes does it")
     try:
         registration.apply(change)
     except registration.RegistrationError as error:
-        return name, "failed", f"{error}; {error.hint}"
-    return name, change.action, change.reason
+        return replace(row, action="failed", reason=f"{error.message}; {error.hint}")
+    return row
 
 
 def _agreed(change: registration.Change) -> bool:
@@ -97,12 +100,14 @@ def _agreed(change: registration.Change) -> bool:
     return typer.confirm(f"Register CodePlane with {change.client} in {change.file}?", default=True, err=True)
 
 
-def _report(rows: list[tuple[str, str, str]], *, as_json: bool) -> None:
+def _report(rows: list[Row], *, as_json: bool) -> None:
     if as_json:
-        files: list[JsonValue] = [{"file": name, "action": action, "reason": why} for name, action, why in rows]
-        answer: JsonObject = {"files": files, "undo": "cpl uninstall"}
-        print(dumps(answer))
+        files: list[JsonValue] = [
+            {"file": str(row.file), "client": row.client, "action": row.action, "reason": row.reason} for row in rows
+        ]
+        print(dumps({"files": files, "undo": "cpl uninstall"}))
         return
-    for name, action, why in rows:
-        print(f"{action:<9}  {name}{f'  ({why})' if why else ''}")
+    for row in rows:
+        whose = f" ({row.client})" if row.client else ""
+        print(f"{row.action:<9}  {row.file}{whose}{f'  {row.reason}' if row.reason else ''}")
     print("\nnext: cpl up    undo: cpl uninstall", file=sys.stderr)

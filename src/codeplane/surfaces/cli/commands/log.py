@@ -1,11 +1,14 @@
 """`cpl log`: the ledger, for people and programs."""
 
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.surfaces.cli.commands.call import client_for
+from codeplane.surfaces.cli.client import Client
+from codeplane.surfaces.cli.embedded import EmbeddedClient
 from codeplane.surfaces.cli.output import (
     EXIT_FAILED,
     JsonOption,
@@ -15,8 +18,10 @@ from codeplane.surfaces.cli.output import (
     result_of,
     workspace_of,
 )
+from codeplane.surfaces.cli.owner import owner_client
 
 _PAGE = 1000
+_DEFAULT = 50
 
 
 @failing_clearly
@@ -28,8 +33,10 @@ def log(
     stream: Annotated[str | None, typer.Option("--stream", help="Only this stream, or a prefix ending in *.")] = None,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only this type; can be repeated.")] = None,
     after: Annotated[int | None, typer.Option("--after", help="Only events after this position.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many, the newest.")] = 50,
-    everything: Annotated[bool, typer.Option("--all", help="All events, oldest first.")] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="At most this many, the newest; 50 unless told.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All events.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing events as they happen.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -41,34 +48,57 @@ def log(
         "stream": stream,
         "types": types or None,
     }
-    wanted = {name: value for name, value in chosen.items() if value is not None}
-    client = client_for(workspace_of(repo), [])
-    last = after or 0
-    paging = everything or after is not None
-    cursor: str | None = None
-    while True:
-        page: JsonObject = (
-            {"limit": _PAGE, "after": after or 0} if paging else {"limit": min(limit, _PAGE), "newest": True}
-        )
-        envelope = client.call("ledger.events", {**wanted, **page, **({"cursor": cursor} if cursor else {})})
-        result = result_of(envelope)
-        events = result["results"]
-        assert isinstance(events, list)
-        for event in events:
+    wanted: JsonObject = {name: value for name, value in chosen.items() if value is not None}
+    # Whoever names a position goes on from there, and wants all that follows.
+    most = limit or (None if everything or after is not None else _DEFAULT)
+    with owner_client(workspace_of(repo)) as client:
+        reading = _Reading(client, wanted, as_json=as_json)
+        for event in reading.events(after or 0, most):
             _print(event, as_json=as_json)
-            last = max(last, int(event["position"]))
-        pagination = result["pagination"]
-        cursor = pagination.get("next_cursor") if isinstance(pagination, dict) else None
-        if cursor is None:
-            break
-    if follow:
-        last = max(last, int(str(result["last_position"])))
-        for item in client.stream("ledger.watch", {**wanted, "after": last}):
-            if "event" in item:
-                _print(item["event"], as_json=as_json)
-            elif isinstance(error := item.get("error"), dict):
-                complain(error)
-                raise typer.Exit(EXIT_FAILED)
+        if follow:
+            _follow(client, {**wanted, "after": reading.position}, as_json=as_json)
+
+
+class _Reading:
+    """The events that are there, page by page, and the position up to which they were read."""
+
+    def __init__(self, client: Client | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
+        self._client = client
+        self._wanted = wanted
+        self._as_json = as_json
+        self.position = 0
+
+    def events(self, after: int, most: int | None) -> Iterable[JsonObject]:
+        """Events after a position, oldest first: the newest of them, or all."""
+        if most is not None and most <= _PAGE:
+            return self._page({"limit": most, "newest": True, "after": after})[0]
+        found = self._all(after)
+        return found if most is None else deque(found, maxlen=most)
+
+    def _all(self, after: int) -> Iterator[JsonObject]:
+        cursor: str | None = None
+        while True:
+            given: JsonObject = {"limit": _PAGE, "after": after, **({"cursor": cursor} if cursor else {})}
+            events, cursor = self._page(given)
+            yield from events
+            if cursor is None:
+                return
+
+    def _page(self, given: JsonObject) -> tuple[list[JsonObject], str | None]:
+        result = result_of(self._client.call("ledger.events", {**self._wanted, **given}), as_json=self._as_json)
+        events, pagination = result["results"], result["pagination"]
+        assert isinstance(events, list) and isinstance(pagination, dict)
+        self.position = int(str(result["last_position"]))
+        return events, pagination.get("next_cursor")
+
+
+def _follow(client: Client | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
+    for item in client.stream("ledger.watch", wanted):
+        if "event" in item:
+            _print(item["event"], as_json=as_json)
+        elif isinstance(error := item.get("error"), dict):
+            complain(error)
+            raise typer.Exit(EXIT_FAILED)
 
 
 def _print(event: object, *, as_json: bool) -> None:

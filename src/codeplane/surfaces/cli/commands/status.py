@@ -36,7 +36,7 @@ def status(
     if facts is None:
         _show_stopped(workspace, as_json=as_json)
     else:
-        result = result_of(Client(workspace, facts).call("status", {}))
+        result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json)
         if as_json:
             print(dumps({"running": True, "url": facts.url, **result, "paths": _paths(workspace)}))
         else:

@@ -2,13 +2,16 @@
 
 import os
 import sys
+import time
 from typing import Annotated
 
 import typer
 
+from codeplane.kernel.errors import ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server, start_server
+from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server
+from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
 
 
@@ -25,23 +28,38 @@ def up(
     running = find_server(workspace)
     if running is not None:
         _show(workspace, running, as_json=as_json, note="already running")
+        if overrides:
+            print("warning: --set has no effect on it; cpl down first", file=sys.stderr)
         return
     if detach:
-        _show(workspace, start_server(workspace, overrides=overrides or ()), as_json=as_json, note="started")
+        found, started = start_server(workspace, overrides=overrides or ())
+        _show(workspace, found, as_json=as_json, note="started" if started else "already running")
         return
-    _serve(workspace, overrides or [], background=background, as_json=as_json)
+    deadline = time.monotonic() + START_TIMEOUT_SEC
+    while running is None:
+        try:
+            _serve(workspace, overrides or [], background=background, as_json=as_json)
+            return
+        except ServerRunning:
+            # Another one starts or ends this very moment, or a command has the repository for a moment.
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(POLL_SEC)
+        running = find_server(workspace)
+    _show(workspace, running, as_json=as_json, note="already running")
 
 
 def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:
-    import uvloop
-
     from codeplane.app import configuration, prepare
-    from codeplane.serve import Serving
 
     prepare(workspace)
     loaded = configuration(workspace, overrides, os.environ)
     if background:
         loaded = loaded.without_terminal()
+
+    import uvloop
+
+    from codeplane.serve import Serving
 
     def announce(wire: JsonObject) -> None:
         if not background:

@@ -1,0 +1,1 @@
+"""Benchmarks: CodePlane beside its peers in the same run, CPU seconds before wall time."""

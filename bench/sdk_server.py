@@ -1,0 +1,62 @@
+"""The MCP SDK alone behind uvicorn: what a call costs before any of our code runs."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import mcp_types as types
+import uvicorn
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+
+Context = ServerRequestContext[dict[str, object], Request]
+
+
+async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    value = (params.arguments or {}).get("value")
+    assert isinstance(value, int)
+    return types.CallToolResult(content=[types.TextContent(text=str(value + 1))])
+
+
+async def _list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[types.Tool(name="bench_read", input_schema={"type": "object"})])
+
+
+class _Quiet(uvicorn.Server):
+    """uvicorn that leaves the signals to others and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+
+@asynccontextmanager
+async def serving_sdk() -> AsyncIterator[tuple[str, int]]:
+    """A server of the SDK with one tool, for as long as the block runs; gives its host and port."""
+    server: Server[dict[str, object]] = Server("bare", on_call_tool=_call_tool, on_list_tools=_list_tools)
+    manager = StreamableHTTPSessionManager(server)
+    listener = socket.create_server(("127.0.0.1", 0))
+    web = _Quiet(
+        uvicorn.Config(
+            manager.handle_request,
+            interface="asgi3",
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+        )
+    )
+    async with manager.run():
+        running = asyncio.ensure_future(web._serve([listener]))
+        await web.listening.wait()
+        yield "127.0.0.1", listener.getsockname()[1]
+        web.should_exit = True
+        await running

@@ -1,0 +1,32 @@
+"""Small files on disk: written whole or not at all, and the disk's refusals in our words."""
+
+import errno
+from pathlib import Path
+
+from codeplane.kernel.errors import CodePlaneError, StorageFailed, StorageFull, StorageReadOnly
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
+
+
+def refusal(error: OSError, path: Path) -> CodePlaneError:
+    """What a failure to write a file means for whoever runs CodePlane."""
+    said = f"{error.filename or path} cannot be written: {error.strerror or error}"
+    if error.errno in _FULL:
+        return StorageFull(said)
+    if error.errno in _REFUSED:
+        return StorageReadOnly(said)
+    if error.errno in _IN_THE_WAY:
+        return StorageFailed(said, hint=f"move away what is at {error.filename or path}, then: cpl up")
+    return StorageFailed(said)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a small file so that readers see the old one or the new one, never half."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        partial.write_text(text)
+        partial.replace(path)
+    except OSError as error:
+        raise refusal(error, path) from error

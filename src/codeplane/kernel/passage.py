@@ -1,0 +1,118 @@
+"""One call on its way through the stages: what is known of it so far, and what is said of it."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.call import Call
+from codeplane.kernel.envelope import Meta
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Operation, Request
+from codeplane.kernel.ports import Claim, Convergence, StoredOutcome, Task
+from codeplane.kernel.record import CALL_REFUSED, Record
+
+NOBODY = Actor(kind=ActorKind.SYSTEM, actor_id="unidentified")
+_MAX_NAME = 100
+_MAX_REASON = 300
+
+
+@dataclass(slots=True, kw_only=True)
+class Passage:
+    """What the stages have found out about one call."""
+
+    call_id: str
+    request_id: str
+    caller: Caller
+    started_ns: int
+    deadline: float | None
+    name: str
+    operation: Operation | None = None
+    request: Request | None = None
+    arguments: JsonObject | None = None
+    arguments_hash: str = ""
+    actor: Actor = NOBODY
+    task: Task | None = None
+    key: str | None = None
+    claim: Claim | None = None
+    call: Call | None = None
+    executed: bool = False
+    recorded: bool = False
+    repo_before: str | None = None
+    session_id: str | None = None
+
+    @property
+    def mutated(self) -> bool:
+        """Whether something that can change the world has begun to run."""
+        return self.executed and self.operation is not None and self.operation.mutates
+
+    @property
+    def replay(self) -> StoredOutcome | None:
+        """How an earlier call with the same key ended."""
+        return self.claim.replay if self.claim is not None else None
+
+    def record(self) -> Record:
+        """What the ledger keeps of a call that got as far as having a task."""
+        return Record(
+            call=cast(Call, self.call),
+            operation=cast(Operation, self.operation),
+            arguments=self.arguments or {},
+            arguments_hash=self.arguments_hash,
+            repo_before=self.repo_before,
+            executed=self.executed,
+        )
+
+    def refused(self, error: CodePlaneError) -> Draft:
+        """What the ledger keeps of a call that was refused before it belonged to any task."""
+        payload: JsonObject = {
+            "operation": self.operation.name if self.operation else self.name[:_MAX_NAME],
+            "status": error.name,
+            "reason": error.message[:_MAX_REASON],
+            "surface": self.caller.surface,
+            "client": self.caller.client,
+        }
+        return Draft(
+            stream="audit",
+            type=CALL_REFUSED,
+            payload=payload,
+            actor=str(self.actor),
+            source=Source.POLICY_ENGINE,
+            correlation=Correlation(call_id=self.call_id),
+        )
+
+    def meta(self, convergence: Convergence, *, now_ns: int, replayed: bool = False) -> Meta:
+        """What goes beside the answer."""
+        warnings = list(self.call.warnings) if self.call else []
+        if self.operation is not None and self.operation.mark.deprecated:
+            warnings.append(f"{self.operation.tool} is deprecated: {self.operation.mark.deprecated}")
+        marks: JsonObject = {
+            name: value
+            for name, value in (
+                ("mutation", convergence.mutation_fingerprint),
+                ("failure", convergence.failure_fingerprint),
+            )
+            if value is not None
+        }
+        return Meta(
+            request_id=self.request_id,
+            timestamp_ms=now_ns // 1_000_000,
+            call_id=self.call_id,
+            session_id=self.task.session_id if self.task else None,
+            task_id=self.task.task_id if self.task else None,
+            task_state=self.task.state if self.task else None,
+            idempotency_key=self.key,
+            replayed=replayed,
+            warnings=tuple(warnings),
+            signals=convergence.signals,
+            fingerprints=marks or None,
+        )
+
+    def ids(self) -> JsonObject:
+        """What names this call in the server's own log."""
+        return {
+            "call_id": self.call_id,
+            "request_id": self.request_id,
+            "task_id": self.task.task_id if self.task else None,
+            "actor": str(self.actor),
+        }

@@ -1,0 +1,30 @@
+"""Whether anybody is there: what a detached server asks before it ends by itself."""
+
+from collections.abc import Callable
+
+
+class Activity:
+    """When the last request was served, and how many are under way."""
+
+    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
+        self._monotonic_ns = monotonic_ns
+        self._open = 0
+        self._last_ns = monotonic_ns()
+
+    def begin(self) -> None:
+        """A request starts."""
+        self._open += 1
+
+    def end(self) -> None:
+        """A request ends."""
+        self._open -= 1
+        self._last_ns = self._monotonic_ns()
+
+    @property
+    def open(self) -> int:
+        """Requests under way."""
+        return self._open
+
+    def idle_sec(self) -> float:
+        """Seconds since the last request, 0 while one is under way."""
+        return 0.0 if self._open else (self._monotonic_ns() - self._last_ns) / 1e9

@@ -1,0 +1,51 @@
+"""A request's body, up to a limit."""
+
+import asyncio
+
+from starlette.types import Message, Receive
+
+from codeplane.kernel.errors import TooLarge
+
+_SILENCE_SEC = 0.5
+_SWALLOW_BYTES = 256 * 1024 * 1024
+
+
+class BoundedBody:
+    """Counts what comes in and refuses to go on beyond the limit."""
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seen = 0
+        self.refused = False
+
+    def announced(self, length: bytes) -> None:
+        """Refuse a body by the length it is said to have."""
+        if length.isdigit() and int(length) > self._limit:
+            self._refuse()
+
+    async def receive(self) -> Message:
+        """The next piece, in place of the server's own `receive`."""
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._limit:
+            self._refuse()
+        return message
+
+    async def swallow(self) -> None:
+        """Read on and forget it while it comes: a sender whose connection breaks never sees why it was refused."""
+        while self._seen < _SWALLOW_BYTES:
+            try:
+                message = await asyncio.wait_for(self._receive(), _SILENCE_SEC)
+            except TimeoutError:
+                return
+            self._seen += len(message.get("body", b""))
+            if not message.get("more_body"):
+                return
+
+    def _refuse(self) -> None:
+        self.refused = True
+        raise TooLarge(
+            f"the body is over {self._limit} bytes",
+            details={"limit": self._limit, "setting": "server.max_body_bytes"},
+        )

@@ -1,0 +1,79 @@
+"""Who sent an MCP request, as far as the protocol and its transport tell."""
+
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.requests import Request
+
+from codeplane.kernel.actor import Caller, Progress
+
+CONNECTION_HEADER = "x-codeplane-connection"
+SESSION_HEADER = "mcp-session-id"
+STREAM = "codeplane.mcp.stream"
+_MAX_NAME = 80
+_MAX_CONNECTION = 200
+
+Context = ServerRequestContext[dict[str, object], Request]
+
+
+def caller_of(ctx: Context) -> Caller:
+    """The caller of one request; the conveyor decides what that is worth."""
+
+    async def report(progress: Progress) -> None:
+        await ctx.session.report_progress(progress.done, progress.total, progress.message)
+
+    client = ctx.session.client_params
+    return Caller(
+        surface="mcp",
+        connection_id=_connection(ctx),
+        client=_plain(client.client_info.name) if client else None,
+        token=_credential(ctx.request),
+        request_id=_request_id(ctx.request),
+        on_progress=report,
+    )
+
+
+def http_session(session_id: str) -> str:
+    """The connection that a session of the handshake era is."""
+    return f"mcp-session:{session_id}"
+
+
+def byte_stream(stream_id: str) -> str:
+    """The connection that a byte stream is."""
+    return f"mcp-stream:{stream_id}"
+
+
+def _connection(ctx: Context) -> str | None:
+    """What stays the same from one request of a client to its next; None when nothing but its name does."""
+    if ctx.request is None:
+        return None
+    stream = ctx.request.scope.get(STREAM)
+    if isinstance(stream, str):
+        return byte_stream(stream)
+    # In the modern era nobody hands out this header, so whoever sends it made it up.
+    session_id = None if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else ctx.request.headers.get(SESSION_HEADER)
+    if session_id:
+        return http_session(session_id)
+    named = ctx.request.headers.get(CONNECTION_HEADER)
+    return f"mcp-connection:{named[:_MAX_CONNECTION]}" if named else None
+
+
+def _credential(request: Request | None) -> str | None:
+    """The bearer token; whatever else is sent as a credential is a wrong one, never none."""
+    header = request.headers.get("authorization") if request is not None else None
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _request_id(request: Request | None) -> str | None:
+    """The name that the HTTP exchange goes by, where it holds this one request."""
+    if request is None or STREAM in request.scope:
+        return None
+    named = getattr(request.state, "request_id", None)
+    return named if isinstance(named, str) else None
+
+
+def _plain(name: str) -> str | None:
+    """A client's name, fit for a log: it is whatever the client says."""
+    return "".join(char if char.isprintable() else "?" for char in name[:_MAX_NAME]) or None
