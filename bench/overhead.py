@@ -5,7 +5,8 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -104,8 +105,9 @@ async def drive(way: str, *, host: str, port: int, calls: int, token: str) -> fl
     return spent / calls * 1e6
 
 
-async def mcp(folder: Path, *, calls: int, rounds: int) -> dict[str, float]:
-    """Every way in, against a whole server in this process."""
+@asynccontextmanager
+async def serving_codeplane(folder: Path) -> AsyncIterator[tuple[str, int, str]]:
+    """A whole server in this process, for as long as the block runs; gives its host, port and token."""
     workspace, loaded = scratch(folder)
     announced: asyncio.Queue[JsonObject] = asyncio.Queue()
     serving = Serving(workspace, loaded=loaded, operations=[BenchOperations()], announce=announced.put_nowait)
@@ -114,24 +116,23 @@ async def mcp(folder: Path, *, calls: int, rounds: int) -> dict[str, float]:
     facts = await announced.get()
     if not facts:
         server.result()
-    host, port, token = str(facts["host"]), int(str(facts["port"])), workspace.owner_token.read_text().strip()
-    found: dict[str, list[float]] = {way: [] for way in WAYS}
-    for _ in range(rounds):
-        for way in WAYS:
-            found[way].append(await drive(way, host=host, port=port, calls=calls, token=token))
+    yield str(facts["host"]), int(str(facts["port"])), workspace.owner_token.read_text().strip()
     server.cancel()
     await asyncio.wait({server})
-    return {way: median(several) for way, several in found.items()}
 
 
-async def sdk(*, calls: int, rounds: int) -> dict[str, float]:
-    """The same calls against the MCP SDK alone, behind the same HTTP server and with nothing of ours."""
-    found: dict[str, list[float]] = {}
-    async with serving_sdk() as (host, port):
+async def mcp(folder: Path, *, calls: int, rounds: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Every way in to a whole server, and in turns with it the SDK alone behind the same kind of HTTP server."""
+    whole: dict[str, list[float]] = {way: [] for way in WAYS}
+    bare: dict[str, list[float]] = {way: [] for way in WAYS if way.startswith("http")}
+    async with serving_sdk() as (sdk_host, sdk_port), serving_codeplane(folder) as (host, port, token):
         for _ in range(rounds):
-            for way in ("http-legacy", "http-modern"):
-                found.setdefault(way, []).append(await drive(way, host=host, port=port, calls=calls, token=""))
-    return {way: median(several) for way, several in found.items()}
+            for way in WAYS:
+                whole[way].append(await drive(way, host=host, port=port, calls=calls, token=token))
+                if way in bare:
+                    bare[way].append(await drive(way, host=sdk_host, port=sdk_port, calls=calls, token=""))
+    middles = [{way: median(several) for way, several in found.items()} for found in (whole, bare)]
+    return middles[0], middles[1]
 
 
 async def measure(folder: Path, *, calls: int, rounds: int) -> None:
@@ -144,8 +145,7 @@ async def measure(folder: Path, *, calls: int, rounds: int) -> None:
         for name, spent in alone.items()
     ]
     print(table(["", "conveyor", "log's writer, syncs included", "both"], rows))
-    bare = await sdk(calls=calls, rounds=rounds)
-    whole = await mcp(folder / "mcp", calls=calls, rounds=rounds)
+    whole, bare = await mcp(folder / "mcp", calls=calls, rounds=rounds)
     print("\na tools/call of a read that does nothing, CPU us of the server beside the handler\n")
     rows = []
     for way, spent_us in whole.items():

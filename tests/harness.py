@@ -6,16 +6,20 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
+from urllib.parse import urlsplit
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
+
+T = TypeVar("T")
 
 CPL = str(Path(sys.executable).with_name("cpl"))
 START_SEC = 60
@@ -32,6 +36,15 @@ def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "first")
     return folder
+
+
+def until(condition: Callable[[], T], *, sec: float = 30.0) -> T:
+    """What the condition gives once it holds; for what no event tells of, such as another process's files."""
+    deadline = time.monotonic() + sec
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.01)
+    return found
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -63,6 +76,10 @@ class Server:
         return [CPL, "mcp", "--repo", str(self.repo)]
 
     @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+    @property
     def port(self) -> int:
         return int(str(self.facts["port"]))
 
@@ -88,7 +105,7 @@ class Server:
         self, method: str, path: str, *, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[HTTPResponse, bytes]:
         """One HTTP exchange."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection(self.host, self.port, timeout=30)
         try:
             connection.request(method, path, body=body, headers=dict(headers or {}))
             response = connection.getresponse()

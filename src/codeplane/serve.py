@@ -14,6 +14,7 @@ from codeplane.adapters.disk import replace_file
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, running
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.observe.health import Health
@@ -75,13 +76,22 @@ class Serving:
             idle = asyncio.ensure_future(self._end_when_idle(activity))
             facts = self._facts(plane, host, port)
             said = plane.logs.logger("codeplane")
+            failed: CodePlaneError | None = None
             try:
                 async with surface.run():
-                    await server.run(listener, ready=lambda: self._ready(facts, said), drain=lambda: self._drain(plane))
+                    try:
+                        await server.run(
+                            listener, ready=lambda: self._ready(facts, said), drain=lambda: self._drain(plane)
+                        )
+                    except CodePlaneError as error:
+                        # Raised below: whatever leaves the task group above leaves it in an exception group.
+                        failed = error
                 said.info("server ended", port=port)
             finally:
                 idle.cancel()
                 self._forget(said)
+            if failed is not None:
+                raise failed
 
     def _mcp(self, plane: Plane) -> McpSurface:
         docs = Path(__file__).parent / "_docs"

@@ -12,14 +12,19 @@ _IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
 
 def refusal(error: OSError, path: Path) -> CodePlaneError:
     """What a failure to write a file means for whoever runs CodePlane."""
-    said = f"{error.filename or path} cannot be written: {error.strerror or error}"
+    said = f"{_place(error, path)} cannot be written: {error.strerror or error}"
     if error.errno in _FULL:
         return StorageFull(said)
     if error.errno in _REFUSED:
         return StorageReadOnly(said)
     if error.errno in _IN_THE_WAY:
-        return StorageFailed(said, hint=f"move away what is at {error.filename or path}, then: cpl up")
+        return StorageFailed(said, hint=f"move away what is at {_place(error, path)}, then: cpl up")
     return StorageFailed(said)
+
+
+def _place(error: OSError, path: Path) -> object:
+    # Of a rename it is the target that matters.
+    return error.filename2 or error.filename or path
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -177,7 +177,7 @@ class SqliteLog:
                 spoke = False
                 while True:
                     page = await self.readers.run(partial(pages.of_log, query=query))
-                    if query.after < page.dropped:
+                    if not page.dropped <= query.after <= page.last:
                         yield Gap(stream="*", requested_after=query.after, first_available=page.dropped + 1)
                         return
                     for event in page.events:

@@ -20,12 +20,10 @@ class Page:
 
 
 def of_stream(connection: sqlite3.Connection, stream: str, after: int, limit: int) -> list[Event] | Gap:
-    """Events of one stream after a sequence, oldest first; a gap when the next one is gone."""
+    """Events of one stream after a sequence, oldest first; a gap when the next one is gone, or `after` never was."""
     row = connection.execute("SELECT head, first FROM streams WHERE stream = ?", (stream,)).fetchone()
-    if row is None:
-        return []
-    head, first = row
-    if after + 1 < first and after < head:
+    head, first = row or (0, 1)
+    if after > head or (after < head and after + 1 < first):
         return Gap(stream=stream, requested_after=after, first_available=first)
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM events WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?",

@@ -64,6 +64,7 @@ class Retention:
         """Drop what has outlived its class; returns what was dropped."""
         safe = await self.snapshot()
         now = self._clock.now_ns()
+        await self._log.command(lambda writing: self._forget_empty(writing, now))
         streams = events = 0
         while True:
             # A part at a time, so that those who append meanwhile do not wait for all of it.
@@ -103,7 +104,6 @@ class Retention:
             cursor = connection.execute("DELETE FROM events WHERE stream = ? AND sequence < ?", (stream, first))
             events += cursor.rowcount
             connection.execute("UPDATE streams SET first = ? WHERE stream = ?", (first, stream))
-        self._forget_empty(writing, now - max(self._age_ns(kind.setting) for kind in CLASSES))
         payload: JsonObject = {
             "streams": [list(item) for item in dropped.items()],
             "idempotency_before_ns": now - self._age_ns("idempotency_days"),
@@ -114,9 +114,9 @@ class Retention:
     def _age_ns(self, setting: str) -> int:
         return int(getattr(self._config, setting) * _DAY_NS)
 
-    @staticmethod
-    def _forget_empty(writing: Writing, cutoff: int) -> None:
-        """A stream of which nothing is left is remembered for its sequence, but not for ever."""
+    def _forget_empty(self, writing: Writing, now: int) -> None:
+        """A stream of which an earlier run left nothing is remembered for its sequence, but not for ever."""
+        cutoff = now - max(self._age_ns(kind.setting) for kind in CLASSES)
         for kind in CLASSES:
             if kind.whole:
                 gone = writing.connection.execute(

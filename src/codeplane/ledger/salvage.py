@@ -14,7 +14,7 @@ from codeplane.ledger.rows import COLUMNS, INSERT, from_row
 
 _PAGE = 500
 _MOST = 2**53
-_FAILURES = 200_000
+_FAILURES = 100_000
 
 
 def examine(path: Path) -> str:
@@ -125,7 +125,10 @@ def _readable(source: sqlite3.Connection, select: str, number: str) -> Iterator[
         low, high = spans.pop()
         try:
             rows = source.execute(statement, (low, high)).fetchall()
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+                # No database, or no such table in it: there is nothing to look for.
+                return
             failures += 1
             if low < high:
                 middle = (low + high) // 2

@@ -18,6 +18,7 @@ from codeplane.ledger.database import translate
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.rows import INSERT, Row, to_event, to_row
 
+LINGER_SEC = 0.02
 _KNOWN_STREAMS = 20_000
 _LOGGER = logging.getLogger(__name__)
 
@@ -142,6 +143,8 @@ class Writer:
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
+        self._lingering = False
+        self._awaited = threading.Event()
         self._closed = False
         self._heads: dict[str, int] = {}
         self._position = position
@@ -165,6 +168,8 @@ class Writer:
                 raise ShuttingDown("the ledger is closed")
             self._waiting += job.weight
             self._queue.put(job)
+        if self._lingering and job.reply is not None:
+            self._awaited.set()
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -173,6 +178,7 @@ class Writer:
                 return
             self._closed = True
             self._queue.put(None)
+        self._awaited.set()
         self._thread.join()
         self._connection.close()
 
@@ -192,17 +198,32 @@ class Writer:
         job = self._queue.get()
         if job is None:
             return [], True
-        batch, weight = [job], job.weight
+        batch = [job]
+        last = self._drain(batch)
+        if not last and not _awaited(batch):
+            # What nobody waits for lingers, so that what comes next shares its commit and wakes nobody.
+            self._awaited.clear()
+            self._lingering = True
+            last = self._drain(batch)
+            if not last and not _awaited(batch):
+                self._awaited.wait(LINGER_SEC)
+            self._lingering = False
+            last = last or self._drain(batch)
+        return batch, last
+
+    def _drain(self, batch: list[Job]) -> bool:
+        """Add what is queued, up to a whole batch; True when that was the last of all."""
+        weight = sum(job.weight for job in batch)
         while weight < self._batch_events:
             try:
                 job = self._queue.get_nowait()
             except queue.Empty:
                 break
             if job is None:
-                return batch, True
+                return True
             batch.append(job)
             weight += job.weight
-        return batch, False
+        return False
 
     def _write(self, batch: list[Job]) -> None:
         started = self._clock.monotonic_ns()
@@ -290,6 +311,10 @@ class Writer:
                 continue
         for error in lost:
             self._on_lost(error)
+
+
+def _awaited(batch: list[Job]) -> bool:
+    return any(job.reply is not None for job in batch)
 
 
 def _settle_all(replies: list[tuple[Reply, object]]) -> None:

@@ -14,8 +14,10 @@ REPO, HOME, CPL = Path("/src/app"), Path("/home/ada"), Path("/opt/bin/cpl")
 BY_ID: Mapping[str, Client] = {client.id: client for client in CLIENTS}
 
 
-def host(home: Path = HOME, *, platform: str = "linux", environ: Mapping[str, str] | None = None) -> Host:
-    return Host(repo=REPO, home=home, cpl=CPL, environ=environ or {}, platform=platform)
+def host(
+    home: Path = HOME, *, repo: Path = REPO, platform: str = "linux", environ: Mapping[str, str] | None = None
+) -> Host:
+    return Host(repo=repo, home=home, cpl=CPL, environ=environ or {}, platform=platform)
 
 
 EXPECTED: list[tuple[str, str, str, tuple[str, ...], dict[str, JsonValue]]] = [
@@ -35,10 +37,10 @@ EXPECTED: list[tuple[str, str, str, tuple[str, ...], dict[str, JsonValue]]] = [
     ),
     (
         "vscode",
-        ".config/Code/User/mcp.json",
+        "/src/app/.vscode/mcp.json",
         "jsonc",
         ("servers", "codeplane"),
-        {"type": "stdio", "command": "/opt/bin/cpl", "args": ["mcp"]},
+        {"type": "stdio", "command": "/opt/bin/cpl", "args": ["mcp", "--repo", "${workspaceFolder}"]},
     ),
     (
         "cursor",
@@ -86,7 +88,7 @@ def test_each_client_gets_the_entry_it_documents(
 
 def test_an_entry_that_every_repository_shares_names_none() -> None:
     shared = [client for client in CLIENTS if client.shared]
-    assert {client.id for client in CLIENTS} - {client.id for client in shared} == {"claude-code"}
+    assert {client.id for client in CLIENTS} - {client.id for client in shared} == {"claude-code", "vscode"}
     for client in shared:
         assert "/src/app" not in str((client.path(host()), client.entry(host())))
 
@@ -99,25 +101,41 @@ def test_an_entry_that_every_repository_shares_names_none() -> None:
         ("gemini", "linux", {"GEMINI_CLI_HOME": "/c"}, "/c/.gemini/settings.json"),
         ("opencode", "linux", {"XDG_CONFIG_HOME": "/c"}, "/c/opencode/opencode.json"),
         ("opencode", "darwin", {}, "/home/ada/.config/opencode/opencode.json"),
-        ("vscode", "linux", {"XDG_CONFIG_HOME": "/c"}, "/c/Code/User/mcp.json"),
-        ("vscode", "darwin", {"XDG_CONFIG_HOME": "/c"}, "/home/ada/Library/Application Support/Code/User/mcp.json"),
-        ("vscode", "win32", {"APPDATA": "/r"}, "/r/Code/User/mcp.json"),
         ("zed", "linux", {"XDG_CONFIG_HOME": "/c"}, "/c/zed/settings.json"),
         ("zed", "linux", {"XDG_CONFIG_HOME": "/c", "FLATPAK_XDG_CONFIG_HOME": "/f"}, "/f/zed/settings.json"),
         ("zed", "darwin", {"XDG_CONFIG_HOME": "/c"}, "/home/ada/.config/zed/settings.json"),
         ("zed", "win32", {"APPDATA": "/r"}, "/r/Zed/settings.json"),
         ("codex", "linux", {"CODEX_HOME": ""}, "/home/ada/.codex/config.toml"),
-        ("vscode", "linux", {"XDG_CONFIG_HOME": "relative"}, "/home/ada/.config/Code/User/mcp.json"),
     ],
 )
 def test_platform_and_environment_move_the_file(name: str, platform: str, environ: dict[str, str], file: str) -> None:
     assert BY_ID[name].file(host(platform=platform, environ=environ)) == Path(file)
 
 
+def test_only_vs_code_is_registered_inside_the_repository() -> None:
+    inside = [client.id for client in CLIENTS if client.in_repo]
+    assert inside == ["vscode"]
+    for client in CLIENTS:
+        assert client.file(host()).is_relative_to(REPO) == client.in_repo
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "folder"),
+    [
+        ("linux", {"XDG_CONFIG_HOME": "/c"}, "/c/Code"),
+        ("linux", {"XDG_CONFIG_HOME": "relative"}, "/home/ada/.config/Code"),
+        ("darwin", {"XDG_CONFIG_HOME": "/c"}, "/home/ada/Library/Application Support/Code"),
+        ("win32", {"APPDATA": "/r"}, "/r/Code"),
+    ],
+)
+def test_vs_code_is_found_by_its_users_folder(platform: str, environ: dict[str, str], folder: str) -> None:
+    assert BY_ID["vscode"].folder(host(platform=platform, environ=environ)) == Path(folder)
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.id)
 def test_found_by_binary_by_folder_or_by_file_and_not_otherwise(client: Client, tmp_path: Path) -> None:
     def found(home: str, *, path: str = "") -> bool:
-        return client.detected(host(tmp_path / home, environ={"PATH": path}))
+        return client.detected(host(tmp_path / home, repo=tmp_path / home / "app", environ={"PATH": path}))
 
     assert not found("nothing", path=str(tmp_path))
     assert not found("nothing")
@@ -133,7 +151,7 @@ def test_found_by_binary_by_folder_or_by_file_and_not_otherwise(client: Client, 
     client.folder(host(tmp_path / "folder")).mkdir(parents=True)
     assert found("folder")
 
-    file = client.file(host(tmp_path / "file"))
+    file = client.file(host(tmp_path / "file", repo=tmp_path / "file" / "app"))
     file.parent.mkdir(parents=True)
     file.touch()
     assert found("file")

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.cli.clients import CLIENTS
 from codeplane.surfaces.cli.registration import Change, RegistrationError, apply, plan, plan_removal
 
@@ -30,8 +31,8 @@ class User:
     def plan(self, *only: str) -> tuple[Change, ...]:
         return plan(repo=self.repo, home=self.home, cpl=self.cpl, environ={}, only=only)
 
-    def removal(self, *only: str) -> tuple[Change, ...]:
-        return plan_removal(repo=self.repo, home=self.home, cpl=self.cpl, environ={}, only=only)
+    def removal(self, *only: str, everywhere: bool = True) -> tuple[Change, ...]:
+        return plan_removal(repo=self.repo, home=self.home, cpl=self.cpl, environ={}, only=only, everywhere=everywhere)
 
     def one(self, client: str) -> Change:
         (change,) = self.plan(client)
@@ -86,7 +87,7 @@ def test_a_client_asked_for_by_name_need_not_be_found(user: User) -> None:
 
 def test_a_client_nobody_knows_is_an_error_that_lists_the_known(user: User) -> None:
     for call in (user.plan, user.removal):
-        with pytest.raises(RegistrationError, match="emacs") as caught:
+        with pytest.raises(InvalidArgument, match="emacs") as caught:
             call("emacs")
         assert "claude-code" in caught.value.hint
 
@@ -111,6 +112,44 @@ def test_uninstall_takes_out_our_entry_and_only_that(user: User) -> None:
     assert {(change.action, change.reason) for change in user.removal()} == {("unchanged", "not registered")}
     for change in user.removal():
         assert "codeplane" not in change.file.read_text()
+
+
+def test_uninstall_leaves_what_other_repositories_use_unless_told(user: User) -> None:
+    user.init(*EVERYONE)
+    here = {change.client: change for change in user.removal(everywhere=False)}
+    assert {name for name, change in here.items() if change.action == "updated"} == {"claude-code", "vscode"}
+    for change in here.values():
+        if change.action == "skipped":
+            assert "--everywhere" in change.reason
+            assert change.after is None
+            apply(change)
+            assert "codeplane" in change.file.read_text()
+    assert {change.action for change in user.removal()} == {"updated"}
+
+
+def test_another_repository_keeps_its_own_entry(user: User) -> None:
+    other = replace(user, repo=user.repo.parent / "other")
+    other.repo.mkdir()
+    user.init("claude-code", "vscode")
+    other.init("claude-code", "vscode")
+    user.uninstall()
+    assert {change.action for change in other.plan("claude-code", "vscode")} == {"unchanged"}
+
+
+def test_a_file_inside_the_repository_is_written_only_when_asked_for(user: User) -> None:
+    (user.home / ".config/Code").mkdir(parents=True)
+    (change,) = user.plan()
+    assert (change.client, change.action, change.after) == ("vscode", "skipped", None)
+    assert "inside the repository" in change.reason
+    assert "cpl init --client vscode" in change.reason
+    apply(change)
+    assert not (user.repo / ".vscode").exists()
+
+    asked = user.one("vscode")
+    assert (asked.action, asked.file) == ("created", user.repo / ".vscode/mcp.json")
+    assert "inside the repository" in asked.reason
+    apply(asked)
+    assert [change.action for change in user.plan()] == ["unchanged"]
 
 
 def test_uninstall_also_finds_the_file_init_no_longer_prefers(user: User) -> None:
@@ -211,7 +250,7 @@ def test_what_a_user_adds_to_our_entry_stays(user: User, client: str, file: str,
         ("claude-code", ".claude.json", "{\n  // a comment is corruption to this client\n}", "not valid JSON"),
         ("codex", ".codex/config.toml", "model = \n", "not valid TOML"),
         ("codex", ".codex/config.toml", "mcp_servers = 3\n", "expected a table"),
-        ("vscode", ".config/Code/User/mcp.json", '{"servers": []}', "expected an object"),
+        ("cursor", ".cursor/mcp.json", '{"mcpServers": []}', "expected an object"),
         ("zed", ".config/zed/settings.json", "\udcff", "UTF-8"),
     ],
 )
@@ -314,12 +353,12 @@ def test_a_symlinked_file_stays_a_symlink(user: User, exists: bool) -> None:
 
 
 def test_comments_line_ends_and_byte_order_mark_survive(user: User) -> None:
-    text = '\ufeff{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"x": {}, // x\r\n\t},\r\n}\r\n'
-    file = user.write(".config/Code/User/mcp.json", text)
+    text = '\ufeff{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"x": {}, // x\r\n\t},\r\n}\r\n'
+    file = user.write(".cursor/mcp.json", text)
     user.init()
     after = file.read_bytes().decode()
     assert '"codeplane"' in after and after.count("\n") == after.count("\r\n")
-    assert after.startswith('\ufeff{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"x": {}, // x\r\n')
+    assert after.startswith('\ufeff{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"x": {}, // x\r\n')
     user.uninstall()
     assert file.read_bytes().decode() == text
 

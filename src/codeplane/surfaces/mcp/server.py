@@ -15,7 +15,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, U
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
 from codeplane.surfaces.mcp.resources import Resources
-from codeplane.surfaces.mcp.tools import Tools, call_result, error_text
+from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
 
 INSTRUCTIONS = (
     "CodePlane knows this repository and changes it safely. Prefer its tools over shell commands for what they cover. "
@@ -88,7 +88,7 @@ class McpSurface:
         try:
             found = self._tools.listed(_query(ctx, "toolset"), structured=_structured(ctx))
         except InvalidArgument as error:
-            raise _invalid(error, error.to_wire()) from error
+            raise _invalid(error, readable(error.to_wire())) from error
         return types.ListToolsResult(tools=found)
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -97,7 +97,7 @@ class McpSurface:
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown(params.name, outcome.error)
-            raise _invalid(error, error.to_wire())
+            raise _invalid(error, readable(error.to_wire()))
         return call_result(outcome, structured=_structured(ctx))
 
     async def _list_resources(
@@ -117,7 +117,7 @@ class McpSurface:
         except NotFound as error:
             raise _invalid(error, {"uri": uri}) from error
         except CodePlaneError as error:
-            raise MCPError(code=-32000, message=error_text(error), data=error.to_wire()) from error
+            raise MCPError(code=-32000, message=error_text(error), data=readable(error.to_wire())) from error
 
 
 def _query(ctx: Context, name: str) -> str | None:

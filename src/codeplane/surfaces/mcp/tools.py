@@ -7,7 +7,7 @@ import mcp_types as types
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, UnknownOperation
-from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.json import JsonObject, JsonValue, dumps, is_text
 from codeplane.kernel.operation import Operation, Risk
 from codeplane.kernel.schema import input_schema, output_schema
 
@@ -91,11 +91,11 @@ def _annotations(operation: Operation) -> types.ToolAnnotations:
 
 def call_result(outcome: Outcome, *, structured: bool) -> types.CallToolResult:
     """An outcome as the model reads it: compact text, and structure only where it was asked for."""
-    meta = outcome.meta.to_wire()
+    meta = readable(outcome.meta.to_wire())
     if outcome.error is not None:
         return types.CallToolResult(
             content=[_text(error_text(outcome.error), outcome)],
-            structured_content=outcome.error.to_wire() if structured else None,
+            structured_content=readable(outcome.error.to_wire()) if structured else None,
             is_error=True,
             _meta={META_KEY: meta},
         )
@@ -110,11 +110,29 @@ def call_result(outcome: Outcome, *, structured: bool) -> types.CallToolResult:
 
 def error_text(error: CodePlaneError) -> str:
     """An error with what to do next."""
-    return f"{error.name}: {error.message}\nhint: {error.hint}"
+    return _whole(f"{error.name}: {error.message}\nhint: {error.hint}")
+
+
+def readable(wire: JsonObject) -> JsonObject:
+    """The same object with its texts such that UTF-8 can hold them; one that cannot would end the connection."""
+    return {_whole(name): _readable(value) for name, value in wire.items()}
+
+
+def _readable(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, dict):
+        return readable(value)
+    return [_readable(item) for item in value] if isinstance(value, list) else value
+
+
+def _whole(text: str) -> str:
+    """Half a character, as the name of a file may have, written out."""
+    return text if is_text(text) else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _text(text: str, outcome: Outcome) -> types.TextContent:
-    return types.TextContent(text="\n".join([text, *_asides(outcome)]))
+    return types.TextContent(text=_whole("\n".join([text, *_asides(outcome)])))
 
 
 def _asides(outcome: Outcome) -> Iterable[str]:

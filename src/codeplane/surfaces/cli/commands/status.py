@@ -33,22 +33,29 @@ def status(
     """Show whether the server runs, for which repository and commit, and how it is; exit code 3 when it does not."""
     workspace = workspace_of(repo)
     facts = find_server(workspace)
-    if facts is None:
-        _show_stopped(workspace, as_json=as_json)
+    result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
+    lines = _last_lines(workspace) if verbose else None
+    if as_json:
+        state: JsonObject = {"running": False, "repo": str(workspace.root)}
+        if facts is not None and result is not None:
+            state = {"running": True, "url": facts.url, **result}
+        print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
     else:
-        result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json)
-        if as_json:
-            print(dumps({"running": True, "url": facts.url, **result, "paths": _paths(workspace)}))
-        else:
+        if facts is not None and result is not None:
             _show_running(workspace, facts.url, result)
-    if verbose:
-        from codeplane.observe.log_tail import tail
-
-        print("\n".join(tail(workspace.log, _LINES)))
+        else:
+            block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
+        print("\n".join(lines or ()), end="\n" if lines else "")
     if follow:
         _follow(workspace)
     if facts is None:
         raise typer.Exit(EXIT_NO_SERVER)
+
+
+def _last_lines(workspace: Workspace) -> list[str]:
+    from codeplane.observe.log_tail import tail
+
+    return tail(workspace.log, _LINES)
 
 
 def _show_running(workspace: Workspace, url: str, result: JsonObject) -> None:
@@ -64,13 +71,6 @@ def _show_running(workspace: Workspace, url: str, result: JsonObject) -> None:
             ("missing", ", ".join(map(str, _list(unavailable))) or "nothing"),
         ]
     )
-
-
-def _show_stopped(workspace: Workspace, *, as_json: bool) -> None:
-    if as_json:
-        print(dumps({"running": False, "repo": str(workspace.root), "paths": _paths(workspace)}))
-        return
-    block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
 
 
 def _paths(workspace: Workspace) -> JsonObject:

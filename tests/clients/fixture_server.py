@@ -1,0 +1,57 @@
+"""A CodePlane with operations of the tests' own beside the real ones, started and told about like `cpl up --json`.
+
+`python -m tests.clients.fixture_server --repo DIR [--set KEY=VALUE]…`
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import uvloop
+
+from codeplane.app import configuration, prepare
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.serve import Serving
+from tests.surfaces.mcp.operations import SurfaceOperations
+
+from .fixture_operations import ConformanceOperations, ConformanceResources
+
+
+def main() -> int:
+    """Serve until told to end."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repo", type=Path, required=True)
+    parser.add_argument("--set", action="append", default=[], dest="overrides")
+    given = parser.parse_args()
+    workspace = Workspace(root=given.repo.resolve())
+    try:
+        prepare(workspace)
+        loaded = configuration(workspace, given.overrides, os.environ)
+    except CodePlaneError as error:
+        print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr)
+        return 1
+
+    def announce(facts: JsonObject) -> None:
+        told = {name: facts[name] for name in ("url", "pid", "port", "repo")}
+        print(dumps({**told, "note": "fixture"}), flush=True)
+
+    async def serve() -> None:
+        await Serving(
+            workspace,
+            loaded=loaded,
+            operations=[ConformanceOperations(), SurfaceOperations()],
+            resources=[ConformanceResources()],
+            announce=announce,
+        ).run()
+
+    uvloop.run(serve())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,257 @@
+"""A running CodePlane in the test's own process, operations made for tests, and a clock that tests move."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from codeplane.app import Plane, configuration, running
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.call import Call, Effects, Failure
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import ERRORS
+from codeplane.kernel.event import Event
+from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
+from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.workspace import Workspace
+
+T = TypeVar("T")
+OWNER = Caller(surface="embedded", client="test")
+AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
+PATIENCE_SEC = 30.0
+
+
+def run(work: Coroutine[object, object, T]) -> T:
+    """Run to the end, but not for ever: a hang is a failure, not a stuck suite."""
+
+    async def bounded() -> T:
+        return await asyncio.wait_for(work, PATIENCE_SEC)
+
+    return asyncio.run(bounded())
+
+
+class ManualClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now_ns: int = 1_750_000_000 * SECOND_NS) -> None:
+        self._now_ns = now_ns
+        self._monotonic_ns = 1000 * SECOND_NS
+
+    def now_ns(self) -> int:
+        return self._now_ns
+
+    def monotonic_ns(self) -> int:
+        return self._monotonic_ns
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now_ns += int(seconds * SECOND_NS)
+        self._monotonic_ns += int(seconds * SECOND_NS)
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock, as a person or NTP does; no time passes."""
+        self._now_ns += int(seconds * SECOND_NS)
+
+
+@asynccontextmanager
+async def plane(
+    root: Path, *settings: str, operations: Sequence[object] = (), clock: Clock | None = None
+) -> AsyncIterator[Plane]:
+    """CodePlane on a folder, quiet, with the given settings."""
+    root.mkdir(parents=True, exist_ok=True)
+    workspace = Workspace(root=root)
+    loaded = configuration(workspace, settings, {}).without_terminal()
+    async with running(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
+        yield opened
+
+
+async def events(opened: Plane, *types: str, **filters: str) -> list[Event]:
+    """Everything in the log, after all that is queued has been written."""
+    await opened.log.flush()
+    return await opened.log.query(EventQuery(types=types, limit=10_000, **filters))  # type: ignore[arg-type]  # names of fields
+
+
+async def of_call(opened: Plane, outcome: Outcome) -> list[Event]:
+    """What the log holds of one call."""
+    return await events(opened, call_id=outcome.meta.call_id)
+
+
+class Said(Request):
+    """What a fixture is told."""
+
+    text: str = ""
+    paths: tuple[str, ...] = ()
+    times: int = 1
+
+
+class Answered(Result):
+    """What a fixture answers."""
+
+    answer: str
+
+
+class FixtureOps:
+    """Operations of every kind, each of which remembers that it ran."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.started = asyncio.Event()
+        self.release = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    def _run(self, call: Call, request: Said) -> Answered:
+        self.ran.append(call.operation.name)
+        return Answered(answer=f"{request.text}{len(self.ran)}")
+
+    @operation("fixture.read", risk=Risk.READ)
+    async def read(self, call: Call, request: Said) -> Answered:
+        """Read something."""
+        return self._run(call, request)
+
+    @operation("fixture.write", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def write(self, call: Call, request: Said) -> Answered:
+        """Change something and say what."""
+        call.changed(Effects(changed_paths=request.paths, files_changed_hash=request.text, insertions=1))
+        return self._run(call, request)
+
+    @operation("fixture.plan", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def plan(self, call: Call, request: Said) -> Answered:
+        """Learn of a path only while planning."""
+        for path in request.paths:
+            call.may_write(path)
+        return self._run(call, request)
+
+    @operation("fixture.test", risk=Risk.WRITE, budget=Budget.TEST_RUN)
+    async def test(self, call: Call, request: Said) -> Answered:
+        """Run tests, which fail as the text says."""
+        if request.text:
+            call.failed(Failure(kind="AssertionError", trace=request.text, failing_tests=request.paths, exit_code=1))
+        return self._run(call, request)
+
+    @operation("fixture.fail", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def fail(self, call: Call, request: Said) -> Answered:
+        """Fail with the named error."""
+        self._run(call, request)
+        kind = next(kind for kind in ERRORS if kind.name == request.text)
+        raise kind("it was asked for", hint="do not ask for it", details={"asked": True})
+
+    @operation("fixture.crash", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def crash(self, call: Call, request: Said) -> Answered:
+        """Break in a way nobody foresaw."""
+        self._run(call, request)
+        try:
+            raise KeyError("inner")
+        except KeyError as inner:
+            raise ValueError(request.text or "outer") from inner
+
+    @operation("fixture.broken_read", risk=Risk.READ)
+    async def broken_read(self, call: Call, request: Said) -> Answered:
+        """Raise the time-out of something else."""
+        self._run(call, request)
+        raise TimeoutError("a socket's own")
+
+    async def _wait(self) -> None:
+        self.started.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+    @operation("fixture.slow", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=0)
+    async def slow(self, call: Call, request: Said) -> Answered:
+        """Change something when it is released."""
+        self.ran.append(call.operation.name)
+        await self._wait()
+        return Answered(answer=request.text)
+
+    @operation("fixture.slow_read", risk=Risk.READ, timeout_sec=0)
+    async def slow_read(self, call: Call, request: Said) -> Answered:
+        """Read something when it is released."""
+        self.ran.append(call.operation.name)
+        await self._wait()
+        return Answered(answer=request.text)
+
+    @operation("fixture.short", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=0.02)
+    async def short(self, call: Call, request: Said) -> Answered:
+        """Take longer than it may."""
+        self.ran.append(call.operation.name)
+        await self._wait()
+        return Answered(answer=request.text)
+
+    @operation("fixture.stream", risk=Risk.READ, timeout_sec=0)
+    async def stream(self, call: Call, request: Said) -> AsyncIterator[Answered]:
+        """Count, then end as the text says."""
+        self.ran.append(call.operation.name)
+        for number in range(request.times):
+            yield Answered(answer=str(number))
+        if request.text == "wait":
+            await self._wait()
+        if request.text == "crash":
+            raise ValueError("in the middle")
+
+    @operation("fixture.stream_write", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=0.02)
+    async def stream_write(self, call: Call, request: Said) -> AsyncIterator[Answered]:
+        """Change things one by one; with `wait`, take longer than it may."""
+        self.ran.append(call.operation.name)
+        for number in range(request.times):
+            yield Answered(answer=str(number))
+        if request.text == "wait":
+            await self._wait()
+
+    @operation("fixture.destroy", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION)
+    async def destroy(self, call: Call, request: Said) -> Answered:
+        """Destroy something."""
+        return self._run(call, request)
+
+    @operation("fixture.shell", risk=Risk.HIGH, budget=Budget.MUTATION)
+    async def shell(self, call: Call, request: Said) -> Answered:
+        """Run a command."""
+        return self._run(call, request)
+
+    @operation("fixture.send", risk=Risk.EXFILTRATION, budget=Budget.MUTATION)
+    async def send(self, call: Call, request: Said) -> Answered:
+        """Send something away."""
+        return self._run(call, request)
+
+    @operation("fixture.push", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def push(self, call: Call, request: Said) -> Answered:
+        """Push, with force if the text says so."""
+        return self._run(call, request)
+
+    @assesses("fixture.push")
+    def assess_push(self, request: Said) -> Assessment:
+        """A force push is not a push."""
+        if request.text == "broken":
+            raise RuntimeError("cannot judge")
+        return Assessment(risk=Risk.DESTRUCTIVE if request.text == "force" else Risk.WRITE, paths=request.paths)
+
+    @previews("fixture.push")
+    async def preview_push(self, request: Said) -> Preview:
+        """What a person would see."""
+        return Preview(summary=f"push {request.text}", body="\n".join(request.paths))
+
+    @operation("fixture.misdeclared", risk=Risk.READ)
+    async def misdeclared(self, call: Call, request: Said) -> Answered:
+        """Pretend to be a read."""
+        return self._run(call, request)
+
+    @assesses("fixture.misdeclared")
+    def assess_misdeclared(self, request: Said) -> Assessment:
+        """It is not one."""
+        return Assessment(risk=Risk.WRITE)
+
+    @operation("fixture.progress", risk=Risk.READ)
+    async def progress(self, call: Call, request: Said) -> Answered:
+        """Tell how far it has come."""
+        for number in range(request.times):
+            await call.progress(number, request.times, request.text)
+        return self._run(call, request)
+
+    @operation("fixture.old", risk=Risk.READ, deprecated="use fixture_read")
+    async def old(self, call: Call, request: Said) -> Answered:
+        """Read as in former times."""
+        call.warn("it is getting late")
+        return self._run(call, request)

@@ -1,0 +1,89 @@
+"""The real stages of a running CodePlane, with an ear at each of them, or one of them exchanged."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import cast
+
+from codeplane.app import Plane
+from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import Call
+from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.operation import Assessment, Operation, Preview
+from codeplane.kernel.ports import Decision, Verdict
+from codeplane.trust.rules import Rules
+
+
+class Overheard:
+    """Passes everything on to the real part, and notes the methods that were called."""
+
+    def __init__(self, part: object, stage: str, heard: list[str]) -> None:
+        self._part = part
+        self._stage = stage
+        self._heard = heard
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self._part, name)
+
+        def note(*args: object, **kwargs: object) -> object:
+            self._heard.append(f"{self._stage}.{name}")
+            return method(*args, **kwargs)
+
+        return note
+
+
+def stages_of(opened: Plane) -> Stages:
+    """The stages that were wired."""
+    return opened.conveyor._stages
+
+
+def overhear(opened: Plane, heard: list[str], *, only: tuple[str, ...], **instead: object) -> Conveyor:
+    """A conveyor with the same stages, of which the named ones are overheard."""
+    stages = replace(stages_of(opened), **instead)  # type: ignore[arg-type]  # parts by the names of their stages
+    ears = {
+        field.name: Overheard(getattr(stages, field.name), field.name, heard)
+        for field in fields(stages)
+        if field.name in only
+    }
+    return Conveyor(catalogue=opened.conveyor.catalogue, stages=replace(stages, **ears))  # type: ignore[arg-type]  # as above
+
+
+def exchange(opened: Plane, **instead: object) -> Conveyor:
+    """A conveyor with the same stages but for the given ones."""
+    return overhear(opened, [], only=(), **instead)
+
+
+class Asking:
+    """An authority that wants a person to decide everything."""
+
+    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
+        return Decision(verdict=Verdict.ASK, reasons=("somebody should look at this",))
+
+    def check_path(self, path: str) -> None:
+        return None
+
+
+class Person:
+    """An approver with an opinion."""
+
+    def __init__(self, *, agrees: bool) -> None:
+        self.agrees = agrees
+        self.shown: list[Preview | None] = []
+
+    async def approve(self, call: Call, assessment: Assessment, decision: Decision, preview: Preview | None) -> None:
+        self.shown.append(preview)
+        if not self.agrees:
+            raise PolicyDenied("a person said no")
+
+
+class Broken(Rules):
+    """An authority that cannot decide."""
+
+    def __init__(self) -> None:
+        pass
+
+    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
+        raise RuntimeError("the policy does not compile")
+
+    def check_path(self, path: str) -> None:
+        cast(Callable[[], None], self.decide)()

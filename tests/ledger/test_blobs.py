@@ -1,0 +1,64 @@
+"""Bytes by their hash, bounded."""
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeplane.kernel.ids import digest
+from codeplane.ledger import blobs
+from codeplane.ledger.database import open_writer
+from tests.kernel.plane import run
+from tests.ledger.logs import n, opened
+
+LIMIT = 1000
+
+
+def test_what_is_put_is_there_with_the_next_append(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with opened(tmp_path / "l.db") as log:
+            key = log.put(b"hello")
+            await log.append([n("a")])
+            assert key == digest(b"hello")
+            assert await log.get(key) == b"hello"
+            assert await log.get("nothing") is None
+        async with opened(tmp_path / "l.db") as log:
+            assert await log.get(key) == b"hello"
+
+    run(scenario())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 300)), max_size=60))
+def test_the_total_is_bounded_and_the_oldest_go_first(puts: list[tuple[int, int]]) -> None:
+    connection = open_writer(Path(":memory:"))
+    kept: dict[str, int] = {}
+    for content, size in puts:
+        data = bytes([content]) * size
+        stored = blobs.store(connection, digest(data), data, at_ns=0, limit=LIMIT)
+        assert stored is (size * 4 <= LIMIT)
+        if stored:
+            kept.pop(digest(data), None)
+            kept[digest(data)] = size
+            while sum(kept.values()) > LIMIT:
+                del kept[next(iter(kept))]
+        found = connection.execute("SELECT hash, size FROM blobs ORDER BY rowid").fetchall()
+        assert found == list(kept.items())
+        (total,) = connection.execute("SELECT blob_bytes FROM log_state").fetchone()
+        assert total == sum(kept.values()) <= LIMIT
+    for key in kept:
+        data = blobs.load(connection, key) or b""
+        assert digest(data) == key
+    connection.close()
+
+
+def test_one_that_is_too_large_displaces_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with opened(tmp_path / "l.db", blob_bytes=1024) as log:
+            small = log.put(b"small")
+            large = log.put(b"x" * 300)
+            await log.flush()
+            assert await log.get(small) == b"small"
+            assert await log.get(large) is None
+
+    run(scenario())

@@ -1,0 +1,15 @@
+"""Health remembers a failed write until a good one."""
+
+from codeplane.kernel.errors import StorageFull
+from codeplane.observe.health import Health
+
+
+def test_ready_until_a_record_is_lost_and_again_after_one_is_written() -> None:
+    health = Health()
+    assert health.problems() == []
+    health.failed(StorageFull("the disk is full"))
+    health.failed(StorageFull("the disk is full"))
+    assert health.problems() == ["STORAGE_FULL: the disk is full"]
+    assert health.lost == 2
+    health.committed()
+    assert (health.problems(), health.lost) == ([], 0)

@@ -1,0 +1,229 @@
+"""`cpl init` and `cpl uninstall`: what is put where, and taken back."""
+
+import json
+import os
+import pty
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.harness import CPL, cpl, git, make_repo, start
+
+OURS = [".codeplane", ".codeplane/.gitignore", ".codeplane/repo_id", ".codeplane/config.yaml"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    """A person with a home of their own."""
+
+    home: Path
+    repo: Path
+
+    def cpl(self, *arguments: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+        # Nothing of this machine's own clients may be found.
+        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": ""}
+        return cpl(*arguments, cwd=cwd or self.repo, environ=environ, stdin="")
+
+    def rows(self, *arguments: str, cwd: Path | None = None) -> dict[str, tuple[str, str]]:
+        """What `cpl init --json` did to which file, by its name as seen from the repository or home."""
+        done = self.cpl("init", "--json", *arguments, cwd=cwd)
+        assert done.returncode == 0, done.stderr
+        return {
+            row["client"] or self._short(row["file"]): (row["action"], row["reason"])
+            for row in json.loads(done.stdout)["files"]
+        }
+
+    def _short(self, name: str) -> str:
+        return str(Path(name).relative_to(self.repo))
+
+    @property
+    def codex(self) -> Path:
+        return self.home / ".codex/config.toml"
+
+    @property
+    def claude(self) -> Path:
+        return self.home / ".claude.json"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    """Somebody who has Codex, Claude Code and VS Code."""
+    home, repo = tmp_path / "home", make_repo(tmp_path / "repo")
+    (home / ".codex").mkdir(parents=True)
+    (home / ".codex/config.toml").write_text('model = "x"\n')
+    (home / ".claude.json").write_text('{"theme": "dark"}')
+    (home / ".config/Code").mkdir(parents=True)
+    return User(home=home, repo=repo)
+
+
+class TestInit:
+    def test_first_everything_is_created_then_nothing_changes(self, user: User) -> None:
+        first = user.rows("--no-clients")
+        assert first == dict.fromkeys(OURS, ("created", ""))
+        before = {name: (user.repo / name).read_bytes() for name in OURS[1:]}
+        assert user.rows("--no-clients") == dict.fromkeys(OURS, ("unchanged", ""))
+        assert {name: (user.repo / name).read_bytes() for name in OURS[1:]} == before
+        assert (user.repo / ".codeplane").stat().st_mode & 0o777 == 0o700
+
+    def test_git_does_not_see_it(self, user: User) -> None:
+        user.rows("--yes")
+        assert git(user.repo, "status", "--porcelain", "--untracked-files=all") == ""
+
+    def test_clients_are_registered_when_told_to(self, user: User) -> None:
+        rows = user.rows("--yes")
+        assert rows["codex"] == ("updated", "entry added")
+        assert rows["claude-code"] == ("updated", "entry added")
+        assert f'command = "{CPL}"' in user.codex.read_text()
+        assert json.loads(user.claude.read_text())["projects"][str(user.repo)]["mcpServers"]["codeplane"]["args"] == [
+            "mcp",
+            "--repo",
+            str(user.repo),
+        ]
+        assert user.rows("--yes")["codex"] == ("unchanged", "already registered")
+
+    def test_without_a_terminal_nobody_can_be_asked(self, user: User) -> None:
+        before = user.codex.read_bytes(), user.claude.read_bytes()
+        rows = user.rows()
+        assert rows["codex"] == ("skipped", "not asked for; cpl init --yes does it")
+        assert rows["claude-code"][0] == "skipped"
+        assert (user.codex.read_bytes(), user.claude.read_bytes()) == before
+
+    @pytest.mark.parametrize(("answer", "registered"), [(b"y\n", True), (b"n\n", False)])
+    def test_at_a_terminal_one_is_asked(self, user: User, answer: bytes, registered: bool) -> None:
+        master, slave = pty.openpty()
+        environ = {**os.environ, "HOME": str(user.home), "PATH": "/usr/bin:/bin"}
+        os.write(master, answer)
+        done = subprocess.run(
+            [CPL, "init", "--client", "codex"], cwd=user.repo, env=environ, stdin=slave, capture_output=True, timeout=60
+        )
+        os.close(master)
+        os.close(slave)
+        assert done.returncode == 0
+        assert b"Register CodePlane with codex" in done.stderr
+        assert ("codeplane" in user.codex.read_text()) == registered
+
+    def test_vs_code_is_offered_and_written_into_the_repository_on_request(self, user: User) -> None:
+        action, reason = user.rows("--yes")["vscode"]
+        assert action == "skipped"
+        assert "inside the repository" in reason and "cpl init --client vscode" in reason
+        assert not (user.repo / ".vscode").exists()
+
+        action, reason = user.rows("--yes", "--client", "vscode")["vscode"]
+        assert action == "created"
+        assert "inside the repository" in reason
+        entry = json.loads((user.repo / ".vscode/mcp.json").read_text())["servers"]["codeplane"]
+        assert entry["args"] == ["mcp", "--repo", "${workspaceFolder}"]
+        assert git(user.repo, "status", "--porcelain") == "?? .vscode/\n"
+
+    def test_an_unknown_client(self, user: User) -> None:
+        done = user.cpl("init", "--client", "emacs")
+        assert done.returncode == 2
+        assert "error: unknown client: emacs (INVALID_ARGUMENT)\n\nhint: choose from claude-code" in done.stderr
+        assert not (user.repo / ".codeplane").exists()
+
+    def test_a_clients_file_that_cannot_be_written_fails_alone(self, user: User) -> None:
+        user.codex.chmod(0o444)
+        done = user.cpl("init", "--yes", "--json")
+        assert done.returncode == 1
+        rows = {row["client"]: row for row in json.loads(done.stdout)["files"]}
+        assert rows["codex"]["action"] == "failed"
+        assert "chmod u+w" in rows["codex"]["reason"]
+        assert rows["claude-code"]["action"] == "updated"
+
+    def test_for_people_a_line_a_file_and_how_to_undo(self, user: User) -> None:
+        done = user.cpl("init", "--yes")
+        assert [line.split()[0] for line in done.stdout.splitlines()] == ["created"] * 4 + ["updated"] * 2 + ["skipped"]
+        assert "undo: cpl uninstall" in done.stderr
+
+
+class TestWhere:
+    def test_from_a_folder_inside(self, user: User) -> None:
+        inside = user.repo / "a/b"
+        inside.mkdir(parents=True)
+        assert user.rows("--no-clients", cwd=inside) == dict.fromkeys(OURS, ("created", ""))
+        assert not (inside / ".codeplane").exists()
+
+    def test_in_a_worktree(self, user: User) -> None:
+        tree = user.repo.parent / "tree"
+        git(user.repo, "worktree", "add", "--quiet", str(tree))
+        user.rows("--no-clients")
+        there = User(home=user.home, repo=tree)
+        assert there.rows("--no-clients") == dict.fromkeys(OURS, ("created", ""))
+        assert git(tree, "status", "--porcelain", "--untracked-files=all") == ""
+        assert (tree / ".codeplane/repo_id").read_text() != (user.repo / ".codeplane/repo_id").read_text()
+
+    def test_in_a_folder_without_git_only_when_it_is_named(self, user: User, tmp_path: Path) -> None:
+        plain = User(home=user.home, repo=tmp_path / "plain")
+        plain.repo.mkdir()
+        done = plain.cpl("init")
+        assert done.returncode == 1
+        assert "(WORKSPACE_NOT_FOUND)" in done.stderr
+        assert plain.rows("--no-clients", "--repo", ".") == dict.fromkeys(OURS, ("created", ""))
+        # From now on it is known as one, also from inside.
+        (plain.repo / "inside").mkdir()
+        assert plain.rows("--no-clients", cwd=plain.repo / "inside") == dict.fromkeys(OURS, ("unchanged", ""))
+
+    def test_a_folder_that_is_none(self, user: User) -> None:
+        done = user.cpl("init", "--repo", "nowhere")
+        assert done.returncode == 1
+        assert "is not a folder" in done.stderr
+
+
+class TestUninstall:
+    def test_it_asks_and_without_an_answer_changes_nothing(self, user: User) -> None:
+        user.rows("--yes")
+        before = user.codex.read_bytes(), user.claude.read_bytes()
+        done = user.cpl("uninstall")
+        assert done.returncode == 1
+        assert f"delete  {user.repo}/.codeplane and the ledger in it" in done.stdout
+        assert "nothing was changed; cpl uninstall --yes does it" in done.stderr
+        assert (user.codex.read_bytes(), user.claude.read_bytes()) == before
+        assert (user.repo / ".codeplane").exists()
+
+    def test_yes_takes_back_what_is_this_repositorys(self, user: User) -> None:
+        user.rows("--yes", "--client", "codex", "--client", "claude-code", "--client", "vscode")
+        server = start(user.repo)
+        done = user.cpl("uninstall", "--yes")
+        assert done.returncode == 0, done.stderr
+        assert server.process.wait(timeout=30) == 0
+        assert not (user.repo / ".codeplane").exists()
+        assert "codeplane" not in user.claude.read_text()
+        assert "codeplane" not in (user.repo / ".vscode/mcp.json").read_text()
+        # Other repositories use this one.
+        assert "codeplane" in user.codex.read_text()
+        assert f"leave   {user.codex} (codex)" in done.stdout
+        assert "cpl uninstall --everywhere" in done.stdout
+
+    def test_everywhere_takes_the_shared_entries_too(self, user: User) -> None:
+        user.rows("--yes")
+        done = user.cpl("uninstall", "--yes", "--everywhere")
+        assert done.returncode == 0
+        assert user.codex.read_text().strip() == 'model = "x"'
+        assert json.loads(user.claude.read_text())["theme"] == "dark"
+        assert "codeplane" not in user.claude.read_text()
+        assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
+
+    def test_the_data_can_be_kept(self, user: User) -> None:
+        user.rows("--yes")
+        assert user.cpl("uninstall", "--yes", "--keep-data").returncode == 0
+        assert (user.repo / ".codeplane/repo_id").exists()
+        assert "codeplane" not in user.claude.read_text()
+
+    def test_what_cannot_be_taken_back_is_told_and_the_rest_is_done(self, user: User) -> None:
+        user.rows("--yes")
+        user.claude.chmod(0o444)
+        done = user.cpl("uninstall", "--yes")
+        assert done.returncode == 1
+        assert "(REGISTRATION_FAILED)\n\nhint: chmod u+w" in done.stderr
+        assert not (user.repo / ".codeplane").exists()
+
+    def test_a_home_that_is_a_link_is_unlinked(self, user: User) -> None:
+        elsewhere = user.home / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "mine").write_text("precious")
+        (user.repo / ".codeplane").symlink_to(elsewhere)
+        assert user.cpl("uninstall", "--yes").returncode == 0
+        assert (elsewhere / "mine").read_text() == "precious"
+        assert not os.path.lexists(user.repo / ".codeplane")

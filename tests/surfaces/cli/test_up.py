@@ -1,0 +1,269 @@
+"""`cpl up`: one server for a repository, however often and from wherever it is asked for."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.http.binding import stable_port
+from tests.harness import CPL, Server, cpl, make_repo, start, until
+from tests.surfaces.http.test_shutdown import PROGRAM, Slow
+from tests.surfaces.http.wire import at, call, found_events, frames, send, stream
+
+
+@pytest.fixture
+def tidy(repo: Path) -> Iterator[Path]:
+    """A repository whose detached server is ended afterwards."""
+    yield repo
+    cpl("down", cwd=repo)
+
+
+def up(repo: Path, *arguments: str) -> JsonObject:
+    """What `cpl up --json` says, which has to go well."""
+    done = cpl("up", "--json", *arguments, cwd=repo)
+    assert done.returncode == 0, done.stderr
+    said: JsonObject = json.loads(done.stdout)
+    return said
+
+
+class TestOne:
+    @pytest.mark.parametrize("how", [(), ("--detach",)], ids=["foreground", "detached"])
+    def test_the_second_finds_the_first(self, codeplane_server: Server, how: tuple[str, ...]) -> None:
+        said = up(codeplane_server.repo, *how)
+        assert (said["pid"], said["note"]) == (codeplane_server.process.pid, "already running")
+        assert (said["url"], said["repo"]) == (codeplane_server.url, str(codeplane_server.repo))
+
+    def test_settings_for_a_server_that_runs_are_not_passed_over_in_silence(self, codeplane_server: Server) -> None:
+        done = cpl("up", "--set", "mcp.toolset=all", cwd=codeplane_server.repo)
+        assert done.returncode == 0
+        assert "already running" in done.stdout
+        assert "--set has no effect" in done.stderr
+
+    def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
+        forms = [[], ["-d"], [], ["-d"], []]
+        racing = [
+            subprocess.Popen([CPL, "up", "--json", *form], cwd=tidy, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for form in forms
+        ]
+        lines = [_line(process) for process in racing]
+        assert all(lines), [process.stderr.read() for process in racing if process.stderr]
+        said = [json.loads(line) for line in lines]
+        (pid,) = {one["pid"] for one in said}
+        winners = [one["note"] for one in said if one["note"] != "already running"]
+        assert winners in (["started"], ["Ctrl+C ends it"])
+        assert send(Server(repo=tidy, process=racing[0], facts=said[0])).json["pid"] == pid
+        for process in racing:
+            if process.pid != pid:
+                assert process.wait(timeout=30) == 0
+        assert cpl("down", cwd=tidy).returncode == 0
+        for process in racing:
+            assert process.wait(timeout=30) == 0
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+    def test_one_that_is_ending_is_waited_for_and_followed(self, repo: Path, tmp_path: Path) -> None:
+        old = start(repo, program=PROGRAM)
+        slow = Slow(server=old, folder=tmp_path)
+        slow.begin("slow.read", "file")
+        old.process.send_signal(signal.SIGTERM)
+        until(lambda: send(old).json["status"] == "ending")
+        following = subprocess.Popen([CPL, "up", "-d", "--json"], cwd=repo, stdout=subprocess.PIPE)
+        try:
+            slow.release("file")
+            assert old.process.wait(timeout=30) == 0
+            said = json.loads(_line(following))
+            assert (following.wait(timeout=30), said["note"]) == (0, "started")
+            assert said["pid"] != old.process.pid
+        finally:
+            cpl("down", cwd=repo)
+            assert following.stdout is not None
+            following.stdout.close()
+
+
+class TestPlace:
+    def test_the_port_stays_and_is_written_down(self, repo: Path) -> None:
+        for _ in range(2):
+            server = start(repo)
+            assert server.port == stable_port(repo.resolve())
+            assert server.workspace.port.read_text() == f"{server.port}\n"
+            assert json.loads(server.workspace.server.read_text())["port"] == server.port
+            assert server.stop() == 0
+
+    def test_another_port_when_it_is_taken(self, repo: Path) -> None:
+        with socket.create_server(("127.0.0.1", stable_port(repo.resolve()))):
+            server = start(repo)
+            try:
+                assert server.port != stable_port(repo.resolve())
+                assert server.workspace.port.read_text() == f"{server.port}\n"
+                assert cpl("status", cwd=repo).returncode == 0
+            finally:
+                server.stop()
+
+    @pytest.mark.parametrize("how", [(), ("-d",)], ids=["foreground", "detached"])
+    def test_a_port_that_was_asked_for_and_is_taken(self, repo: Path, how: tuple[str, ...]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            done = cpl("up", *how, "--set", f"server.port={port}", cwd=repo)
+        assert done.returncode == 1
+        assert "(BIND_REFUSED)" in done.stderr
+        assert "hint: choose another with --set server.port=N" in done.stderr
+        assert done.stdout == ""
+        assert not (repo / ".codeplane/server.json").exists()
+
+    def test_an_address_that_others_can_reach(self, repo: Path) -> None:
+        done = cpl("up", "--set", "server.host=0.0.0.0", cwd=repo)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "(BIND_REFUSED)" in done.stderr
+
+    def test_ipv6(self, repo: Path) -> None:
+        if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
+            pytest.skip("this machine has no ::1")
+        server = start(repo, overrides=["server.host=::1"])
+        try:
+            assert server.url == f"http://[::1]:{server.port}"
+            assert send(server).status == 200
+            assert cpl("status", cwd=repo).returncode == 0
+            assert cpl("mcp", cwd=repo, stdin="").returncode == 0
+        finally:
+            server.stop()
+
+    def test_outside_a_repository(self, tmp_path: Path) -> None:
+        done = cpl("up", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "(WORKSPACE_NOT_FOUND)" in done.stderr
+        assert "hint: to use this folder as it is: cpl up --repo ." in done.stderr
+        assert list(tmp_path.iterdir()) == []
+
+    def test_in_a_folder_that_is_gone(self, tmp_path: Path) -> None:
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        command = f"cd {gone} && rmdir {gone} && {CPL} up"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert "error: " in done.stderr and "hint: " in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_modules_of_the_repository_do_not_stand_in_for_ours(self, tmp_path: Path) -> None:
+        trap = "raise SystemExit('the repository was imported')\n"
+        files = dict.fromkeys(["yaml.py", "codeplane/__init__.py", "typer.py", "json.py"], trap)
+        repo = make_repo(tmp_path / "trap", files)
+        try:
+            assert up(repo, "--detach")["note"] == "started"
+        finally:
+            cpl("down", cwd=repo)
+
+
+class TestSettings:
+    def test_the_nearer_source_wins(self, repo: Path, tmp_path: Path) -> None:
+        user, own = tmp_path / "config/codeplane/config.yaml", repo / ".codeplane/config.yaml"
+        user.parent.mkdir(parents=True)
+        own.parent.mkdir()
+        environ = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+        def mode(*arguments: str) -> str:
+            done = cpl("call", "status", "--json", *arguments, cwd=repo, environ=environ)
+            return str(json.loads(done.stdout)["result"]["config"]["trust_mode"])
+
+        user.write_text("trust:\n  mode: automatic\n")
+        assert mode() == "automatic"
+        own.write_text("trust:\n  mode: trust\n")
+        assert mode() == "trust"
+        environ["CODEPLANE__TRUST__MODE"] = "automatic"
+        assert mode() == "automatic"
+        assert mode("--set", "trust.mode=trust") == "trust"
+
+    @pytest.mark.parametrize("how", [(), ("-d",)], ids=["foreground", "detached"])
+    def test_an_unknown_key_is_named_with_its_place(self, repo: Path, how: tuple[str, ...]) -> None:
+        config = repo / ".codeplane/config.yaml"
+        config.parent.mkdir()
+        config.write_text("server:\n  prot: 8080\n")
+        done = cpl("up", *how, cwd=repo)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"error: {config}:2: server.prot: unknown key; did you mean 'port'?" in done.stderr
+        assert "(CONFIG_INVALID)" in done.stderr
+        assert "\n\nhint: " in done.stderr
+
+    def test_an_error_is_an_envelope_for_programs(self, repo: Path) -> None:
+        done = cpl("up", "--json", "--set", "server.port=high", cwd=repo)
+        assert done.returncode == 1
+        assert json.loads(done.stdout)["error"]["error"] == "CONFIG_INVALID"
+
+
+class TestAfterACrash:
+    def test_it_starts_again_at_once_and_mends_what_was_open(self, repo: Path) -> None:
+        first = start(repo)
+        session = call(first, "session.create", {"description": "cut off"}).result["session_id"]
+        call(first, "ledger.verify")
+        first.kill()
+        assert cpl("status", cwd=repo).returncode == 3
+        second = start(repo)
+        try:
+            assert second.port == first.port
+            wanted = {"in_session": session, "types": ["task.closed", "session.closed"]}
+            ends = found_events(call(second, "ledger.events", wanted))
+            assert {at(event, "payload", "reason") for event in ends} == {"crash-recover"}
+            assert {at(event, "payload", "state") for event in ends} == {"CLOSED_INTERRUPTED", None}
+            assert call(second, "ledger.verify").result["ok"] is True
+        finally:
+            second.stop()
+
+
+class TestIdle:
+    def test_a_detached_server_ends_when_nobody_is_there_and_not_before(self, tidy: Path) -> None:
+        said = up(tidy, "-d", "--set", "server.idle_exit_sec=1")
+        server = Server(repo=tidy, process=None, facts=said)  # type: ignore[arg-type]  # it is nobody's child
+        with stream(server, "ledger.watch", {"heartbeat_sec": 0.1, "from_now": True}) as response:
+            beats = (item for _, item in frames(response) if "heartbeat" in item)
+            assert len(list(islice(beats, 15))) == 15
+        until(lambda: not server.workspace.server.exists())
+        until(lambda: not _alive(int(str(said["pid"]))))
+
+    def test_one_in_the_foreground_stays(self, repo: Path) -> None:
+        server = start(repo, overrides=["server.idle_exit_sec=0.1"])
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                server.process.wait(timeout=0.6)
+        finally:
+            assert server.stop() == 0
+
+
+class TestDown:
+    def test_not_running_is_fine(self, repo: Path) -> None:
+        done = cpl("down", cwd=repo)
+        assert (done.returncode, done.stdout) == (0, "not running\n")
+
+    def test_it_waits_until_the_server_is_gone(self, repo: Path) -> None:
+        server = start(repo)
+        done = cpl("down", cwd=repo)
+        assert (done.returncode, done.stdout) == (0, f"ended (pid {server.process.pid})\n")
+        assert server.process.wait(timeout=30) == 0
+        assert not server.workspace.server.exists()
+        assert cpl("down", cwd=repo).stdout == "not running\n"
+
+    @pytest.mark.parametrize("pid", [0, -1, 1, os.getpid()])
+    def test_nobody_else_is_ended_by_a_forged_file(self, codeplane_server: Server, tmp_path: Path, pid: int) -> None:
+        facts = json.loads(codeplane_server.workspace.server.read_text())
+        repo = make_repo(tmp_path / "other")
+        (repo / ".codeplane").mkdir()
+        for forged in ({**facts, "pid": pid}, {**facts, "pid": pid, "repo": str(repo)}):
+            (repo / ".codeplane/server.json").write_text(json.dumps(forged))
+            assert cpl("down", cwd=repo).stdout == "not running\n"
+        assert codeplane_server.process.poll() is None
+
+
+def _line(process: "subprocess.Popen[bytes]") -> bytes:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def _alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,147 @@
+"""Operations with which the tests see what the surface does: slow, large, old, dangerous and broken ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+
+
+class Nothing(Request):
+    """No arguments."""
+
+
+class Named(Request):
+    """Which wait is meant."""
+
+    name: str
+
+
+class Sized(Request):
+    """How long the answer is to be."""
+
+    size: int = Field(ge=1)
+    char: str = "x"
+
+
+class Paths(Request):
+    """Arguments that callers like to spell in their own way."""
+
+    paths: tuple[str, ...]
+    max_depth: int = 1
+    deep: bool = False
+
+
+class Said(Result):
+    """A sentence, and perhaps a note."""
+
+    said: str
+    note: str | None = None
+
+    def text(self) -> str:
+        return self.said
+
+
+class Tick(Result):
+    """One item of a stream."""
+
+    number: int
+
+
+class SurfaceOperations:
+    """State of the fixture server that no client could see otherwise."""
+
+    def __init__(self) -> None:
+        self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._ended: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._how: dict[str, str] = {}
+
+    @operation("fixture.wait", risk=Risk.READ)
+    async def wait(self, call: Call, request: Named) -> Said:
+        """Report that it waits, and answer when it is released."""
+        self._how[request.name] = "waiting"
+        try:
+            await call.progress(0, 1, "waiting")
+            await self._released[request.name].wait()
+            self._how[request.name] = "released"
+        except asyncio.CancelledError:
+            self._how[request.name] = "cancelled"
+            raise
+        finally:
+            self._ended[request.name].set()
+        return Said(said=f"{request.name} was released")
+
+    @operation("fixture.release", risk=Risk.READ)
+    async def release(self, call: Call, request: Named) -> Said:
+        """Release a wait."""
+        self._released[request.name].set()
+        return Said(said="released")
+
+    @operation("fixture.ended", risk=Risk.READ)
+    async def ended(self, call: Call, request: Named) -> Said:
+        """Answer when a wait has ended, with how."""
+        await self._ended[request.name].wait()
+        return Said(said=self._how[request.name])
+
+    @operation("fixture.answer", risk=Risk.READ)
+    async def answer(self, call: Call, request: Sized) -> Said:
+        """Answer with as much text as is wanted."""
+        return Said(said=request.char * request.size)
+
+    @operation("fixture.old", risk=Risk.READ, deprecated="use fixture_answer")
+    async def old(self, call: Call, request: Nothing) -> Said:
+        """Answer as in former times."""
+        return Said(said="still here")
+
+    @operation("fixture.paths", risk=Risk.READ)
+    async def paths(self, call: Call, request: Paths) -> Said:
+        """Say how the arguments were understood."""
+        return Said(said=f"{list(request.paths)} {request.max_depth} {request.deep}")
+
+    @operation("fixture.write", risk=Risk.WRITE, budget=Budget.MUTATION)
+    async def write(self, call: Call, request: Named) -> Said:
+        """Change something."""
+        return Said(said=f"wrote {request.name} as {call.actor}")
+
+    @operation("fixture.destroy", risk=Risk.DESTRUCTIVE)
+    async def destroy(self, call: Call, request: Nothing) -> Said:
+        """Destroy something."""
+        return Said(said="destroyed")
+
+    @operation("fixture.send", risk=Risk.EXFILTRATION)
+    async def send(self, call: Call, request: Nothing) -> Said:
+        """Send something away."""
+        return Said(said="sent")
+
+    @operation("fixture.shell", risk=Risk.HIGH)
+    async def shell(self, call: Call, request: Nothing) -> Said:
+        """Run a command."""
+        return Said(said="ran")
+
+    @operation("fixture.crash", risk=Risk.READ)
+    async def crash(self, call: Call, request: Nothing) -> Said:
+        """Break."""
+        raise RuntimeError("a bug of the fixture's")
+
+    @operation("fixture.odd", risk=Risk.READ)
+    async def odd(self, call: Call, request: Nothing) -> Said:
+        """Fail on a file whose name is no text."""
+        call.warn("skipped b\udc80")
+        raise InvalidArgument("cannot read a\udcff", details={"paths": ["a\udcff"]})
+
+    @operation("fixture.whoami", risk=Risk.READ)
+    async def whoami(self, call: Call, request: Nothing) -> Said:
+        """Say who calls."""
+        return Said(said=str(call.actor), note=call.caller.client)
+
+    @operation("fixture.ticks", risk=Risk.READ)
+    async def ticks(self, call: Call, request: Nothing) -> AsyncIterator[Tick]:
+        """Count, as a stream."""
+        for number in range(3):
+            yield Tick(number=number)

@@ -1,0 +1,153 @@
+"""Long answers come in pages that belong to one moment, one question and one session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from mcp import Client
+
+from codeplane.app import configuration, running
+from codeplane.kernel.clock import SECOND_NS, SystemClock
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.mcp.resources import LedgerResources, Resources
+from codeplane.surfaces.mcp.server import McpSurface
+from tests.harness import Server
+
+from .clients import LEGACY, WAYS, Way, connected, failure_of, session_of, text_of
+
+pytestmark = pytest.mark.anyio
+
+each_way = pytest.mark.parametrize("way", WAYS, ids=str)
+
+
+async def page(client: Client, **arguments: object) -> tuple[list[int], str | None]:
+    """The positions on a page of the log, and the cursor to the next."""
+    result = await client.call_tool("ledger_events", arguments)
+    assert not result.is_error, result
+    structure = cast(JsonObject, result.structured_content)
+    events = cast(list[JsonObject], structure["results"])
+    following = cast(JsonObject, structure["pagination"])["next_cursor"]
+    return [int(str(event["position"])) for event in events], None if following is None else str(following)
+
+
+async def make_events(client: Client, count: int) -> None:
+    for _ in range(count):
+        await text_of(client, "session_create")
+
+
+@each_way
+async def test_pages_show_the_log_as_it_was_at_the_first(way: Way, codeplane_server: Server) -> None:
+    async with (
+        connected(codeplane_server, way=way, structured=True, toolset="all") as client,
+        connected(codeplane_server) as busy,
+    ):
+        await make_events(busy, 1)
+        [start], none = await page(client, limit=1, newest=True)
+        assert none is None
+        await make_events(busy, 5)
+
+        positions, cursor = await page(client, after=start, limit=7)
+        [at_first], _ = await page(client, limit=1, newest=True)
+        pages = 1
+        while cursor is not None:
+            assert len(positions) == 7 * pages
+            # What happens between two pages is not on the later one.
+            await make_events(busy, 3)
+            more, cursor = await page(client, after=start, limit=7, cursor=cursor)
+            positions += more
+            pages += 1
+
+        assert pages > 1
+        assert positions == list(range(start + 1, positions[-1] + 1))
+        assert positions[-1] <= at_first
+        [now], _ = await page(client, limit=1, newest=True)
+        assert now >= at_first + 3 * pages
+
+
+@each_way
+async def test_the_text_of_a_page_ends_with_where_the_next_one_starts(way: Way, codeplane_server: Server) -> None:
+    async with connected(codeplane_server, way=way) as client:
+        await make_events(client, 2)
+        text = await text_of(client, "ledger_events", limit=2)
+        found = re.search(r"\nmore: cursor=(\S+)$", text)
+        assert found
+        following = await text_of(client, "ledger_events", limit=2, cursor=found[1])
+
+    assert text.startswith("1 ")
+    assert following.startswith("3 ")
+
+
+async def test_a_cursor_is_refused_where_it_does_not_belong(codeplane_server: Server) -> None:
+    async with (
+        connected(codeplane_server, structured=True, toolset="all") as client,
+        connected(codeplane_server) as other,
+    ):
+        await make_events(client, 2)
+        _, cursor = await page(client, limit=2)
+        assert cursor is not None
+        turned = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
+        for arguments in (
+            {"cursor": "forged"},
+            {"cursor": "not base64 !"},
+            {"cursor": "ä"},
+            {"cursor": turned},
+            {"cursor": cursor[:10]},
+            {"cursor": cursor, "types": ["call.finished"]},
+            {"cursor": cursor, "after": 1},
+        ):
+            text = await failure_of(client, "ledger_events", limit=2, **arguments)
+            assert text.startswith("CURSOR_INVALID: "), arguments
+            assert "\nhint: start again without a cursor" in text
+        assert (await failure_of(client, "task_list", cursor=cursor)).startswith("CURSOR_INVALID: ")
+        assert (await failure_of(other, "ledger_events", limit=2, cursor=cursor)).startswith("CURSOR_INVALID: ")
+        theirs = await session_of(client)
+        assert await text_of(other, "ledger_events", limit=2, cursor=cursor, session_id=theirs)
+        assert (await page(client, limit=2, cursor=cursor))[0] == [3, 4]
+
+
+class Later(SystemClock):
+    """A clock that can be put forward."""
+
+    def __init__(self) -> None:
+        self.ahead_sec = 0
+
+    def monotonic_ns(self) -> int:
+        return super().monotonic_ns() + self.ahead_sec * SECOND_NS
+
+
+@asynccontextmanager
+async def in_process(repo: Path, clock: Later) -> AsyncIterator[McpSurface]:
+    workspace = Workspace(root=repo)
+    loaded = configuration(workspace, ["sessions.idle_timeout_sec=100000"], {}).without_terminal()
+    async with running(workspace, loaded=loaded, clock=clock) as plane:
+        yield McpSurface(
+            conveyor=plane.conveyor,
+            resources=Resources([LedgerResources(plane.conveyor)]),
+            version="0",
+            default_toolset="all",
+            session_idle_sec=100,
+            max_body_bytes=100,
+            max_sessions=1,
+            on_disconnect=plane.sessions.disconnect,
+        )
+
+
+async def test_a_cursor_lives_for_an_hour(repo: Path) -> None:
+    clock = Later()
+    async with in_process(repo, clock) as surface, Client(surface.server, mode=LEGACY, cache=None) as client:
+        await make_events(client, 2)
+        found = re.search(r"\nmore: cursor=(\S+)$", await text_of(client, "ledger_events", limit=2))
+        assert found
+
+        clock.ahead_sec = 3599
+        assert await text_of(client, "ledger_events", limit=2, cursor=found[1])
+        clock.ahead_sec = 3610
+        text = await failure_of(client, "ledger_events", limit=2, cursor=found[1])
+
+    assert text.startswith("CURSOR_EXPIRED: this cursor is more than an hour old")

@@ -1,0 +1,150 @@
+"""Which tools are listed, and how they are described."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+import pytest
+from mcp import Client, MCPError
+
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.surfaces.mcp.tools import Tools
+from tests.clients.fixture_operations import SCHEMA_2020_12, ConformanceOperations
+from tests.harness import Server
+
+from .clients import ERAS, WAYS, Way, connected
+from .operations import SurfaceOperations
+
+pytestmark = pytest.mark.anyio
+
+SNAPSHOT: Final = Path(__file__).parent / "snapshots" / "tools_list.json"
+UPDATE: Final = "UPDATE_SNAPSHOTS"
+LARGEST: Final = 12 * 1024
+
+
+async def names(client: Client) -> list[str]:
+    return [tool.name for tool in (await client.list_tools()).tools]
+
+
+async def listing(server: Server, toolset: str | None = None) -> str:
+    """The tools as they go over the wire."""
+    async with connected(server, toolset=toolset) as client:
+        listed = await client.list_tools()
+    tools = listed.model_dump(by_alias=True, mode="json", exclude_none=True)["tools"]
+    return json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
+
+
+async def test_the_default_list_is_the_one_in_the_snapshot(codeplane_server: Server) -> None:
+    """An agent reads this list in every session: a change of it is meant, or it is a mistake.
+
+    `UPDATE_SNAPSHOTS=1 pytest tests/surfaces/mcp/test_tools.py` writes the list as it is now.
+    """
+    found = json.loads(await listing(codeplane_server))
+    if os.environ.get(UPDATE) == "1":
+        SNAPSHOT.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+
+    assert found == json.loads(SNAPSHOT.read_text()), f"run it with {UPDATE}=1 if this was meant"
+
+
+async def test_the_default_list_is_small(codeplane_server: Server) -> None:
+    default, everything = await listing(codeplane_server), await listing(codeplane_server, "all")
+
+    print(f"tools/list: {len(default.encode())} bytes by default, {len(everything.encode())} bytes for all")
+    assert len(default.encode()) < LARGEST
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_server: Server) -> None:
+    async with connected(codeplane_server, way=way) as client:
+        assert await names(client) == ["status"]
+    async with connected(codeplane_server, way=way, toolset="session,core") as client:
+        assert await names(client) == [
+            "session_close",
+            "session_configure",
+            "session_create",
+            "session_info",
+            "status",
+        ]
+    async with connected(codeplane_server, way=way, toolset="all") as client:
+        assert {"ledger_events", "session_info", "status", "task_list"} <= set(await names(client))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way, codeplane_server: Server) -> None:
+    async with connected(codeplane_server, way=way, toolset="core,nonsense") as client:
+        with pytest.raises(MCPError) as caught:
+            await client.list_tools()
+
+    assert caught.value.error.code == -32602
+    assert "'nonsense'" in caught.value.error.message
+    assert "use all, core, ledger, operation, session, status, task" in caught.value.error.message
+
+
+@pytest.mark.parametrize("toolset", ("Fixture", " fixture , ", "fixture,,fixture", ",", "", None))
+def test_the_spelling_of_toolsets_is_forgiven(toolset: str | None) -> None:
+    tools = Tools(Catalogue([SurfaceOperations(), ConformanceOperations()]), default_toolset="fixture")
+
+    listed = [tool.name for tool in tools.listed(toolset, structured=False)]
+
+    assert listed
+    assert all(name.startswith("fixture_") for name in listed)
+
+
+def test_an_unknown_default_is_found_out_too() -> None:
+    tools = Tools(Catalogue([SurfaceOperations()]), default_toolset="nonsense")
+
+    with pytest.raises(InvalidArgument) as caught:
+        tools.listed(None, structured=False)
+
+    assert caught.value.details == {"unknown": ["nonsense"], "known": ["all", "fixture"]}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_streams_are_not_tools(era: str, fixture_server: Server) -> None:
+    async with connected(fixture_server, way=Way(transport="http", era=era)) as client:
+        listed = await names(client)
+
+    assert "fixture_answer" in listed
+    assert not {"ledger_watch", "fixture_ticks"} & set(listed)
+
+
+async def test_output_schemas_are_listed_for_programs_alone(fixture_server: Server) -> None:
+    async with connected(fixture_server) as client:
+        assert [tool for tool in (await client.list_tools()).tools if tool.output_schema] == []
+    async with connected(fixture_server, structured=True) as client:
+        assert [tool for tool in (await client.list_tools()).tools if not tool.output_schema] == []
+
+
+async def test_hints_say_what_a_tool_can_do(fixture_server: Server) -> None:
+    async with connected(fixture_server) as client:
+        hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+
+    told = {
+        name: (found.read_only_hint, found.destructive_hint, found.open_world_hint)
+        for name, found in hints.items()
+        if found is not None
+    }
+    assert told["fixture_answer"] == (True, None, False)
+    assert told["fixture_write"] == (None, False, False)
+    assert told["fixture_destroy"] == (None, True, False)
+    assert told["fixture_send"] == (None, False, True)
+    assert told["fixture_shell"] == (None, True, True)
+
+
+async def test_mutations_take_an_idempotency_key_and_reads_do_not(fixture_server: Server) -> None:
+    async with connected(fixture_server) as client:
+        schemas = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    assert schemas["fixture_write"]["properties"]["idempotency_key"] == {"type": "string"}
+    assert "idempotency_key" not in schemas["fixture_answer"]["properties"]
+
+
+def test_a_schema_of_an_operations_own_is_listed_as_it_is() -> None:
+    tools = Tools(Catalogue([ConformanceOperations()]), default_toolset="all")
+
+    assert tools.input_schema("json_schema_2020_12_tool") == SCHEMA_2020_12
+    assert tools.input_schema("no_such_tool") is None

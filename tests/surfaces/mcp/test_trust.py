@@ -1,0 +1,77 @@
+"""Agents act for the owner and are never the owner; whoever shows a wrong token is nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import Server
+
+from .clients import ERAS, WAYS, Way, connected, failure_of, text_of
+
+pytestmark = pytest.mark.anyio
+
+each_way = pytest.mark.parametrize("way", WAYS, ids=str)
+
+
+@each_way
+async def test_a_client_is_an_agent_by_the_name_it_gives(way: Way, fixture_server: Server) -> None:
+    async with connected(fixture_server, way=way, name="somebody") as client:
+        assert await text_of(client, "fixture_whoami") == "agent:somebody"
+
+
+@pytest.mark.parametrize("name", ("owner", "owner:owner", "system:unidentified", "cpl"))
+async def test_no_name_makes_an_agent_the_owner(name: str, fixture_server: Server) -> None:
+    async with connected(fixture_server, name=name) as client:
+        assert await text_of(client, "fixture_whoami") == f"agent:{name}"
+        assert (await failure_of(client, "fixture_destroy")).startswith("POLICY_DENIED: ")
+
+
+@each_way
+async def test_what_destroys_leaves_or_is_a_shell_is_denied(way: Way, fixture_server: Server) -> None:
+    async with connected(fixture_server, way=way) as client:
+        for tool, reason in (
+            ("fixture_destroy", "it can destroy work or history"),
+            ("fixture_send", "it sends things out of this machine"),
+            ("fixture_shell", "it runs a shell command"),
+        ):
+            text = await failure_of(client, tool)
+            assert text.startswith("POLICY_DENIED: ")
+            assert reason in text
+        assert await text_of(client, "fixture_write", name="x") == "wrote x as agent:tester"
+
+
+@each_way
+async def test_an_agent_cannot_make_the_log_forget(way: Way, codeplane_server: Server) -> None:
+    async with connected(codeplane_server, way=way) as client:
+        text = await failure_of(client, "ledger_retain")
+
+    assert text.startswith("POLICY_DENIED: ledger.retain is not allowed: ")
+    assert "agent:tester was not given leave for ledger.retain" in text
+    assert "\nhint: the owner can allow it in .codeplane/config.yaml under trust.allow" in text
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("credential", ("Bearer wrong", "Bearer", "Basic b3duZXI6b3duZXI=", "wrong"))
+async def test_a_wrong_credential_is_refused_and_not_ignored(credential: str, era: str, fixture_server: Server) -> None:
+    headers = {"authorization": credential}
+    async with connected(fixture_server, way=Way(transport="http", era=era), headers=headers) as client:
+        text = await failure_of(client, "fixture_answer", size=1)
+
+    assert text.startswith("UNAUTHORIZED: the token is not the owner's")
+
+
+async def test_a_wrong_credential_does_not_open_a_session(fixture_server: Server) -> None:
+    async with connected(fixture_server, headers={"authorization": "Bearer wrong"}) as client:
+        result = await client.call_tool("session_info", {})
+
+    assert result.is_error
+    assert result.meta is not None
+    assert result.meta["codeplane/meta"]["session_id"] is None
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_owners_own_token_does_not_make_an_agent_the_owner(era: str, fixture_server: Server) -> None:
+    headers = {"authorization": f"Bearer {fixture_server.token}"}
+    async with connected(fixture_server, way=Way(transport="http", era=era), headers=headers) as client:
+        assert await text_of(client, "fixture_whoami") == "agent:tester"
+        assert (await failure_of(client, "fixture_destroy")).startswith("POLICY_DENIED: ")

@@ -1,0 +1,131 @@
+"""What is built installs and runs by itself, and what is locked is locked."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from codeplane import __version__
+from tests.harness import make_repo
+from tests.surfaces.cli.test_shim import Shim
+from tests.surfaces.http.wire import at
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+LOCKS = {
+    "requirements.lock": [*PROJECT["dependencies"], *EXTRAS["build"]],
+    "requirements-dev.lock": [*PROJECT["dependencies"], *EXTRAS["build"], *EXTRAS["dev"]],
+    "requirements-bench.lock": [*PROJECT["dependencies"], *EXTRAS["bench"]],
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built with what the lock holds."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's `cpl` in an environment that holds nothing else."""
+    venv = tmp_path_factory.mktemp("clean") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, timeout=120)
+    install = [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return venv / "bin/cpl"
+
+
+@pytest.fixture(scope="module")
+def repo(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository that the installed one serves."""
+    made = make_repo(tmp_path_factory.mktemp("packaged") / "repo")
+    assert run(installed, "up", "-d", cwd=made).returncode == 0
+    yield made
+    assert "ended" in run(installed, "down", cwd=made).stdout
+
+
+def run(program: Path, *arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE"))}
+    return subprocess.run([str(program), *arguments], cwd=cwd, env=environ, capture_output=True, text=True, timeout=120)
+
+
+class TestWheel:
+    def test_it_holds_the_docs_and_nothing_of_the_tests(self, wheel: Path) -> None:
+        names = set(zipfile.ZipFile(wheel).namelist())
+        docs = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+        assert docs
+        assert {f"codeplane/_docs/{name}" for name in docs} <= names
+        assert not [
+            name for name in names if not name.startswith(("codeplane/", f"codeplane-{__version__}.dist-info/"))
+        ]
+        assert not [name for name in names if name.endswith((".pyc", ".db", ".jsonl"))]
+
+    def test_version(self, installed: Path, tmp_path: Path) -> None:
+        assert run(installed, "--version", cwd=tmp_path).stdout == f"cpl {__version__}\n"
+
+    def test_it_serves_a_fresh_repository(self, installed: Path, repo: Path) -> None:
+        done = run(installed, "status", cwd=repo)
+        assert done.returncode == 0, done.stderr
+        assert f"repository  {repo} at " in done.stdout
+        assert run(installed, "call", "ledger.verify", cwd=repo).stdout.startswith("sound: ")
+        assert run(installed, "doctor", cwd=repo).returncode == 0
+
+    def test_clients_are_shown_the_docs(self, installed: Path, repo: Path) -> None:
+        with subprocess.Popen(
+            [str(installed), "mcp"], cwd=repo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            client = Shim(process)
+            client.hello()
+            client.send("resources/list", number=1)
+            resources = at(client.receive(), "result", "resources")
+            client.stdin.close()
+            assert process.wait(timeout=30) == 0
+        assert isinstance(resources, list)
+        listed = {str(resource["uri"]) for resource in resources}
+        for path in (ROOT / "docs").rglob("*.md"):
+            name = path.relative_to(ROOT / "docs").with_suffix("")
+            assert any(uri.endswith(str(name)) for uri in listed), (name, listed)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+class TestLocks:
+    def test_it_names_no_index(self, lock: str) -> None:
+        text = (ROOT / lock).read_text()
+        assert not re.search(r"https?://|file:/|^-", text, re.MULTILINE)
+
+    def test_every_requirement_is_pinned_and_hashed(self, lock: str) -> None:
+        for requirement, hashes in _locked(lock):
+            assert re.fullmatch(r"==[^*]+", str(requirement.specifier)), requirement
+            assert hashes, requirement
+
+    def test_it_fits_the_project(self, lock: str) -> None:
+        pinned = {canonicalize_name(requirement.name): requirement for requirement, _ in _locked(lock)}
+        for text in LOCKS[lock]:
+            wanted = Requirement(text)
+            if wanted.marker is not None and not wanted.marker.evaluate():
+                continue
+            (pin,) = pinned[canonicalize_name(wanted.name)].specifier
+            assert wanted.specifier.contains(pin.version, prereleases=True), (wanted, pin)
+
+
+def _locked(lock: str) -> Iterator[tuple[Requirement, list[str]]]:
+    lines = [line for line in (ROOT / lock).read_text().splitlines() if not line.lstrip().startswith("#")]
+    for entry in "\n".join(lines).replace("\\\n", " ").splitlines():
+        text, *hashes = entry.split("--hash=")
+        if text.strip():
+            yield Requirement(text.strip()), [found for found in hashes if found.startswith("sha256:")]

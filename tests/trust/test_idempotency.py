@@ -1,0 +1,307 @@
+"""Keys: the first result again, a conflict for other arguments, and never a second run of what may have been done."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from codeplane.app import Plane
+from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import ERRORS
+from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.operation import Result
+from codeplane.kernel.record import CALL_STARTED
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, events, of_call, plane, run
+from tests.kernel.stages import exchange
+
+KEYED: JsonObject = {"text": "x", "idempotency_key": "k"}
+
+
+async def error_of(opened: Plane, name: str, arguments: JsonObject) -> str | None:
+    outcome = await opened.conveyor.call(name, arguments, AGENT)
+    return outcome.error.name if outcome.error else None
+
+
+async def streamed(opened: Plane, name: str, arguments: JsonObject) -> list[Result | Outcome]:
+    return [item async for item in opened.conveyor.stream(name, arguments, AGENT)]
+
+
+def test_the_same_call_gives_the_first_result_and_runs_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            again = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert (first.meta.replayed, again.meta.replayed) == (False, True)
+            assert again.result == first.result
+            assert again.result_json == first.result_json
+            assert ops.ran == ["fixture.write"]
+            assert [event.type for event in await of_call(opened, again)] == ["call.replayed"]
+
+    run(scenario())
+
+
+def test_what_has_no_key_or_another_one_runs_each_time(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            for arguments in ({}, {}, {"idempotency_key": "a"}, {"idempotency_key": "b"}):
+                assert await error_of(opened, "fixture.write", {"text": "x", **arguments}) is None
+            # A key belongs to one operation, and reads have none.
+            assert await error_of(opened, "fixture.plan", {"text": "x", "idempotency_key": "a"}) is None
+            for _ in range(2):
+                assert await error_of(opened, "fixture.read", KEYED) is None
+            assert len(ops.ran) == 7
+
+    run(scenario())
+
+
+def test_a_key_belongs_to_its_owner(tmp_path: Path) -> None:
+    class Somebody:
+        def identify(self, caller: object) -> Actor:
+            return Actor(kind=ActorKind.DEVICE, actor_id="d", owner_id="somebody")
+
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            assert (await opened.conveyor.call("fixture.write", KEYED, AGENT)).error is None
+            # The owner's agents and the owner are one here.
+            assert (await opened.conveyor.call("fixture.write", KEYED, OWNER)).meta.replayed
+            other = await exchange(opened, identity=Somebody()).call("fixture.write", KEYED, AGENT)
+            assert not other.meta.replayed
+            assert len(ops.ran) == 2
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("name", ["fixture.slow", "fixture.write"])
+def test_ten_at_once_run_once(tmp_path: Path, name: str) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            calls = [asyncio.ensure_future(opened.conveyor.call(name, KEYED, AGENT)) for _ in range(10)]
+            if name == "fixture.slow":
+                await ops.started.wait()
+                ops.release.set()
+            outcomes = await asyncio.gather(*calls)
+            assert ops.ran == [name]
+            assert {outcome.result_json for outcome in outcomes} == {outcomes[0].result_json}
+            assert sum(outcome.meta.replayed for outcome in outcomes) == 9
+
+    run(scenario())
+
+
+def test_other_arguments_are_a_conflict_and_an_audit_event(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert await error_of(opened, "fixture.write", {**KEYED, "text": "y"}) == "IDEMPOTENCY_CONFLICT"
+            assert ops.ran == ["fixture.write"]
+            (event,) = await events(opened, "idempotency.conflict")
+            assert event.stream == "audit"
+            assert event.payload == {
+                "owner_id": "owner",
+                "operation": "fixture.write",
+                "key": "k",
+                "arguments_hash": digest(canonical({"text": "y"})),
+                "first_arguments_hash": digest(canonical({"text": "x"})),
+            }
+            # The conflict did not take the key away from the first.
+            assert (await opened.conveyor.call("fixture.write", KEYED, AGENT)).meta.replayed
+
+    run(scenario())
+
+
+def test_it_survives_a_restart(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+        async with plane(tmp_path, operations=[ops]) as opened:
+            again = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert again.result_json == first.result_json
+            assert again.meta.replayed
+            assert ops.ran == ["fixture.write"]
+
+    run(scenario())
+
+
+def test_what_was_cut_off_by_a_crash_is_unknown_and_not_run_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            intent: JsonObject = {
+                "operation": "fixture.write",
+                "mutates": True,
+                "budget": "mutation",
+                "arguments_hash": digest(canonical({"text": "x"})),
+                "idempotency_key": "k",
+                "owner_id": "owner",
+            }
+            ids = Correlation(call_id="call_cut", task_id="task_cut", session_id="sess_cut")
+            await opened.log.append([Draft(stream="task/task_cut", type=CALL_STARTED, payload=intent, correlation=ids)])
+            assert await error_of(opened, "fixture.write", KEYED) == "OUTCOME_UNKNOWN"
+        async with plane(tmp_path, operations=[ops]) as opened:
+            for _ in range(2):
+                assert await error_of(opened, "fixture.write", KEYED) == "OUTCOME_UNKNOWN"
+            assert await error_of(opened, "fixture.write", {**KEYED, "text": "y"}) == "IDEMPOTENCY_CONFLICT"
+            assert ops.ran == []
+            assert await error_of(opened, "fixture.write", {**KEYED, "idempotency_key": "new"}) is None
+
+    run(scenario())
+
+
+def test_what_was_cancelled_is_unknown(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            running = asyncio.ensure_future(opened.conveyor.call("fixture.slow", KEYED, AGENT))
+            await ops.started.wait()
+            running.cancel()
+            await asyncio.wait({running})
+            assert await error_of(opened, "fixture.slow", KEYED) == "OUTCOME_UNKNOWN"
+            assert ops.ran == ["fixture.slow"]
+
+    run(scenario())
+
+
+def test_what_ran_out_of_time_is_unknown_though_the_error_may_be_retried(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            assert await error_of(opened, "fixture.short", KEYED) == "DEADLINE_EXCEEDED"
+            assert await error_of(opened, "fixture.short", KEYED) == "OUTCOME_UNKNOWN"
+            assert ops.ran == ["fixture.short"]
+
+    run(scenario())
+
+
+def test_what_was_cancelled_before_it_ran_leaves_the_key_free(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            await opened.conveyor.call("fixture.read", {}, AGENT)
+            intent = asyncio.Event()
+
+            class Log:
+                async def append(self, drafts: list[Draft]) -> object:
+                    writing = asyncio.ensure_future(opened.log.append(drafts))
+                    intent.set()
+                    return await asyncio.shield(writing)
+
+                def __getattr__(self, name: str) -> object:
+                    return getattr(opened.log, name)
+
+            running = asyncio.ensure_future(exchange(opened, log=Log()).call("fixture.write", KEYED, AGENT))
+            await intent.wait()
+            running.cancel()
+            await asyncio.wait({running})
+            await opened.log.flush()
+            assert len(await events(opened, "call.started")) == 1
+            assert ops.ran == ["fixture.read"]
+            assert await error_of(opened, "fixture.write", KEYED) is None
+            assert ops.ran == ["fixture.read", "fixture.write"]
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.name)
+def test_a_failure_is_given_again_unless_it_is_worth_retrying(tmp_path: Path, kind: type[Exception]) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        error = next(found for found in ERRORS if found is kind)
+        unknown = error.name in ("OUTCOME_UNKNOWN", "CANCELLED", "DEADLINE_EXCEEDED")
+        async with plane(tmp_path, operations=[ops]) as opened:
+            arguments: JsonObject = {"text": error.name, "idempotency_key": "k"}
+            first = await opened.conveyor.call("fixture.fail", arguments, AGENT)
+            again = await opened.conveyor.call("fixture.fail", arguments, AGENT)
+            assert first.error is not None
+            assert again.error is not None
+            assert first.error.name == error.name
+            assert again.error.name == ("OUTCOME_UNKNOWN" if unknown else error.name)
+            free = error.retryable and not unknown
+            assert len(ops.ran) == (2 if free else 1)
+            if not free and not unknown:
+                assert again.meta.replayed
+                assert (again.error.message, again.error.hint) == (first.error.message, first.error.hint)
+
+    run(scenario())
+
+
+def test_a_refusal_uses_up_no_key(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, "limits.max_mutations=0", operations=[ops]) as opened:
+            assert await error_of(opened, "fixture.write", KEYED) == "TASK_BUDGET_EXCEEDED"
+            assert await error_of(opened, "fixture.write", KEYED) == "TASK_BUDGET_EXCEEDED"
+            await opened.conveyor.call("session.configure", {"limits_delta": {"add_mutations": 5}}, AGENT)
+            assert await error_of(opened, "fixture.write", KEYED) is None
+
+    run(scenario())
+
+
+def test_a_result_that_was_dropped_is_gone_and_not_made_anew(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, "ledger.blob_bytes=1024", operations=[ops]) as opened:
+            for key in "abcdefgh":
+                arguments: JsonObject = {"text": key * 200, "idempotency_key": key}
+                assert await error_of(opened, "fixture.write", arguments) is None
+            assert await error_of(opened, "fixture.write", {"text": "a" * 200, "idempotency_key": "a"}) == "RESULT_GONE"
+            assert await error_of(opened, "fixture.write", {"text": "h" * 200, "idempotency_key": "h"}) is None
+            too_large: JsonObject = {"text": "l" * 2000, "idempotency_key": "l"}
+            assert await error_of(opened, "fixture.write", too_large) is None
+            assert await error_of(opened, "fixture.write", too_large) == "RESULT_GONE"
+            assert len(ops.ran) == 9
+
+    run(scenario())
+
+
+def test_a_key_holds_when_the_call_is_made_as_a_stream(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, "limits.max_mutations=1", operations=[ops]) as opened:
+            first = await streamed(opened, "fixture.write", KEYED)
+            again = await streamed(opened, "fixture.write", KEYED)
+            assert first[0] == again[0] == Answered(answer="x1")
+            ending = again[1]
+            assert isinstance(ending, Outcome)
+            assert ending.meta.replayed
+            assert ops.ran == ["fixture.write"]
+
+    run(scenario())
+
+
+def test_a_stream_with_a_key_runs_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = await streamed(opened, "fixture.stream_write", KEYED)
+            assert len(first) == 2
+            (ending,) = await streamed(opened, "fixture.stream_write", KEYED)
+            assert isinstance(ending, Outcome)
+            assert ending.error is not None
+            # Its items are not kept, but that it was done is known.
+            assert ending.error.name == "RESULT_GONE"
+            assert ops.ran == ["fixture.stream_write"]
+
+    run(scenario())
+
+
+def test_a_failed_stream_with_a_key_is_not_run_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            arguments: JsonObject = {"text": "wait", "idempotency_key": "k"}
+            for code in ("DEADLINE_EXCEEDED", "OUTCOME_UNKNOWN"):
+                ending = (await streamed(opened, "fixture.stream_write", arguments))[-1]
+                assert isinstance(ending, Outcome)
+                assert ending.error is not None
+                assert ending.error.name == code
+            assert ops.ran == ["fixture.stream_write"]
+
+    run(scenario())
