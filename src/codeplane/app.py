@@ -10,7 +10,9 @@ from pathlib import Path
 from codeplane import __version__
 from codeplane.adapters.disk import refusal, replace_file
 from codeplane.adapters.file_lock import FileLock
+from codeplane.adapters.git_cli import GitCli
 from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.adapters.yaml_config import LoadedConfig, load_config
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
@@ -28,6 +30,11 @@ from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.repo.index.indexer import Indexer
+from codeplane.repo.index.service import IndexService
+from codeplane.repo.query.read import ReadOperations
+from codeplane.repo.query.search import SearchOperations
+from codeplane.repo.truth.freshness import Fresh
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import LocalIdentity, owner_token
 from codeplane.trust.rules import Rules
@@ -76,6 +83,7 @@ class Plane:
     retention: Retention
     conveyor: Conveyor
     metrics: Metrics
+    index: IndexService
     token: str
 
 
@@ -99,6 +107,7 @@ async def running(
         stack.callback(logs.close)
         plane = _wire(workspace, loaded, operations, health, clock, logs)
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
+        stack.push_async_callback(plane.index.stop)
         found = await recover(plane.log)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
@@ -141,10 +150,12 @@ def _wire(
     sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits, observer=metrics)
     retention = Retention(log=log, config=config.retention, clock=clock)
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
+    index = _index(workspace, loaded, log, repo, clock, logs)
     parts = {
         "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
         "ledger": lambda call: _ledger_part(log),
         "session": session_operations.state,
+        "index": index.state,
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
     listing = CatalogueOperations()
@@ -153,6 +164,9 @@ def _wire(
             listing,
             StatusOperations(parts=parts),
             session_operations,
+            index,
+            SearchOperations(fresh=index.ready, cursors=cursors),
+            ReadOperations(root=workspace.root, max_file_bytes=config.index.max_file_bytes),
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -201,7 +215,31 @@ def _wire(
         retention=retention,
         conveyor=conveyor,
         metrics=metrics,
+        index=index,
         token=token,
+    )
+
+
+def _index(
+    workspace: Workspace, loaded: LoadedConfig, log: SqliteLog, repo: GitRepo, clock: Clock, logs: Logs
+) -> IndexService:
+    config = loaded.config.index
+    said = logs.logger("index")
+    return IndexService(
+        indexer=lambda published: Indexer(
+            root=workspace.root,
+            home=workspace.home,
+            git_at=GitCli,
+            repo=repo,
+            clock=clock,
+            max_file_bytes=config.max_file_bytes,
+            published=published,
+        ),
+        fresh=lambda indexer: Fresh(indexer=indexer, clock=clock, verify_after_sec=config.verify_after_sec),
+        watcher=Watcher(workspace.root) if config.watch else None,
+        log=log,
+        wait_sec=config.wait_sec,
+        said=lambda event, facts: said.warning(event, **facts),
     )
 
 

@@ -64,6 +64,7 @@ class Serving:
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
             plane.logs.capture_stdlib()
+            plane.index.start()
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
             self._health.port = port
@@ -117,7 +118,7 @@ class Serving:
             conveyor=plane.conveyor,
             identity=identity,
             ending=self._stopping.is_set,
-            problems=self._problems,
+            problems=lambda: self._problems(plane),
             metrics=plane.metrics.render,
         )
         streams = EndsWith(surface.http, self._stopping, announce=True)
@@ -134,9 +135,9 @@ class Serving:
         ]
         return build(routes)
 
-    def _problems(self) -> list[str]:
+    def _problems(self, plane: Plane) -> list[str]:
         ending = ["the server is ending"] if self._stopping.is_set() else []
-        return ending + self._health.problems()
+        return ending + self._health.problems() + plane.index.problems()
 
     def _facts(self, plane: Plane, host: str, port: int) -> JsonObject:
         shown = f"[{host}]" if ":" in host else host

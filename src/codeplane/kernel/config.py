@@ -87,6 +87,15 @@ class TrustConfig(Section):
     allow: tuple[str, ...] = Field((), description="operations that run though they are destructive, outward or shell")
 
 
+class IndexConfig(Section):
+    """What is known of the repository."""
+
+    watch: bool = Field(True, description="listen to the system's file events; off, every answer walks the disk")
+    max_file_bytes: int = Field(10 * 1024 * 1024, ge=1024, description="larger files are not indexed, and counted")
+    verify_after_sec: float = Field(30.0, gt=0, description="a whole walk at least this often while questions come")
+    wait_sec: float = Field(30.0, gt=0, description="how long a question waits for the first index")
+
+
 class McpConfig(Section):
     """The MCP surface."""
 
@@ -103,4 +112,5 @@ class Config(Section):
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()
+    index: IndexConfig = IndexConfig()
     mcp: McpConfig = McpConfig()

@@ -344,6 +344,18 @@ class BindRefused(
     """The address is not loopback, or cannot be bound."""
 
 
+class IndexNotReady(
+    CodePlaneError,
+    name="INDEX_NOT_READY",
+    code=4002,
+    http=503,
+    rpc="unavailable",
+    hint="call again in a moment; cpl status shows how far it is",
+    retryable=True,
+):
+    """The repository is still being read for the first time."""
+
+
 class TaskBudgetExceeded(
     CodePlaneError,
     name="TASK_BUDGET_EXCEEDED",

@@ -71,24 +71,34 @@ def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFac
     """The server that answers for the workspace right now, or None; one that is about to end does not count."""
     try:
         facts = facts_of(json.loads(workspace.server.read_text()))
-        health = _health(facts)
+        status, health = _probe(facts, "/health")
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError, HTTPException):
         return None
     # The file may be old or forged, and somebody else may have the port by now:
     # what answers has to be the process of that number, serving this repository.
-    if health.get("repo") != str(workspace.root) or health.get("pid") != facts.pid:
+    if status != 200 or health.get("repo") != str(workspace.root) or health.get("pid") != facts.pid:
         return None
     return facts if even_ending or health.get("status") == "ok" else None
 
 
-def _health(facts: ServerFacts) -> JsonObject:
+def not_ready(facts: ServerFacts) -> str | None:
+    """Why a server that answers is not ready yet, or None when it is."""
+    try:
+        status, answer = _probe(facts, "/ready")
+    except (OSError, ValueError, HTTPException) as error:
+        return str(error)
+    problems = answer.get("problems")
+    return None if status == 200 else "; ".join(map(str, problems)) if isinstance(problems, list) else "not ready"
+
+
+def _probe(facts: ServerFacts, path: str) -> tuple[int, JsonObject]:
     if not (facts.host.startswith("127.") or facts.host == "::1"):
         raise ValueError("a server is never on another machine")
     connection = HTTPConnection(facts.host, facts.port, timeout=_PROBE_TIMEOUT_SEC)
     try:
-        connection.request("GET", "/health")
+        connection.request("GET", path)
         response = connection.getresponse()
         answer = json.loads(response.read(_LONGEST_ANSWER))
-        return answer if response.status == 200 and isinstance(answer, dict) else {}
+        return response.status, answer if isinstance(answer, dict) else {}
     finally:
         connection.close()

@@ -10,7 +10,7 @@ import typer
 from codeplane.kernel.errors import ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server
+from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server, not_ready
 from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
 
@@ -33,7 +33,10 @@ def up(
         return
     if detach:
         found, started = start_server(workspace, overrides=overrides or ())
+        problem = _wait_until_ready(found)
         _show(workspace, found, as_json=as_json, note="started" if started else "already running")
+        if problem is not None:
+            print(f"warning: not ready yet: {problem}; see: cpl status", file=sys.stderr)
         return
     deadline = time.monotonic() + START_TIMEOUT_SEC
     while running is None:
@@ -47,6 +50,14 @@ def up(
         time.sleep(POLL_SEC)
         running = find_server(workspace)
     _show(workspace, running, as_json=as_json, note="already running")
+
+
+def _wait_until_ready(facts: ServerFacts) -> str | None:
+    """Why it is still not ready after a while, or None."""
+    deadline = time.monotonic() + START_TIMEOUT_SEC
+    while (problem := not_ready(facts)) is not None and time.monotonic() < deadline:
+        time.sleep(POLL_SEC)
+    return problem
 
 
 def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:

@@ -1,0 +1,60 @@
+"""The git command line, in a clean environment and with NUL-separated output."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from codeplane.kernel.errors import NotFound, StorageFailed
+
+_TIMEOUT_SEC = 120.0
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "TMPDIR", "SYSTEMROOT")
+
+
+class GitCli:
+    """Runs git in one repository."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def tracked(self) -> list[tuple[str, int]]:
+        """Every file in git's index with its mode; submodules have mode 0o160000."""
+        entries = []
+        for line in self._lines("ls-files", "-z", "--stage", "--cached"):
+            facts, _, name = line.partition(b"\t")
+            entries.append((os.fsdecode(name), int(facts.split(b" ", 1)[0], 8)))
+        return entries
+
+    def untracked(self) -> list[str]:
+        """Files that git neither tracks nor ignores."""
+        return [os.fsdecode(line) for line in self._lines("ls-files", "-z", "--others", "--exclude-standard")]
+
+    def ignored(self) -> list[str]:
+        """What git ignores; a folder that is ignored as a whole is one entry ending in `/`."""
+        found = self._lines("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        return [os.fsdecode(line) for line in found]
+
+    def _lines(self, *arguments: str) -> list[bytes]:
+        return [line for line in self._run(*arguments).split(b"\0") if line]
+
+    def _run(self, *arguments: str) -> bytes:
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        command = ["git", "-c", "core.quotepath=off", *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self._root,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_SEC,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise NotFound("git is not installed, or not on PATH", hint="install git") from error
+        except subprocess.TimeoutExpired as error:
+            raise StorageFailed(f"git {arguments[0]} took longer than {_TIMEOUT_SEC:.0f} s") from error
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip()[:500]
+            raise StorageFailed(f"git {arguments[0]} failed: {said}", hint="check the repository: git status")
+        return done.stdout

@@ -1,0 +1,28 @@
+"""The system's file events, through watchfiles; hints only."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from watchfiles import Change, awatch
+
+_DEBOUNCE_MS = 50
+_STEP_MS = 20
+
+
+class Watcher:
+    """Tells which files below a root were touched."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def touched(self) -> AsyncIterator[set[str]]:
+        """Sets of paths relative to the root, as they are touched; OSError when watches run out."""
+        prefix = f"{self._root}/"
+        async for changes in awatch(
+            self._root, watch_filter=self._wanted, debounce=_DEBOUNCE_MS, step=_STEP_MS, recursive=True
+        ):
+            yield {path.removeprefix(prefix) for _, path in changes}
+
+    def _wanted(self, change: Change, path: str) -> bool:
+        inner = path.removeprefix(f"{self._root}/")
+        return not inner.startswith((".codeplane/", ".git/objects/", ".git/logs/")) and not inner.endswith(".lock")

@@ -1,0 +1,1 @@
+"""The repository plane: what is in the repository, and answers about it."""

@@ -1,0 +1,48 @@
+"""The text of all files in one contiguous file, mapped into memory: what makes exact search fast."""
+
+import mmap
+import os
+from pathlib import Path
+
+# Between files: no line and no match can reach from one into the next, and `^` and `$` hold at their ends.
+SEPARATOR = b"\n\0\n"
+
+
+class ContentFile:
+    """An append-only file of contents; what lies beyond the last committed length does not count."""
+
+    def __init__(self, path: Path, *, length: int) -> None:
+        """Open or create the file and forget what was never committed."""
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._file.truncate(length)
+        self._file.seek(length)
+        self.length = length
+
+    def append(self, content: bytes) -> int:
+        """Write a file's bytes and return where they begin."""
+        if self.length == 0:
+            self._file.write(SEPARATOR)
+            self.length = len(SEPARATOR)
+        offset = self.length
+        self._file.write(content)
+        self._file.write(SEPARATOR)
+        self.length += len(content) + len(SEPARATOR)
+        return offset
+
+    def sync(self) -> None:
+        """Bring what was appended to the disk, before the epoch that speaks of it."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def map(self) -> "mmap.mmap | bytes":
+        """The committed bytes, as they are now."""
+        self._file.flush()
+        if self.length == 0:
+            return b""
+        return mmap.mmap(self._file.fileno(), self.length, access=mmap.ACCESS_READ)
+
+    def close(self) -> None:
+        """Close the file; maps that are still held stay valid."""
+        self._file.close()

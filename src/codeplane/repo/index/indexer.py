@@ -1,0 +1,351 @@
+"""Keeping the index in step with the disk: list, stat, read what changed, publish an epoch."""
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.ports import RepoState
+from codeplane.repo.index.content import ContentFile
+from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.index.store import Epoch, IndexStore
+from codeplane.repo.truth.file import FileRead, read, stamp_of
+from codeplane.repo.truth.listing import GitAt, Listing, list_files
+
+_DEAD_SHARE = 0.5
+_DEAD_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What an update found."""
+
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.removed)
+
+
+Told = Callable[[Snapshot, Changes], None]
+
+
+class Indexer:
+    """The one writer of the index; its methods block and run off the event loop, one at a time."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        home: Path,
+        git_at: GitAt,
+        repo: RepoState,
+        clock: Clock,
+        max_file_bytes: int,
+        published: Told,
+    ) -> None:
+        self._root = root
+        self._home = home
+        self._git_at = git_at
+        self._repo = repo
+        self._clock = clock
+        self._max_file_bytes = max_file_bytes
+        self._published = published
+        self._lock = threading.Lock()
+        self.store = IndexStore(home / "index.db")
+        self._content: ContentFile | None = None
+        self._generation = 0
+        self._snapshot: Snapshot | None = None
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The state in force, or None before the first one."""
+        return self._snapshot
+
+    def start(self) -> Snapshot:
+        """Take up the last epoch if it is whole, and bring it up to date."""
+        with self._lock:
+            if not self._resume():
+                self._rebuild()
+        return self.reconcile()
+
+    def rebuild(self) -> Snapshot:
+        """Read everything anew."""
+        with self._lock:
+            return self._rebuild()
+
+    def reconcile(self) -> Snapshot:
+        """Look at every file's stamp and read what changed."""
+        with self._lock:
+            listing = list_files(self._root, self._git_at)
+            return self._update(listing.paths, listing)
+
+    def refresh(self, paths: Iterable[str]) -> Snapshot:
+        """Look again at these files only."""
+        with self._lock:
+            return self._update(paths, None)
+
+    def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
+        """Those of the files whose stamp on disk is not the one the snapshot knows."""
+        different = []
+        for path in paths:
+            known = snapshot.files.get(path)
+            if known is None or stamp_of(self._file(path)) != known.stamp:
+                different.append(path)
+        return different
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._lock:
+            if self._content is not None:
+                self._content.close()
+            self.store.close()
+
+    def _resume(self) -> bool:
+        epoch = self.store.newest()
+        if epoch is None:
+            return False
+        path = self._content_path(epoch.generation)
+        if not path.exists() or path.stat().st_size < epoch.content_length:
+            return False
+        self._generation = epoch.generation
+        self._content = ContentFile(path, length=epoch.content_length)
+        self._snapshot = Snapshot(
+            epoch=epoch.epoch_id,
+            commit=epoch.commit_sha,
+            files=self.store.files(),
+            content=self._content.map(),
+            sorted_until=epoch.sorted_until,
+            verified_at_ns=epoch.at_ns,
+            left_out={},
+        )
+        return True
+
+    def _rebuild(self) -> Snapshot:
+        listing = list_files(self._root, self._git_at)
+        previous = self._snapshot
+        generation = max(self._generation, previous.epoch if previous else 0) + 1
+        path = self._content_path(generation)
+        path.unlink(missing_ok=True)
+        content = ContentFile(path, length=0)
+        files: dict[str, Known] = {}
+        for name in listing.paths:
+            known = self._read(name, name in listing.tracked, content)
+            if known is not None:
+                files[name] = known
+        return self._adopt(content, generation, files, listing, Changes(changed=tuple(files)), whole=True)
+
+    def _update(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
+        snapshot, content = self._snapshot, self._content
+        assert snapshot is not None and content is not None
+        now = self._clock.now_ns()
+        wanted = list(paths)
+        files = dict(snapshot.files)
+        listed = set(wanted)
+        removed = [path for path in files if path not in listed] if listing is not None else []
+        changed: list[Known] = []
+        touched: list[Known] = []
+        for path in wanted:
+            known = files.get(path)
+            stamp = stamp_of(self._file(path))
+            if known is not None and stamp == known.stamp:
+                continue
+            if stamp is None:
+                if known is not None:
+                    removed.append(path)
+                continue
+            tracked = path in listing.tracked if listing is not None else known is not None and known.tracked
+            found = self._read(path, tracked, content, unless=known)
+            if found is None:
+                removed += [path] if known is not None else []
+            elif known is not None and (found.offset, found.skipped) == (known.offset, known.skipped):
+                touched.append(found)
+            else:
+                changed.append(found)
+        for path in removed:
+            files.pop(path, None)
+        files |= {found.path: found for found in (*touched, *changed)}
+        changes = Changes(
+            changed=tuple(found.path for found in changed),
+            removed=tuple(removed),
+            renamed=_renames(snapshot, removed, changed),
+        )
+        if changes:
+            return self._publish_update(snapshot, content, files, listing, changed, changes)
+        if touched:
+            self.store.touch(touched)
+        self._snapshot = replace(
+            snapshot,
+            files=_sorted(files) if touched else snapshot.files,
+            commit=self._repo.head(),
+            verified_at_ns=now if listing is not None else snapshot.verified_at_ns,
+            left_out=_left_out(listing) if listing is not None else snapshot.left_out,
+        )
+        return self._snapshot
+
+    def _publish_update(
+        self,
+        snapshot: Snapshot,
+        content: ContentFile,
+        files: dict[str, Known],
+        listing: Listing | None,
+        changed: list[Known],
+        changes: Changes,
+    ) -> Snapshot:
+        live = sum(known.length for known in files.values())
+        if content.length > _DEAD_BYTES and live < content.length * _DEAD_SHARE:
+            return self._compact(snapshot, content, files, listing, changes)
+        content.sync()
+        epoch = self._epoch(snapshot.epoch + 1, self._generation, content.length, snapshot.sorted_until)
+        self.store.publish(epoch, changed=changed, removed=changes.removed)
+        return self._take(epoch, content, files, listing, changes, verified=snapshot.verified_at_ns)
+
+    def _compact(
+        self,
+        snapshot: Snapshot,
+        content: ContentFile,
+        files: dict[str, Known],
+        listing: Listing | None,
+        changes: Changes,
+    ) -> Snapshot:
+        """Write the live texts into a new file, sorted again."""
+        everything = content.map()
+        generation = self._generation + 1
+        path = self._content_path(generation)
+        path.unlink(missing_ok=True)
+        fresh = ContentFile(path, length=0)
+        moved: dict[str, Known] = {}
+        for name, known in _sorted(files).items():
+            if known.skipped is None:
+                text = everything[known.offset : known.offset + known.length]
+                known = replace(known, offset=fresh.append(bytes(text)))
+            moved[name] = known
+        return self._adopt(fresh, generation, moved, listing, changes, whole=True, verified=snapshot.verified_at_ns)
+
+    def _adopt(
+        self,
+        content: ContentFile,
+        generation: int,
+        files: dict[str, Known],
+        listing: Listing | None,
+        changes: Changes,
+        *,
+        whole: bool,
+        verified: int | None = None,
+    ) -> Snapshot:
+        content.sync()
+        number = self._snapshot.epoch + 1 if self._snapshot else (self._last_epoch() + 1)
+        epoch = self._epoch(number, generation, content.length, content.length)
+        self.store.publish(epoch, changed=files.values(), removed=(), whole=whole)
+        old, self._content, self._generation = self._content, content, generation
+        if old is not None:
+            old.close()
+            old.path.unlink(missing_ok=True)
+        return self._take(epoch, content, files, listing, changes, verified=verified or epoch.at_ns)
+
+    def _take(
+        self,
+        epoch: Epoch,
+        content: ContentFile,
+        files: dict[str, Known],
+        listing: Listing | None,
+        changes: Changes,
+        *,
+        verified: int,
+    ) -> Snapshot:
+        previous = self._snapshot
+        left_out = _left_out(listing) if listing is not None else previous.left_out if previous else {}
+        self._snapshot = Snapshot(
+            epoch=epoch.epoch_id,
+            commit=epoch.commit_sha,
+            files=_sorted(files),
+            content=content.map(),
+            sorted_until=epoch.sorted_until,
+            verified_at_ns=epoch.at_ns if listing is not None else verified,
+            left_out=left_out,
+        )
+        self._published(self._snapshot, changes)
+        return self._snapshot
+
+    def _read(self, path: str, tracked: bool, content: ContentFile, unless: Known | None = None) -> Known | None:
+        """Read a file into the content; one whose digest is as before keeps its place."""
+        found = self._read_whole(path)
+        stamp = found.stamp
+        if stamp is None:
+            return None
+        if found.skipped is not None:
+            return Known(
+                path=path, stamp=stamp, digest=found.digest, offset=-1, length=0, tracked=tracked, skipped=found.skipped
+            )
+        if unless is not None and unless.skipped is None and unless.length == len(found.content):
+            same = unless.digest == found.digest
+            if same and self._same_bytes(unless, found.content):
+                return replace(unless, stamp=stamp, tracked=tracked)
+        return Known(
+            path=path,
+            stamp=stamp,
+            digest=found.digest,
+            offset=content.append(found.content),
+            length=len(found.content),
+            tracked=tracked,
+        )
+
+    def _read_whole(self, path: str) -> FileRead:
+        """Read a file, again when it was written meanwhile: what was read may be half of each."""
+        file = self._file(path)
+        found = read(file, max_bytes=self._max_file_bytes)
+        for _ in range(2):
+            if found.stamp is None or stamp_of(file) == found.stamp:
+                break
+            found = read(file, max_bytes=self._max_file_bytes)
+        return found
+
+    def _same_bytes(self, known: Known, content: bytes) -> bool:
+        snapshot = self._snapshot
+        return snapshot is not None and snapshot.content[known.offset : known.offset + known.length] == content
+
+    def _last_epoch(self) -> int:
+        newest = self.store.newest()
+        return newest.epoch_id if newest else 0
+
+    def _epoch(self, number: int, generation: int, length: int, sorted_until: int) -> Epoch:
+        return Epoch(
+            epoch_id=number,
+            at_ns=self._clock.now_ns(),
+            commit_sha=self._repo.head(),
+            generation=generation,
+            content_length=length,
+            sorted_until=sorted_until,
+        )
+
+    def _file(self, path: str) -> str:
+        # Text, not a Path: this runs for every file of the repository.
+        return f"{self._root}/{path}"
+
+    def _content_path(self, generation: int) -> Path:
+        return self._home / "content" / f"{generation:06d}.bin"
+
+
+def _sorted(files: dict[str, Known]) -> dict[str, Known]:
+    return dict(sorted(files.items(), key=lambda item: os.fsencode(item[0])))
+
+
+def _left_out(listing: Listing) -> dict[str, int]:
+    return {reason: len(paths) for reason, paths in listing.skipped.items()}
+
+
+def _renames(snapshot: Snapshot, removed: list[str], changed: list[Known]) -> tuple[tuple[str, str], ...]:
+    """A file that went and one that came with the same content are one that moved."""
+    gone: dict[str, list[str]] = {}
+    for path in removed:
+        known = snapshot.files.get(path)
+        if known is not None and known.digest:
+            gone.setdefault(known.digest, []).append(path)
+    pairs = []
+    for found in changed:
+        if found.path not in snapshot.files and gone.get(found.digest):
+            pairs.append((gone[found.digest].pop(0), found.path))
+    return tuple(pairs)

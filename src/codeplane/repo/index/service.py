@@ -1,0 +1,170 @@
+"""The index as a running part of CodePlane: built at the start, kept fresh, told about, rebuilt on request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import CodePlaneError, IndexNotReady
+from codeplane.kernel.event import Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.ports import EventLog
+from codeplane.repo.index.indexer import Changes, Indexer
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.truth.freshness import Fresh
+
+STREAM = "index"
+_NAMED = 50
+_MANY = 500
+
+
+class Watcher(Protocol):
+    """Hints about files that were touched."""
+
+    def touched(self) -> AsyncIterator[set[str]]: ...
+
+
+class Nothing(Request):
+    """No arguments."""
+
+
+class RebuildResult(Result):
+    """The state after everything was read anew."""
+
+    epoch: int
+    files: int
+    skipped: dict[str, int]
+
+
+class IndexService:
+    """Runs the indexer off the event loop and keeps it in step with the disk."""
+
+    def __init__(
+        self,
+        *,
+        indexer: Callable[[Callable[[Snapshot, Changes], None]], Indexer],
+        fresh: Callable[[Indexer], Fresh],
+        watcher: Watcher | None,
+        log: EventLog,
+        wait_sec: float,
+        said: Callable[[str, JsonObject], None],
+    ) -> None:
+        self._log = log
+        self._wait_sec = wait_sec
+        self._said = said
+        self._watcher = watcher
+        self._indexer = indexer(self._published)
+        self._fresh = fresh(self._indexer)
+        self._ready = asyncio.Event()
+        self._failure: str | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to index and to watch, unless that has begun already."""
+        if self._tasks:
+            return
+        self._tasks = [asyncio.create_task(self._build()), asyncio.create_task(self._watch())]
+
+    async def stop(self) -> None:
+        """End both and close the files."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await asyncio.to_thread(self._indexer.close)
+
+    async def ready(self) -> Fresh:
+        """What questions are answered from, when there is something; IndexNotReady when that takes too long."""
+        self.start()
+        try:
+            await asyncio.wait_for(self._ready.wait(), self._wait_sec)
+        except TimeoutError as error:
+            raise IndexNotReady(self._failure or "the first index is still being built") from error
+        return self._fresh
+
+    def problems(self) -> list[str]:
+        """Why questions cannot be answered yet."""
+        if self._ready.is_set() or not self._tasks:
+            return []
+        return [f"INDEX_NOT_READY: {self._failure or 'the first index is being built'}"]
+
+    def state(self, call: Call) -> JsonObject:
+        """The index in the words of `status`."""
+        snapshot = self._indexer.snapshot
+        if snapshot is None:
+            return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
+        skipped: JsonObject = dict(snapshot.skipped())
+        return {
+            "version": snapshot.epoch,
+            "commit": snapshot.commit,
+            "file_count": len(snapshot.texts),
+            "skipped": skipped,
+            "last_updated": rfc3339(snapshot.verified_at_ns),
+            "watching": self._fresh.watching,
+            "healthy": True,
+        }
+
+    @operation("index.rebuild", risk=Risk.WRITE, capability="index", timeout_sec=3600)
+    async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
+        """Read every file anew and publish a new epoch; normally nothing needs this."""
+        snapshot = await asyncio.to_thread(self._indexer.rebuild)
+        self._ready.set()
+        return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
+
+    async def _build(self) -> None:
+        if self._indexer.store.remade:
+            self._said("the index was remade", {"reason": self._indexer.store.remade})
+        try:
+            await asyncio.to_thread(self._indexer.start)
+        except (CodePlaneError, OSError) as error:
+            self._failure = str(error)
+            self._said("indexing failed", {"reason": self._failure})
+            return
+        self._ready.set()
+
+    async def _watch(self) -> None:
+        await self._ready.wait()
+        if self._watcher is None:
+            return
+        try:
+            self._fresh.watching = True
+            # What changed while nobody watched yet.
+            await self._fresh.verify()
+            async for touched in self._watcher.touched():
+                await self._look_at(touched)
+        except (CodePlaneError, OSError, RuntimeError) as error:
+            self._said("the disk is not watched; every answer walks it instead", {"reason": str(error)})
+        finally:
+            self._fresh.watching = False
+
+    async def _look_at(self, touched: set[str]) -> None:
+        known = self._indexer.snapshot
+        plain = known is not None and len(touched) < _MANY and touched <= known.files.keys()
+        if plain:
+            await asyncio.to_thread(self._indexer.refresh, sorted(touched))
+        else:
+            # New names, ignore rules, a branch switch: only a walk tells what belongs.
+            await self._fresh.verify()
+
+    def _published(self, snapshot: Snapshot, changes: Changes) -> None:
+        renamed = [list(pair) for pair in changes.renamed[:_NAMED]]
+        self._log.append_soon(
+            [
+                Draft(
+                    stream=STREAM,
+                    type="index.epoch_published",
+                    payload={
+                        "epoch": snapshot.epoch,
+                        "commit": snapshot.commit,
+                        "files": len(snapshot.files),
+                        "changed": list(changes.changed[:_NAMED]),
+                        "changed_count": len(changes.changed),
+                        "removed": list(changes.removed[:_NAMED]),
+                        "removed_count": len(changes.removed),
+                        "renamed": renamed,
+                    },
+                )
+            ]
+        )

@@ -1,0 +1,87 @@
+"""One published state of the index: what every query of one answer looks at."""
+
+import mmap
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codeplane.repo.truth.file import Stamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A file as the index knows it; `skipped` says why its text is not kept."""
+
+    path: str
+    stamp: Stamp
+    digest: str
+    offset: int
+    length: int
+    tracked: bool
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The files and their contents at one epoch; never changes once it is published."""
+
+    epoch: int
+    commit: str | None
+    files: Mapping[str, Known]
+    content: "mmap.mmap | bytes"
+    sorted_until: int
+    verified_at_ns: int
+    left_out: Mapping[str, int]
+
+    @cached_property
+    def texts(self) -> tuple[Known, ...]:
+        """The files whose text is kept, in the order of their paths."""
+        return tuple(known for known in self.files.values() if known.skipped is None)
+
+    @cached_property
+    def _by_offset(self) -> tuple[NDArray[np.int64], tuple[Known, ...]]:
+        order = sorted(self.texts, key=lambda known: known.offset)
+        return np.array([known.offset for known in order], dtype=np.int64), tuple(order)
+
+    def at(self, position: int) -> Known | None:
+        """The file whose live text is at a position of the content, or None where it is dead."""
+        offsets, files = self._by_offset
+        index = int(np.searchsorted(offsets, position, side="right")) - 1
+        if index < 0:
+            return None
+        known = files[index]
+        return known if position < known.offset + known.length else None
+
+    def first_offset(self, path: str) -> int:
+        """Where the sorted part begins to hold files that are not before a path."""
+        wanted = os.fsencode(path)
+        for known in self.texts:
+            if known.offset < self.sorted_until and os.fsencode(known.path) >= wanted:
+                return known.offset
+        return self.sorted_until
+
+    def next_offset(self, position: int) -> int:
+        """Where the next live text after a position begins."""
+        offsets, _ = self._by_offset
+        index = int(np.searchsorted(offsets, position, side="right"))
+        return int(offsets[index]) if index < len(offsets) else len(self.content)
+
+    def recent(self) -> Iterable[Known]:
+        """The files whose text was appended after the sorted part, in the order of their paths."""
+        return (known for known in self.texts if known.offset >= self.sorted_until)
+
+    def text(self, known: Known) -> bytes:
+        """A file's bytes."""
+        return bytes(self.content[known.offset : known.offset + known.length])
+
+    def skipped(self) -> dict[str, int]:
+        """How many files are not searched, by reason."""
+        counts = dict(self.left_out)
+        for known in self.files.values():
+            if known.skipped is not None:
+                counts[known.skipped] = counts.get(known.skipped, 0) + 1
+        return counts

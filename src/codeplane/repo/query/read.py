@@ -1,0 +1,184 @@
+"""The `read_files` operation: text from the disk as it is now, bounded, in as few words as possible."""
+
+import asyncio
+import re
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.repo.truth.file import FileRead, read
+from codeplane.repo.truth.paths import canonical, inside
+
+MAX_BYTES = 64 * 1024
+MAX_LINES = 2000
+_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?$")
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+class Range(Request):
+    """Some lines of a file, from 1, both ends included."""
+
+    path: str
+    start_line: int = Field(1, ge=1)
+    end_line: int | None = Field(None, ge=1)
+
+
+class ReadRequest(Request):
+    """Which files, and which lines of them."""
+
+    paths: tuple[str, ...] = Field((), max_length=50, description="each may end in :10-40 for lines 10 to 40")
+    ranges: tuple[Range, ...] = Field((), max_length=50)
+    include_metadata: bool = False
+
+
+class FileMetadata(Result):
+    """What the disk says of a file."""
+
+    size_bytes: int
+    modified_at: str
+    hash: str
+
+
+class FileText(Result):
+    """Lines of a file, or why there are none."""
+
+    path: str
+    content: str
+    start: int
+    end: int
+    line_count: int
+    encoding: str = "utf-8"
+    truncated: bool = False
+    next_range: str | None = None
+    error: str | None = None
+    metadata: FileMetadata | None = None
+
+    def text(self) -> str:
+        if self.error is not None:
+            return f"== {self.path}: {self.error}"
+        whole = self.start == 1 and self.end == self.line_count
+        head = (
+            f"== {self.path} ({self.line_count} lines)"
+            if whole
+            else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
+        )
+        if self.encoding != "utf-8":
+            head += f" {self.encoding}"
+        tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
+        return f"{head}\n{self.content}{tail}"
+
+
+class ReadResult(Result):
+    """The files in the order they were asked for."""
+
+    files: tuple[FileText, ...]
+
+    def text(self) -> str:
+        return "\n".join(found.text().rstrip("\n") for found in self.files)
+
+
+class ReadOperations:
+    """Reads files of the workspace."""
+
+    def __init__(self, *, root: Path, max_file_bytes: int) -> None:
+        self._root = root
+        self._max_file_bytes = max_file_bytes
+
+    @operation("read_files", risk=Risk.READ, toolset="core")
+    async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
+        """Read files or line ranges (path:10-40), several at once; up to 64 KB or 2,000 lines, then the next range."""
+        wanted = [*map(_parse, request.paths), *request.ranges]
+        if not wanted:
+            raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
+        return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+
+    def _read_all(self, wanted: list[Range], metadata: bool) -> ReadResult:
+        files: list[FileText] = []
+        bytes_left, lines_left = MAX_BYTES, MAX_LINES
+        for item in wanted:
+            try:
+                found = self._read_one(item, bytes_left, lines_left, metadata)
+            except CodePlaneError as error:
+                if len(wanted) == 1:
+                    raise
+                found = _failed(item.path, f"{error.name}: {error.message}")
+            bytes_left -= len(found.content.encode("utf-8", "surrogateescape"))
+            lines_left -= found.end - found.start + 1
+            files.append(found)
+        return ReadResult(files=tuple(files))
+
+    def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
+        path = canonical(item.path)
+        found = read(str(inside(self._root, path)), max_bytes=self._max_file_bytes)
+        if found.skipped is not None:
+            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
+        text, encoding = _decode(found.content)
+        lines = text.splitlines(keepends=True) if "\r" not in text else re.split(r"(?<=\n)", text)
+        if lines and lines[-1] == "":
+            lines.pop()
+        start = min(item.start_line, len(lines) + 1)
+        end = min(item.end_line or len(lines), len(lines))
+        content, last = _bounded(lines, start, end, bytes_left, lines_left)
+        truncated = last < end
+        return FileText(
+            path=path,
+            content=content,
+            start=start,
+            end=last,
+            line_count=len(lines),
+            encoding=encoding,
+            truncated=truncated,
+            next_range=f"{path}:{last + 1}-{end}" if truncated else None,
+            metadata=_metadata(found) if metadata else None,
+        )
+
+
+def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int]:
+    taken: list[str] = []
+    for line in lines[start - 1 : min(end, start - 1 + max(lines_left, 0))]:
+        size = len(line.encode("utf-8", "surrogateescape"))
+        if size > bytes_left:
+            # A line longer than everything that may be read is cut, or it could never be read at all.
+            if not taken and bytes_left == MAX_BYTES:
+                taken.append(line[:bytes_left])
+            break
+        bytes_left -= size
+        taken.append(line)
+    return "".join(taken), start - 1 + len(taken)
+
+
+def _parse(text: str) -> Range:
+    match = _WITH_RANGE.match(text)
+    if match is None:
+        return Range(path=text)
+    start = int(match["start"])
+    end = int(match["end"]) if match["end"] else start
+    if start < 1 or end < start:
+        raise InvalidArgument(f"{text!r} is not a range of lines", hint="write path:10-40, from line 1")
+    return Range(path=match["path"], start_line=start, end_line=end)
+
+
+def _decode(raw: bytes) -> tuple[str, str]:
+    for mark, name in _BOMS:
+        if raw.startswith(mark):
+            try:
+                return raw.decode(name), name
+            except UnicodeDecodeError:
+                break
+    try:
+        return raw.decode(), "utf-8"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1"), "latin-1 (not valid UTF-8)"
+
+
+def _failed(path: str, why: str) -> FileText:
+    return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
+
+
+def _metadata(found: FileRead) -> FileMetadata:
+    assert found.stamp is not None
+    return FileMetadata(size_bytes=found.stamp.size, modified_at=rfc3339(found.stamp.mtime_ns), hash=found.digest)

@@ -1,0 +1,1 @@
+"""Which files belong to the repository, and whether what we know of them still holds."""

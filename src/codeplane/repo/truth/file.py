@@ -1,0 +1,74 @@
+"""One file as it is on disk: its stamp, its bytes, and whether it is text we keep."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+BINARY = "binary"
+TOO_LARGE = "too large"
+UNREADABLE = "unreadable"
+GONE = "gone"
+NOT_A_FILE = "not a file"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What stat says of a file; equal stamps mean that nobody wrote it since."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    mode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """A file that was read, or the reason why it was not kept."""
+
+    stamp: Stamp | None
+    content: bytes
+    digest: str
+    skipped: str | None = None
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """The file's stamp, or None when it is gone."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode)
+
+
+def read(path: str, *, max_bytes: int) -> FileRead:
+    """Read a file once, without following a link; what is not text we keep says why."""
+    stamp = stamp_of(path)
+    if stamp is None:
+        return FileRead(stamp=None, content=b"", digest="", skipped=GONE)
+    if stat.S_ISLNK(stamp.mode):
+        target = os.fsencode(Path(path).readlink())
+        return FileRead(stamp=stamp, content=target, digest=_digest(target))
+    if not stat.S_ISREG(stamp.mode):
+        return FileRead(stamp=stamp, content=b"", digest="", skipped=NOT_A_FILE)
+    if stamp.size > max_bytes:
+        return FileRead(stamp=stamp, content=b"", digest="", skipped=TOO_LARGE)
+    try:
+        # Not waiting on a FIFO that took the file's place, nor following a link that did.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            content = file.read(max_bytes + 1)
+    except OSError:
+        return FileRead(stamp=stamp, content=b"", digest="", skipped=UNREADABLE)
+    if len(content) > max_bytes:
+        return FileRead(stamp=stamp, content=b"", digest="", skipped=TOO_LARGE)
+    if b"\0" in content:
+        return FileRead(stamp=stamp, content=b"", digest=_digest(content), skipped=BINARY)
+    return FileRead(stamp=stamp, content=content, digest=_digest(content))
+
+
+def _digest(content: bytes) -> str:
+    """Equal for contents that differ only in how their lines end."""
+    return xxhash.xxh3_128_hexdigest(content.replace(b"\r\n", b"\n"))

@@ -1,0 +1,86 @@
+"""The files that belong to the repository, and those that do not, with the reason."""
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from codeplane.repo.truth.ignore import IgnoreRules
+
+SUBMODULE = 0o160000
+_MAX_DEPTH = 400
+
+
+class Git(Protocol):
+    """What listing asks of git."""
+
+    def tracked(self) -> list[tuple[str, int]]: ...
+
+    def untracked(self) -> list[str]: ...
+
+    def ignored(self) -> list[str]: ...
+
+
+class GitAt(Protocol):
+    """Git in a given folder."""
+
+    def __call__(self, root: Path) -> Git: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Every path, sorted as bytes; `skipped` maps a reason to what was left out for it."""
+
+    tracked: frozenset[str]
+    paths: tuple[str, ...]
+    skipped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def list_files(root: Path, git_at: GitAt) -> Listing:
+    """The files of a workspace: git's, and the untracked ones that no rule excludes."""
+    rules = IgnoreRules.of(root)
+    if (root / ".git").exists():
+        tracked, untracked, ignored = _from_git(root, git_at, prefix="")
+    else:
+        tracked, untracked, ignored = [], _walk(root), []
+    kept, secret = rules.kept(tracked, tracked=True)
+    extra, noise = rules.kept(untracked, tracked=False)
+    skipped = {"ignored": tuple(sorted({*ignored, *secret, *noise}))} if ignored or secret or noise else {}
+    return Listing(tracked=frozenset(kept), paths=tuple(sorted({*kept, *extra}, key=os.fsencode)), skipped=skipped)
+
+
+def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str]]:
+    git = git_at(root)
+    tracked: list[str] = []
+    untracked = [prefix + path for path in git.untracked() if not path.endswith("/")]
+    ignored = [prefix + path for path in git.ignored() if path != ".codeplane/"]
+    for path, mode in git.tracked():
+        if mode != SUBMODULE:
+            tracked.append(prefix + path)
+        elif (root / path / ".git").exists():
+            # A submodule is a repository of its own; one that is not initialised has nothing to show.
+            inner = _from_git(root / path, git_at, prefix=f"{prefix}{path}/")
+            for mine, theirs in zip((tracked, untracked, ignored), inner, strict=True):
+                mine.extend(theirs)
+    return tracked, untracked, ignored
+
+
+def _walk(root: Path) -> list[str]:
+    """Every file below a folder without git; links are files, and are not followed."""
+    found: list[str] = []
+    folders = [("", 0)]
+    while folders:
+        folder, depth = folders.pop()
+        try:
+            entries = list(os.scandir(root / folder))
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in (".git", ".codeplane", "node_modules", "__pycache__") and depth < _MAX_DEPTH:
+                    folders.append((f"{path}/", depth + 1))
+            elif stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode) in (stat.S_IFREG, stat.S_IFLNK):
+                found.append(path)
+    return found

@@ -1,0 +1,147 @@
+"""The index follows the disk, whatever happens to it."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.harness import make_repo
+from tests.repo.indexed import Indexed, texts
+
+
+def on_disk(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and ".git" not in path.relative_to(root).parts
+    }
+
+
+def test_first_start_holds_every_text(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one\n", "b/c.py": "two"})
+    indexer = Indexed(root, tmp_path / "home")
+    assert texts(indexer.start()) == {"a.py": b"one\n", "b/c.py": b"two"}
+    assert [epoch for epoch, _ in indexer.told] == [1]
+
+
+def test_skipped_files_are_counted_with_the_reason(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "text"})
+    (root / "blob.bin").write_bytes(b"a\0b")
+    (root / "big.txt").write_bytes(b"x" * 1_000_001)
+    snapshot = Indexed(root, tmp_path / "home").start()
+    assert snapshot.skipped() == {"binary": 1, "too large": 1}
+    assert texts(snapshot) == {"a.py": b"text"}
+
+
+def test_a_changed_file_is_seen_and_nothing_else_is_read_again(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one", "b.py": "two"})
+    indexer = Indexed(root, tmp_path / "home")
+    indexer.start()
+    (root / "a.py").write_text("changed")
+    assert texts(indexer.reconcile()) == {"a.py": b"changed", "b.py": b"two"}
+    assert indexer.told[-1][1].changed == ("a.py",)
+
+
+def test_a_touched_file_makes_no_epoch(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    indexer = Indexed(root, tmp_path / "home")
+    epoch = indexer.start().epoch
+    os.utime(root / "a.py", ns=(1, 1))
+    assert indexer.reconcile().epoch == epoch
+
+
+def test_a_move_is_told_as_one(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "same content"})
+    indexer = Indexed(root, tmp_path / "home")
+    indexer.start()
+    (root / "a.py").rename(root / "z.py")
+    assert texts(indexer.reconcile()) == {"z.py": b"same content"}
+    assert indexer.told[-1][1].renamed == (("a.py", "z.py"),)
+
+
+def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    first = Indexed(root, tmp_path / "home")
+    epoch = first.start().epoch
+    first.close()
+    (root / "b.py").write_text("while nobody looked")
+    second = Indexed(root, tmp_path / "home")
+    snapshot = second.start()
+    assert texts(snapshot) == {"a.py": b"one", "b.py": b"while nobody looked"}
+    assert snapshot.epoch == epoch + 1
+
+
+def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    Indexed(root, tmp_path / "home").start()
+    for name in ("index.db-wal", "index.db-shm"):
+        (tmp_path / "home" / name).unlink(missing_ok=True)
+    (tmp_path / "home" / "index.db").write_bytes(b"not a database at all" * 100)
+    indexer = Indexed(root, tmp_path / "home")
+    assert texts(indexer.start()) == {"a.py": b"one"}
+    assert indexer.store.remade
+
+
+def test_an_index_of_another_schema_is_remade(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    first = Indexed(root, tmp_path / "home")
+    first.start()
+    first.close()
+    connection = sqlite3.connect(tmp_path / "home" / "index.db")
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    indexer = Indexed(root, tmp_path / "home")
+    assert texts(indexer.start()) == {"a.py": b"one"}
+    assert indexer.store.remade == "schema 99 is not 1"
+
+
+def test_content_that_is_shorter_than_its_epoch_is_read_anew(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    first = Indexed(root, tmp_path / "home")
+    first.start()
+    first.close()
+    (content,) = (tmp_path / "home" / "content").iterdir()
+    content.write_bytes(b"")
+    assert texts(Indexed(root, tmp_path / "home").start()) == {"a.py": b"one"}
+
+
+names = st.sampled_from(["a.py", "b.py", "sub/c.py", "sub/d/e.txt", "ü.md"])
+contents = st.binary(max_size=200).map(lambda raw: raw.replace(b"\0", b""))
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), names, contents),
+        st.tuples(st.just("delete"), names, st.just(b"")),
+        st.tuples(st.just("reopen"), st.just(""), st.just(b"")),
+        st.tuples(st.just("look"), st.just(""), st.just(b"")),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=steps)
+def test_any_sequence_of_updates_equals_a_rebuild(
+    tmp_path_factory: object, steps: list[tuple[str, str, bytes]]
+) -> None:
+    folder: Path = tmp_path_factory.mktemp("property")  # type: ignore[attr-defined]  # pytest's factory
+    root = make_repo(folder / "repo", {"first.txt": "first\n"})
+    indexer = Indexed(root, folder / "home")
+    indexer.start()
+    for kind, name, content in steps:
+        if kind == "write":
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(content)
+        elif kind == "delete":
+            (root / name).unlink(missing_ok=True)
+        elif kind == "reopen":
+            indexer.close()
+            indexer = Indexed(root, folder / "home")
+            indexer.start()
+        else:
+            assert texts(indexer.reconcile()) == on_disk(root)
+    followed = texts(indexer.reconcile())
+    rebuilt = Indexed(root, folder / "fresh").start()
+    assert followed == texts(rebuilt) == on_disk(root)
+    assert list(followed) == list(texts(rebuilt)), "in the same order"

@@ -1,0 +1,189 @@
+"""`search` through the door: modes, scopes, pages, and answers that say what they speak of."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.harness import git, make_repo
+from tests.repo.asking import Ask, result, with_plane
+
+FILES = {
+    "src/app.py": "import os\n\ndef get_name():\n    return os.name\n",
+    "src/lib/util.py": "def get_size(x):\n    return len(x)\n",
+    "docs/guide.md": "# Guide\nget_name is explained here\n",
+}
+
+
+def places(found: JsonObject) -> list[tuple[str, int]]:
+    hits = found["results"]
+    assert isinstance(hits, list)
+    return [(hit["path"], hit["line"]) for hit in hits]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo", FILES)
+
+
+def test_modes_and_what_auto_picks(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        literal = result(await ask("search", query="get_name"))
+        assert (literal["mode"], places(literal)) == ("literal", [("docs/guide.md", 2), ("src/app.py", 3)])
+        regex = result(await ask("search", query=r"def get_\w+\("))
+        assert (regex["mode"], places(regex)) == ("regex", [("src/app.py", 3), ("src/lib/util.py", 1)])
+        forced = result(await ask("search", query="len(x)", mode="literal"))
+        assert places(forced) == [("src/lib/util.py", 2)]
+        shouted = result(await ask("search", query="GET_NAME", ignore_case=True))
+        assert shouted["total"] == 2
+
+    with_plane(root, body)
+
+
+def test_paths_narrow_it_down_as_globs_or_folders(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        assert places(result(await ask("search", query="get_", paths="src"))) == [
+            ("src/app.py", 3),
+            ("src/lib/util.py", 1),
+        ]
+        assert places(result(await ask("search", query="get_", path=["*.md"]))) == [("docs/guide.md", 2)]
+        assert places(result(await ask("search", query="get_", paths=["src/*.py"]))) == [("src/app.py", 3)]
+        assert places(result(await ask("search", query="get_", paths=["nowhere/**"]))) == []
+
+    with_plane(root, body)
+
+
+def test_every_answer_names_epoch_and_commit_and_nothing_found_is_said(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="no such text anywhere")
+        found = result(envelope)
+        assert found["commit"] == git(root, "rev-parse", "HEAD").strip()
+        assert found["epoch"] == 1
+        assert found["total"] == 0 and found["total_is_exact"] is True
+        assert "nothing found" in str(envelope["text"])
+
+    with_plane(root, body)
+
+
+def test_pages_show_the_state_of_the_first(root: Path) -> None:
+    for number in range(30):
+        (root / f"many{number:02}.txt").write_text("hit\n")
+
+    async def body(ask: Ask) -> None:
+        first = result(await ask("search", query="hit", limit=10))
+        (root / "many15.txt").write_text("gone\n")
+        (root / "many00a.txt").write_text("hit\n")
+        seen, cursor = places(first), first["pagination"]["next_cursor"]  # type: ignore[index,call-overload]  # JSON
+        while cursor:
+            page = result(await ask("search", query="hit", limit=10, cursor=cursor))
+            seen += places(page)
+            cursor = page["pagination"].get("next_cursor")  # type: ignore[union-attr]  # JSON
+        assert seen == [(f"many{number:02}.txt", 1) for number in range(30)]
+        now = result(await ask("search", query="hit", limit=100))
+        assert ("many00a.txt", 1) in places(now) and ("many15.txt", 1) not in places(now)
+
+    with_plane(root, body)
+
+
+def test_a_cursor_of_another_question_is_refused(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        first = result(await ask("search", query="e", limit=1))
+        cursor = first["pagination"]["next_cursor"]  # type: ignore[index,call-overload]  # JSON
+        refused = await ask("search", query="get", limit=1, cursor=cursor)
+        assert refused["error"]["error"] == "CURSOR_INVALID"  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": ""},
+        {"query": "x" * 5000},
+        {"query": "(?=x)", "mode": "regex"},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 1_000_000},
+        {"query": "x", "mode": "telepathy"},
+    ],
+)
+def test_what_cannot_be_asked_is_a_typed_error(root: Path, arguments: dict[str, object]) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", **arguments)
+        assert envelope["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+        assert envelope["error"]["hint"]  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)
+
+
+def test_long_lines_are_cut_around_the_match(root: Path) -> None:
+    (root / "long.txt").write_text("x" * 100_000 + "needle" + "y" * 100_000 + "\n")
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="needle")
+        assert len(str(envelope["text"])) < 1000
+        assert "needle" in str(envelope["text"])
+
+    with_plane(root, body)
+
+
+def test_context_lines_come_along(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        hits = result(await ask("search", query="return os.name", context=1))["results"]
+        assert isinstance(hits, list)
+        assert [(hit["before"], hit["after"]) for hit in hits] == [(["def get_name():"], [])]
+
+    with_plane(root, body)
+
+
+@pytest.mark.parametrize("watch", ["true", "false"])
+def test_outside_edits_are_never_missed_in_silence(tmp_path: Path, watch: str) -> None:
+    """Random edits between questions: an answer is right, or it says that it may not be."""
+    root = make_repo(tmp_path / "repo", {f"d{number % 3}/f{number}.txt": f"token{number}\n" for number in range(12)})
+    dice = random.Random(3)
+
+    def edit(step: int) -> None:
+        files = sorted(path for path in root.rglob("*.txt"))
+        kind = dice.choice(["write", "replace", "move", "delete", "create", "branch"])
+        victim = dice.choice(files)
+        if kind == "write":
+            victim.write_text(f"token{step % 12}\nstep {step}\n")
+        elif kind == "replace":
+            spare = root / "spare"
+            spare.write_text(f"step {step} token{step % 12}\n")
+            spare.replace(victim)
+        elif kind == "move":
+            os.renames(victim, root / f"moved{step}" / victim.name)
+        elif kind == "delete" and len(files) > 4:
+            victim.unlink()
+        elif kind == "branch":
+            git(root, "add", "--all")
+            git(root, "commit", "--quiet", "--allow-empty", "--message", f"step {step}")
+            git(
+                root,
+                "checkout",
+                "--quiet",
+                "-B",
+                f"branch{step}",
+                f"HEAD~{dice.choice([0, 1])}" if step > 5 else "HEAD",
+            )
+        else:
+            (root / f"new{step}.txt").write_text(f"token{step % 12}\n")
+
+    def truth(word: str) -> list[tuple[str, int]]:
+        return sorted(
+            (path.relative_to(root).as_posix(), number)
+            for path in root.rglob("*.txt")
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if word in line
+        )
+
+    async def body(ask: Ask) -> None:
+        for step in range(60):
+            edit(step)
+            word = f"token{dice.randrange(12)}"
+            found = result(await ask("search", query=word, limit=100, fresh="strict" if watch == "true" else "default"))
+            assert sorted(places(found)) == truth(word) or found["stale"], f"step {step}"
+
+    with_plane(root, body, f"index.watch={watch}")

@@ -1,0 +1,14 @@
+"""The short form of the soak test, for every run: three times `kill -9` under the same load and the same checks."""
+
+from pathlib import Path
+
+from tests.soak.siege import besiege
+
+KILLS = 3
+
+
+def test_three_kills_lose_nothing(tmp_path: Path) -> None:
+    tally = besiege(tmp_path, kills=KILLS, repositories=1, seed=1)
+    assert tally.kills == KILLS
+    assert tally.acknowledged > 0
+    assert tally.resumed > KILLS
