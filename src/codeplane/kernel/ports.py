@@ -58,6 +58,16 @@ class EventQuery:
     newest: bool = False
 
 
+class ProjectionStore(Protocol):
+    """The tables that projections keep; always local, whatever carries the log."""
+
+    async def select(
+        self, statement: str, parameters: Sequence[str | int | float | bytes | None] = ()
+    ) -> list[tuple[str | int | float | bytes | None, ...]]:
+        """Rows of the projections' tables."""
+        ...
+
+
 class Blobs(Protocol):
     """A bounded store of bytes by their hash; events carry the hashes."""
 
@@ -68,6 +78,10 @@ class Blobs(Protocol):
     async def get(self, digest: str) -> bytes | None:
         """The bytes, or None when they were never here or have been dropped."""
         ...
+
+
+class Ledger(EventLog, ProjectionStore, Blobs, Protocol):
+    """The log with what belongs to it, for those who need more than one of them."""
 
 
 class Identity(Protocol):

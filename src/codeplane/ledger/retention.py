@@ -31,6 +31,7 @@ CLASSES = (
     StreamClass(prefix="session/", setting="tasks_days", whole=True),
     StreamClass(prefix="thread/", setting="messages_days", whole=True),
     StreamClass(prefix="artifact/", setting="artifacts_days", whole=True),
+    StreamClass(prefix="index", setting="tasks_days", whole=False),
     StreamClass(prefix="audit", setting="audit_days", whole=False),
     StreamClass(prefix="system", setting="audit_days", whole=False),
 )

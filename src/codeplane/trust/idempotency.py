@@ -17,9 +17,8 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Draft, Event, Source
 from codeplane.kernel.json import JsonValue, dumps
-from codeplane.kernel.ports import StoredOutcome
+from codeplane.kernel.ports import Ledger, StoredOutcome
 from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
-from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _BY_NAME = {kind.name: kind for kind in ERRORS}
@@ -103,7 +102,7 @@ class KeyClaim:
 class IdempotencyKeys:
     """Looks keys up in the log's table and keeps two calls with one key apart."""
 
-    def __init__(self, log: SqliteLog) -> None:
+    def __init__(self, log: Ledger) -> None:
         self._log = log
         self._held: dict[tuple[str, str, str], asyncio.Event] = {}
 

@@ -11,7 +11,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.ledger.log import SqliteLog
+from codeplane.kernel.ports import Ledger
 from codeplane.ledger.rows import Cell
 from codeplane.work.sessions import Session, Sessions
 from codeplane.work.task import LiveTask, TaskState
@@ -163,7 +163,7 @@ class TaskList(Result):
 class SessionOperations:
     """What clients can ask about and do with their sessions."""
 
-    def __init__(self, *, sessions: Sessions, log: SqliteLog, clock: Clock, cursors: Cursors) -> None:
+    def __init__(self, *, sessions: Sessions, log: Ledger, clock: Clock, cursors: Cursors) -> None:
         self._sessions = sessions
         self._log = log
         self._clock = clock
