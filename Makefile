@@ -49,6 +49,7 @@ soak: dev
 
 docs: dev
 	$(BIN)/python -m codeplane.surfaces.cli.reference docs/reference
+	$(BIN)/python -c "from tests.interaction.test_requirements import DOCUMENT, rendered; DOCUMENT.write_text(rendered())"
 
 dist: dev
 	rm -rf dist

@@ -1,0 +1,706 @@
+"""Every promise that is implemented: where it was made, and which tests prove it.
+
+Tests are named by their path below `tests/`, with `::` and the test's name where one of a file is meant.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One promise."""
+
+    id: str
+    source: str
+    promise: str
+    tests: tuple[str, ...]
+
+
+REQUIREMENTS = (
+    Requirement(
+        id="DOOR-01",
+        source="design §4",
+        promise="every call passes the same stages in the same order, unary or streaming",
+        tests=(
+            "kernel/test_conveyor.py::test_a_mutation_passes_all_stages_in_order",
+            "kernel/test_conveyor.py::test_a_stream_passes_the_same_stages",
+        ),
+    ),
+    Requirement(
+        id="DOOR-02",
+        source="design §4",
+        promise="a stage that refuses keeps the handler from running, and is recorded",
+        tests=(
+            "kernel/test_conveyor.py::test_a_refusal_is_recorded_and_nothing_runs",
+            "kernel/test_conveyor.py::test_an_error_in_the_policy_denies",
+        ),
+    ),
+    Requirement(
+        id="DOOR-03",
+        source="design §4",
+        promise="arguments forgive what is plain and explain the rest with the nearest right name",
+        tests=(
+            "kernel/test_arguments.py::test_what_is_plain_is_forgiven",
+            "kernel/test_arguments.py::test_what_is_not_plain_is_refused_with_advice",
+        ),
+    ),
+    Requirement(
+        id="DOOR-04",
+        source="design §4",
+        promise="an operation is defined once; schema, tool and catalogue are derived",
+        tests=(
+            "kernel/test_catalogue.py::test_an_operation_is_found_by_its_name_and_as_a_tool",
+            "kernel/test_schema.py::test_titles_null_branches_and_empty_defaults_are_left_out",
+        ),
+    ),
+    Requirement(
+        id="DOOR-05",
+        source="design §4",
+        promise="deadlines and cancellation reach the handler and are recorded",
+        tests=(
+            "kernel/test_deadlines.py::test_a_deadline_stops_the_handler_and_is_recorded",
+            "kernel/test_deadlines.py::test_cancellation_reaches_the_handler_and_is_recorded",
+        ),
+    ),
+    Requirement(
+        id="DOOR-06",
+        source="design §4",
+        promise="intent is durable before a mutation runs, outcome before it is answered; reads do not wait",
+        tests=(
+            "kernel/test_records.py::test_the_intent_is_durable_before_the_handler_runs_and_the_outcome_before_the_answer",
+            "kernel/test_records.py::test_a_read_is_recorded_without_waiting",
+        ),
+    ),
+    Requirement(
+        id="DOOR-07",
+        source="002 §23.3",
+        promise="every answer is an envelope of result and meta",
+        tests=(
+            "kernel/test_envelope.py::test_a_result_has_its_meta_and_nothing_that_says_nothing",
+            "surfaces/http/test_rpc.py::test_the_envelope_is_result_and_meta",
+        ),
+    ),
+    Requirement(
+        id="DOOR-08",
+        source="design §4",
+        promise="what needs a person where nobody can be asked is denied",
+        tests=(
+            "kernel/test_conveyor.py::test_where_nobody_can_be_asked_it_is_a_no",
+            "kernel/test_conveyor.py::test_a_person_decides_after_seeing_the_preview",
+        ),
+    ),
+    Requirement(
+        id="DOOR-09",
+        source="002 §4.2, 000 §26, 001 §4.2",
+        promise="one table of errors: unique code and name, retryable, hint, statuses, causes",
+        tests=(
+            "kernel/test_errors.py::test_codes_and_names_are_unique",
+            "kernel/test_errors.py::test_every_error_says_what_to_do_next",
+            "kernel/test_errors.py::test_causes_are_named_from_the_nearest_on",
+        ),
+    ),
+    Requirement(
+        id="DOOR-10",
+        source="design §5",
+        promise="ids are UUIDv7 or say what they name; times have one width; JSON is always UTF-8",
+        tests=(
+            "kernel/test_ids.py::test_uuid7_has_its_version_and_variant",
+            "kernel/test_ids.py::test_times_have_one_width_and_sort_as_they_are",
+            "kernel/test_json.py::test_what_is_dumped_can_be_written_as_utf8",
+        ),
+    ),
+    Requirement(
+        id="DOOR-11",
+        source="002 §23.6",
+        promise="cursors are opaque, bound to their question, short-lived and unforgeable",
+        tests=(
+            "kernel/test_cursor.py::test_every_forged_byte_is_noticed",
+            "kernel/test_cursor.py::test_another_scope_is_refused",
+            "kernel/test_cursor.py::test_it_lives_for_its_time_and_no_longer",
+        ),
+    ),
+    Requirement(
+        id="KEY-01",
+        source="003 §8.7, §9",
+        promise="the same key and arguments give the first result; the handler runs once",
+        tests=(
+            "trust/test_idempotency.py::test_the_same_call_gives_the_first_result_and_runs_once",
+            "trust/test_idempotency.py::test_ten_at_once_run_once",
+        ),
+    ),
+    Requirement(
+        id="KEY-02",
+        source="003 §8.7",
+        promise="other arguments under a used key are a conflict and an audit event",
+        tests=("trust/test_idempotency.py::test_other_arguments_are_a_conflict_and_an_audit_event",),
+    ),
+    Requirement(
+        id="KEY-03",
+        source="design §4",
+        promise="a call that was cut off is unknown and not run again by itself",
+        tests=("trust/test_idempotency.py::test_what_was_cut_off_by_a_crash_is_unknown_and_not_run_again",),
+    ),
+    Requirement(
+        id="TRUST-01",
+        source="design §7",
+        promise="reads and workspace writes run; destructive, outward and shell calls are denied unless allowed",
+        tests=(
+            "trust/test_rules.py::test_the_table",
+            "trust/test_rules.py::test_leave_for_one_operation_is_leave_for_that_one",
+            "surfaces/mcp/test_trust.py::test_what_destroys_leaves_or_is_a_shell_is_denied",
+        ),
+    ),
+    Requirement(
+        id="TRUST-02",
+        source="design §4",
+        promise="a call's own risk decides, not its operation's",
+        tests=("trust/test_rules.py::test_the_assessed_risk_decides_and_not_the_declared_one",),
+    ),
+    Requirement(
+        id="TRUST-03",
+        source="design §6",
+        promise=".git and .codeplane are written by no operation",
+        tests=(
+            "trust/test_rules.py::test_paths_that_nobody_writes",
+            "trust/test_rules.py::test_no_way_around_leads_into_the_gate",
+        ),
+    ),
+    Requirement(
+        id="TRUST-04",
+        source="design §7",
+        promise="callers over MCP are agents, never the owner; RPC needs the owner's token",
+        tests=(
+            "trust/test_identity.py::test_an_agent_is_never_the_owner",
+            "surfaces/mcp/test_trust.py::test_no_name_makes_an_agent_the_owner",
+            "surfaces/http/test_rpc.py::test_without_the_right_token_nothing_is_done_or_recorded",
+        ),
+    ),
+    Requirement(
+        id="LOG-01",
+        source="design §5, 003 §6",
+        promise="sequences are gap-free per stream whoever appends",
+        tests=("ledger/test_append.py::test_sequences_have_no_gaps_whoever_appends_at_once",),
+    ),
+    Requirement(
+        id="LOG-02",
+        source="design §5",
+        promise="append with an expected sequence is all or nothing",
+        tests=(
+            "ledger/test_append.py::test_expect_is_all_or_nothing",
+            "ledger/test_append.py::test_of_many_who_expect_the_same_one_wins",
+        ),
+    ),
+    Requirement(
+        id="LOG-03",
+        source="design §5",
+        promise="appends that wait together are committed together; what is acknowledged is durable",
+        tests=(
+            "ledger/test_append.py::test_appends_that_wait_together_are_committed_together",
+            "ledger/test_durability_order.py::test_every_append_is_synced_before_it_is_acknowledged",
+        ),
+    ),
+    Requirement(
+        id="LOG-04",
+        source="design §5",
+        promise="live tables equal rebuilt ones, whatever happened",
+        tests=(
+            "work/test_tables.py::test_live_tables_equal_rebuilt_ones",
+            "work/test_tables.py::test_retention_really_drops_and_the_tables_follow",
+            "ledger/test_projections.py::test_a_rebuild_is_the_newest_snapshot_and_the_events_after_it",
+        ),
+    ),
+    Requirement(
+        id="LOG-05",
+        source="003 §6, design §5",
+        promise="watch resumes after a sequence without loss or repetition, with heartbeats",
+        tests=(
+            "ledger/test_watch.py::test_whoever_comes_back_again_and_again_while_others_write_misses_nothing",
+            "ledger/test_watch.py::test_silence_is_broken_by_heartbeats",
+            "ledger/test_query.py::test_every_filter_means_what_it_says",
+        ),
+    ),
+    Requirement(
+        id="LOG-06",
+        source="003 §6",
+        promise="events that are gone are a real gap, and end the watch",
+        tests=(
+            "ledger/test_watch.py::test_a_gap_is_said_and_ends_the_watch",
+            "surfaces/http/test_events.py::test_what_is_gone_is_said_to_be",
+        ),
+    ),
+    Requirement(
+        id="LOG-07",
+        source="002 §12.5, 003 §9",
+        promise="retention by class and by number of tasks, never past a snapshot",
+        tests=(
+            "ledger/test_retention.py::test_every_class_has_its_own_time",
+            "ledger/test_retention.py::test_only_the_newest_tasks_are_kept",
+            "ledger/test_retention.py::test_nothing_is_dropped_past_a_snapshot",
+        ),
+    ),
+    Requirement(
+        id="LOG-08",
+        source="000 §24",
+        promise="exported traces rotate at 50 MB with the older ones gzipped",
+        tests=("ledger/test_traces.py::test_segments_rotate_at_their_size_and_hold_what_the_log_holds",),
+    ),
+    Requirement(
+        id="LOG-09",
+        source="design §5",
+        promise="results for keys are kept in a bounded store",
+        tests=("ledger/test_blobs.py::test_the_total_is_bounded_and_the_oldest_go_first",),
+    ),
+    Requirement(
+        id="LOG-10",
+        source="issue faults",
+        promise="forward-only migrations; a newer schema is left alone to the byte",
+        tests=(
+            "ledger/test_database.py::test_a_newer_schema_is_left_alone_to_the_byte",
+            "ledger/test_database.py::test_every_older_schema_becomes_the_present_one",
+        ),
+    ),
+    Requirement(
+        id="LOG-11",
+        source="issue faults",
+        promise="a damaged ledger is told, and salvaged on request, keeping the file",
+        tests=(
+            "ledger/test_salvage.py::test_what_can_be_read_is_kept_in_unbroken_streams",
+            "test_faults.py::test_a_damaged_one_is_salvaged_on_request_only",
+        ),
+    ),
+    Requirement(
+        id="LOG-12",
+        source="issue faults",
+        promise="a full disk refuses writes whole, reads go on, nothing acknowledged is lost",
+        tests=(
+            "ledger/test_full_disk.py::test_a_full_disk_refuses_appends_whole_and_takes_them_again",
+            "test_faults.py::test_reads_go_on_writes_say_so_and_nothing_acknowledged_is_lost",
+        ),
+    ),
+    Requirement(
+        id="LOG-13",
+        source="design §9",
+        promise="nothing acknowledged is lost to kill -9",
+        tests=(
+            "test_kill_recovery.py::test_three_kills_lose_nothing",
+            "soak/test_kills.py",
+            "test_faults.py::test_what_was_acknowledged_survives_every_kill",
+        ),
+    ),
+    Requirement(
+        id="LOG-14",
+        source="002 §23.6",
+        promise="pages of events show the log as it was at the first",
+        tests=(
+            "ledger/test_operations.py::test_pages_show_the_log_as_it_was_at_the_first",
+            "surfaces/mcp/test_cursors.py::test_pages_show_the_log_as_it_was_at_the_first",
+        ),
+    ),
+    Requirement(
+        id="TASK-01",
+        source="002 §12.2, §23.3",
+        promise="a connection has an implicit session with a task; create, close, configure, join",
+        tests=(
+            "work/test_sessions.py::test_a_connection_has_one_session_and_another_has_another",
+            "work/test_sessions.py::test_any_call_can_join_a_session_by_its_id",
+            "work/test_sessions.py::test_closing_ends_the_task_and_the_next_call_gets_a_new_one",
+        ),
+    ),
+    Requirement(
+        id="TASK-02",
+        source="002 §12.3, §23.9",
+        promise="budgets are enforced; a used-up task is failed and only reopened explicitly",
+        tests=(
+            "work/test_budgets.py::test_a_mutation_over_budget_is_refused_and_closes_the_task",
+            "work/test_budgets.py::test_only_saying_so_reopens_it",
+            "work/test_budgets.py::test_test_runs_are_refused_without_closing_the_task",
+            "work/test_budgets.py::test_time_is_a_budget_too",
+        ),
+    ),
+    Requirement(
+        id="TASK-03",
+        source="002 §12.3",
+        promise="fingerprints ignore incidental detail; repetition is signalled",
+        tests=(
+            "work/test_fingerprints.py::test_incidental_details_do_not_count",
+            "work/test_budgets.py::test_the_same_change_twice_is_a_no_op",
+            "work/test_budgets.py::test_the_same_failure_after_a_change_is_no_progress",
+        ),
+    ),
+    Requirement(
+        id="TASK-04",
+        source="002 §12.4, 000 §24",
+        promise="a restart closes open tasks as interrupted and resumes none",
+        tests=(
+            "work/test_recovery.py::test_what_was_open_is_interrupted_and_what_was_running_is_unknown",
+            "work/test_recovery.py::test_recovering_twice_adds_nothing",
+        ),
+    ),
+    Requirement(
+        id="TASK-05",
+        source="002 §23.3",
+        promise="idle sessions close",
+        tests=("work/test_sessions.py::test_idle_sessions_close_and_busy_ones_stay",),
+    ),
+    Requirement(
+        id="SRV-01",
+        source="002 §4.2, §23.8",
+        promise="every response names the repository",
+        tests=(
+            "surfaces/http/test_answers.py::test_every_answer_names_the_repository",
+            "surfaces/http/test_answers.py::test_odd_repository_paths",
+        ),
+    ),
+    Requirement(
+        id="SRV-02",
+        source="design §7",
+        promise="Host and Origin are checked against DNS rebinding",
+        tests=(
+            "surfaces/http/test_guard.py::test_any_other_name_is_refused",
+            "surfaces/http/test_guard.py::test_a_page_of_anybody_else_is_not",
+        ),
+    ),
+    Requirement(
+        id="SRV-03",
+        source="design §7",
+        promise="binding beyond loopback is refused; the port is stable with a fallback",
+        tests=(
+            "surfaces/http/test_binding.py::test_an_address_that_others_can_reach_is_refused",
+            "surfaces/http/test_binding.py::test_the_port_is_the_repositorys_own",
+            "surfaces/http/test_binding.py::test_another_port_when_it_is_taken",
+        ),
+    ),
+    Requirement(
+        id="SRV-04",
+        source="002 §23.8",
+        promise="/health, /ready, /status and /metrics",
+        tests=(
+            "surfaces/http/test_probes.py::test_health_says_who_is_there",
+            "surfaces/http/test_probes.py::test_ready_when_the_log_can_be_written",
+            "surfaces/http/test_probes.py::test_metrics_are_what_prometheus_reads",
+            "observe/test_health.py::test_ready_until_a_record_is_lost_and_again_after_one_is_written",
+        ),
+    ),
+    Requirement(
+        id="SRV-05",
+        source="002 §4.2",
+        promise="graceful shutdown: calls finish, streams get `shutdown`, five seconds",
+        tests=(
+            "surfaces/http/test_shutdown.py::test_calls_finish_streams_are_told_and_nothing_is_left",
+            "surfaces/http/test_shutdown.py::test_a_call_that_does_not_end_is_cut_off_and_recorded_so",
+        ),
+    ),
+    Requirement(
+        id="SRV-06",
+        source="design §7",
+        promise="one server a repository, also when many start at once or after kill -9",
+        tests=(
+            "surfaces/cli/test_up.py::test_of_five_at_once_one_serves",
+            "surfaces/cli/test_up.py::test_it_starts_again_at_once_and_mends_what_was_open",
+            "adapters/test_file_lock.py",
+        ),
+    ),
+    Requirement(
+        id="SRV-07",
+        source="002 §4.2",
+        promise="logs to several outputs with levels and correlation ids; secrets never",
+        tests=(
+            "observe/test_logs.py::test_each_output_has_its_own_format_and_level",
+            "observe/test_server_log.py::test_calls_can_be_followed_in_every_output",
+            "observe/test_logs.py::test_values_of_secret_keys_are_never_written",
+        ),
+    ),
+    Requirement(
+        id="SRV-08",
+        source="002 §13.3",
+        promise="metrics of calls, ledger, sessions and tasks with bounded labels",
+        tests=("observe/test_metrics.py",),
+    ),
+    Requirement(
+        id="SRV-09",
+        source="design §7",
+        promise="a detached server ends when idle, not while somebody is there",
+        tests=("surfaces/cli/test_up.py::test_a_detached_server_ends_when_nobody_is_there_and_not_before",),
+    ),
+    Requirement(
+        id="SRV-10",
+        source="issue faults",
+        promise="bodies, connections and malformed requests are bounded and answered",
+        tests=(
+            "surfaces/http/test_guard.py::test_a_body_in_pieces_is_cut_off",
+            "surfaces/http/test_rpc.py::test_a_malformed_body_is_answered_as_such",
+            "surfaces/http/test_guard.py::test_more_requests_at_once_than_allowed_are_told_to_come_again",
+        ),
+    ),
+    Requirement(
+        id="SRV-11",
+        source="issue faults",
+        promise="a .codeplane that is read-only, a file, or forged does no harm",
+        tests=(
+            "test_faults.py::test_a_folder_that_cannot_be_written",
+            "test_faults.py::test_a_file_in_its_place",
+            "test_faults.py::test_no_forged_file_is_believed",
+            "adapters/test_disk.py::test_each_refusal_has_its_name",
+        ),
+    ),
+    Requirement(
+        id="SRV-12",
+        source="003 §6",
+        promise="the log as server-sent events, resumed without loss",
+        tests=("surfaces/http/test_events.py::test_going_on_after_the_last_one_loses_and_repeats_nothing",),
+    ),
+    Requirement(
+        id="CLI-01",
+        source="002 §4.2",
+        promise="init creates, lists and registers; again it changes nothing; git stays clean",
+        tests=(
+            "surfaces/cli/test_init.py::test_first_everything_is_created_then_nothing_changes",
+            "surfaces/cli/test_init.py::test_git_does_not_see_it",
+            "surfaces/cli/test_init.py::test_clients_are_registered_when_told_to",
+        ),
+    ),
+    Requirement(
+        id="CLI-02",
+        source="issue CLI",
+        promise="clients are registered from one table, keeping comments and other entries",
+        tests=(
+            "surfaces/cli/test_clients.py::test_each_client_gets_the_entry_it_documents",
+            "surfaces/cli/test_registration.py::test_uninstall_takes_out_our_entry_and_only_that",
+            "surfaces/cli/test_jsonc.py::test_adding_keeps_every_comment_and_every_other_entry",
+        ),
+    ),
+    Requirement(
+        id="CLI-03",
+        source="002 §4.2",
+        promise="status and doctor with --json, --verbose, --follow, --logs",
+        tests=(
+            "surfaces/cli/test_status.py::test_for_programs",
+            "surfaces/cli/test_status.py::test_follow_prints_the_log_as_it_grows",
+            "surfaces/cli/test_doctor.py::test_a_healthy_server",
+            "surfaces/cli/test_doctor.py::test_the_recent_log_is_added",
+        ),
+    ),
+    Requirement(
+        id="CLI-04",
+        source="issue CLI",
+        promise="call reaches any operation through the server or embedded; --json is the envelope",
+        tests=(
+            "surfaces/cli/test_call.py::test_text_for_people_and_the_envelope_for_programs",
+            "surfaces/cli/test_call.py::test_text_json_and_nested_keys",
+            "surfaces/cli/test_call.py::test_many_at_once_take_turns",
+        ),
+    ),
+    Requirement(
+        id="CLI-05",
+        source="issue CLI",
+        promise="log shows the ledger with filters, --follow and --json",
+        tests=(
+            "surfaces/cli/test_log.py::test_filters",
+            "surfaces/cli/test_log.py::test_what_happens_next_is_printed_at_once",
+        ),
+    ),
+    Requirement(
+        id="CLI-06",
+        source="design §8, issue",
+        promise="help and the shim import nothing slow",
+        tests=(
+            "surfaces/cli/test_help.py::test_help_imports_nothing_slow",
+            "surfaces/cli/test_help.py::test_the_shim_imports_less_than_that",
+        ),
+    ),
+    Requirement(
+        id="CLI-07",
+        source="issue CLI",
+        promise="the shim relays bytes, finds or starts the server, and ends clearly",
+        tests=(
+            "surfaces/cli/test_shim.py::test_both_directions_until_the_client_has_said_everything",
+            "surfaces/cli/test_shim.py::test_two_at_once_start_one_server_between_them",
+            "surfaces/cli/test_shim.py::test_the_end_of_the_server_is_an_error_with_what_to_do",
+        ),
+    ),
+    Requirement(
+        id="CLI-08",
+        source="002 §4.2",
+        promise="settings: --set over environment over repository over user over defaults",
+        tests=(
+            "adapters/test_yaml_config.py::test_each_source_is_stronger_than_the_one_before",
+            "surfaces/cli/test_up.py::test_the_nearer_source_wins",
+            "surfaces/cli/test_up.py::test_an_unknown_key_is_named_with_its_place",
+        ),
+    ),
+    Requirement(
+        id="CLI-09",
+        source="issue CLI",
+        promise="uninstall takes back what init and up put there, after asking",
+        tests=(
+            "surfaces/cli/test_init.py::test_it_asks_and_without_an_answer_changes_nothing",
+            "surfaces/cli/test_init.py::test_yes_takes_back_what_is_this_repositorys",
+        ),
+    ),
+    Requirement(
+        id="MCP-01",
+        source="002 §23.2",
+        promise="the conformance suite passes what applies, for both protocol versions",
+        tests=(
+            "clients/test_conformance.py::test_what_applies_passes",
+            "clients/test_conformance.py::test_every_scenario_of_the_suite_is_accounted_for",
+        ),
+    ),
+    Requirement(
+        id="MCP-02",
+        source="issue MCP",
+        promise="third-party clients connect and call",
+        tests=(
+            "clients/test_inspector.py::test_a_tool_is_called",
+            "clients/test_claude_code.py::test_it_connects",
+            "clients/test_gemini.py::test_it_connects",
+        ),
+    ),
+    Requirement(
+        id="MCP-03",
+        source="issue MCP",
+        promise="Claude Code's model receives what our tool said",
+        tests=("clients/test_claude_code.py::test_its_model_gets_what_the_tool_said",),
+    ),
+    Requirement(
+        id="MCP-04",
+        source="design §4",
+        promise="tools by toolset; the default list is small and pinned",
+        tests=(
+            "surfaces/mcp/test_tools.py::test_the_default_list_is_the_one_in_the_snapshot",
+            "surfaces/mcp/test_tools.py::test_the_default_list_is_small",
+            "surfaces/mcp/test_tools.py::test_toolsets_and_families_are_chosen_by_name",
+        ),
+    ),
+    Requirement(
+        id="MCP-05",
+        source="design §4",
+        promise="compact text alone; structure on request",
+        tests=(
+            "surfaces/mcp/test_answers.py::test_an_answer_is_compact_text_alone",
+            "surfaces/mcp/test_answers.py::test_programs_get_structure_that_fits_the_schema",
+        ),
+    ),
+    Requirement(
+        id="MCP-06",
+        source="002 §23.9",
+        promise="failures are isError with name and hint; unknown tools are protocol errors",
+        tests=(
+            "surfaces/mcp/test_answers.py::test_a_failure_is_text_with_its_name_and_what_to_do",
+            "surfaces/mcp/test_answers.py::test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name",
+        ),
+    ),
+    Requirement(
+        id="MCP-07",
+        source="002 §23.5",
+        promise="progress through the protocol",
+        tests=("surfaces/mcp/test_calls.py::test_progress_is_reported_before_the_answer",),
+    ),
+    Requirement(
+        id="MCP-08",
+        source="002 §23.11",
+        promise="deprecations are warnings in meta",
+        tests=("surfaces/mcp/test_answers.py::test_a_deprecated_tool_warns_in_meta_and_in_the_text",),
+    ),
+    Requirement(
+        id="MCP-09",
+        source="issue MCP",
+        promise="the ledger and the docs are resources",
+        tests=(
+            "surfaces/mcp/test_resources.py::test_the_log_and_the_tasks_are_listed_and_read",
+            "surfaces/mcp/test_resources.py::test_every_page_of_the_documentation_is_listed_and_read",
+        ),
+    ),
+    Requirement(
+        id="MCP-10",
+        source="002 §23.3",
+        promise="one session a connection, over every transport",
+        tests=(
+            "surfaces/mcp/test_sessions.py::test_each_connection_has_a_session_of_its_own",
+            "surfaces/mcp/test_sessions.py::test_the_end_of_stdio_ends_the_session",
+        ),
+    ),
+    Requirement(
+        id="MCP-11",
+        source="issue faults",
+        promise="malformed messages are answered and harm nobody",
+        tests=(
+            "surfaces/mcp/test_http.py::test_what_is_no_message_is_a_json_rpc_error",
+            "surfaces/mcp/test_stream.py::test_malformed_lines_are_answered_and_the_stream_goes_on",
+            "surfaces/mcp/test_lines.py::test_a_line_over_the_limit_is_dropped_alone",
+        ),
+    ),
+    Requirement(
+        id="REPO-01",
+        source="002 §5, §6",
+        promise="git's files and untracked ones belong; nothing tracked is lost by a folder's name",
+        tests=(
+            "repo/truth/test_listing.py::test_nothing_tracked_is_lost_by_its_folders_name",
+            "repo/truth/test_listing.py::test_untracked_noise_is_left_out_and_said",
+            "adapters/test_pygit2_repo.py",
+        ),
+    ),
+    Requirement(
+        id="REPO-02",
+        source="002 §5.4-5.6",
+        promise="stat, then hash; moves are told; any updates equal a rebuild",
+        tests=(
+            "repo/index/test_indexer.py::test_any_sequence_of_updates_equals_a_rebuild",
+            "repo/index/test_indexer.py::test_a_move_is_told_as_one",
+        ),
+    ),
+    Requirement(
+        id="REPO-03",
+        source="002 §5.8",
+        promise="a damaged or old index is remade by itself",
+        tests=("repo/index/test_indexer.py::test_a_damaged_index_is_remade_with_the_reason",),
+    ),
+    Requirement(
+        id="REPO-04",
+        source="design §6",
+        promise="literal and regex hits are ripgrep's, in a stable order",
+        tests=("repo/query/test_scan.py::test_hits_are_ripgreps",),
+    ),
+    Requirement(
+        id="REPO-05",
+        source="design §6",
+        promise="no answer is wrong in silence when files change outside",
+        tests=("repo/query/test_search.py::test_outside_edits_are_never_missed_in_silence",),
+    ),
+    Requirement(
+        id="REPO-06",
+        source="002 §23.7",
+        promise="read_files reads ranges of several files, bounded, inside the repository only",
+        tests=(
+            "repo/query/test_read.py::test_too_much_is_cut_and_says_what_to_read_next",
+            "repo/query/test_read.py::test_what_may_not_or_cannot_be_read_is_refused",
+        ),
+    ),
+    Requirement(
+        id="PRJ-01",
+        source="issue project",
+        promise="the wheel installs into a clean environment and serves",
+        tests=(
+            "test_packaging.py::test_it_serves_a_fresh_repository",
+            "test_packaging.py::test_it_holds_the_docs_and_nothing_of_the_tests",
+        ),
+    ),
+    Requirement(
+        id="PRJ-02",
+        source="house rules",
+        promise="locks are pinned and hashed, and name no index",
+        tests=(
+            "test_packaging.py::test_it_names_no_index",
+            "test_packaging.py::test_every_requirement_is_pinned_and_hashed",
+        ),
+    ),
+    Requirement(
+        id="PRJ-03",
+        source="issue project",
+        promise="the reference is generated and cannot drift",
+        tests=(
+            "interaction/test_reference.py::test_reference_page_is_up_to_date",
+            "interaction/test_requirements.py::test_every_requirement_names_tests_that_exist",
+        ),
+    ),
+)
