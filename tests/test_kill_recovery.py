@@ -11,4 +11,4 @@ def test_three_kills_lose_nothing(tmp_path: Path) -> None:
     tally = besiege(tmp_path, kills=KILLS, repositories=1, seed=1)
     assert tally.kills == KILLS
     assert tally.acknowledged > 0
-    assert tally.resumed > KILLS
+    assert tally.resumed >= KILLS

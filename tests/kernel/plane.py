@@ -11,7 +11,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call, Effects, Failure
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import ERRORS
+from codeplane.kernel.errors import ERRORS, NotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
@@ -194,12 +194,14 @@ class FixtureOps:
 
     @operation("fixture.stream_write", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=0.02)
     async def stream_write(self, call: Call, request: Said) -> AsyncIterator[Answered]:
-        """Change things one by one; with `wait`, take longer than it may."""
+        """Change things one by one; then, as the text says, take longer than it may or fail."""
         self.ran.append(call.operation.name)
         for number in range(request.times):
             yield Answered(answer=str(number))
         if request.text == "wait":
             await self._wait()
+        if request.text == "fail":
+            raise NotFound("there is no more")
 
     @operation("fixture.destroy", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION)
     async def destroy(self, call: Call, request: Said) -> Answered:

@@ -292,12 +292,15 @@ def test_a_stream_with_a_key_runs_once(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_a_failed_stream_with_a_key_is_not_run_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "codes"), [("wait", ("DEADLINE_EXCEEDED", "OUTCOME_UNKNOWN")), ("fail", ("NOT_FOUND", "NOT_FOUND"))]
+)
+def test_a_failed_stream_with_a_key_is_not_run_again(tmp_path: Path, text: str, codes: tuple[str, str]) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
         async with plane(tmp_path, operations=[ops]) as opened:
-            arguments: JsonObject = {"text": "wait", "idempotency_key": "k"}
-            for code in ("DEADLINE_EXCEEDED", "OUTCOME_UNKNOWN"):
+            arguments: JsonObject = {"text": text, "idempotency_key": "k"}
+            for code in codes:
                 ending = (await streamed(opened, "fixture.stream_write", arguments))[-1]
                 assert isinstance(ending, Outcome)
                 assert ending.error is not None

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.app import Plane
 from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.record import CALL_STARTED
 from codeplane.work.recovery import recover
@@ -56,6 +57,9 @@ def test_what_was_open_is_interrupted_and_what_was_running_is_unknown(tmp_path: 
             assert await opened.log.select("SELECT count(*) FROM operations WHERE status = 'running'") == [(0,)]
             unknown = [e for e in await events(opened, "call.finished") if e.payload["status"] == "OUTCOME_UNKNOWN"]
             assert len(unknown) == running
+            assert {event.event_id for event in unknown} == {
+                derived_event_id("unknown-outcome", f"call_{number}") for number in range(running)
+            }
             for event in unknown[:1]:
                 assert event.stream == f"task/{task}"
                 assert (event.correlation.session_id, event.actor) == (session, "agent:agent")

@@ -1,6 +1,8 @@
 """`cpl status`: one view of what runs here."""
 
+import os
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,6 +35,8 @@ def status(
     """Show whether the server runs, for which repository and commit, and how it is; exit code 3 when it does not."""
     workspace = workspace_of(repo)
     facts = find_server(workspace)
+    # Taken before anything is shown: what is logged while somebody reads is not passed over.
+    log_end = _LogEnd(workspace.log)
     result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
     lines = _last_lines(workspace) if verbose else None
     if as_json:
@@ -47,7 +51,7 @@ def status(
             block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
         print("\n".join(lines or ()), end="\n" if lines else "")
     if follow:
-        _follow(workspace)
+        log_end.follow()
     if facts is None:
         raise typer.Exit(EXIT_NO_SERVER)
 
@@ -93,18 +97,32 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _follow(workspace: Workspace) -> None:
-    """Print lines as they are written, across rotations, until interrupted."""
-    path, place, inode = workspace.log, workspace.log.stat().st_size if workspace.log.exists() else 0, -1
-    while True:
+class _LogEnd:
+    """How far the log was read: what is written later is new, across rotations."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+        self._inode: int | None = None
         if path.exists():
             found = path.stat()
-            if inode not in (-1, found.st_ino) or found.st_size < place:
-                place = 0
-            inode = found.st_ino
-            with path.open("rb") as lines:
-                lines.seek(place)
+            self._place, self._inode = found.st_size, found.st_ino
+
+    def follow(self) -> None:
+        """Print lines as they are written, until interrupted."""
+        while True:
+            print(self._new().decode(errors="replace"), end="", flush=True)
+            time.sleep(_POLL_SEC)
+
+    def _new(self) -> bytes:
+        try:
+            with self._path.open("rb") as lines:
+                found = os.fstat(lines.fileno())
+                if found.st_ino != self._inode or found.st_size < self._place:
+                    self._place, self._inode = 0, found.st_ino
+                lines.seek(self._place)
                 text = lines.read()
-                place += len(text)
-            print(text.decode(errors="replace"), end="", flush=True)
-        time.sleep(_POLL_SEC)
+        except FileNotFoundError:
+            return b""
+        self._place += len(text)
+        return text
