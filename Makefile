@@ -21,10 +21,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.installed
 	@touch $@
 
 up: install
-	@$(BIN)/cpl up --detach --repo $(REPO)
+	@$(BIN)/cpl up --detach --repo "$(REPO)"
 
 down:
-	@$(BIN)/cpl down --repo $(REPO)
+	@$(BIN)/cpl down --repo "$(REPO)"
 
 test: dev
 	@sh tests/setup.sh

@@ -1,6 +1,7 @@
 """The composition root: the only file that knows everything."""
 
 import asyncio
+import difflib
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,9 +17,10 @@ from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.adapters.yaml_config import LoadedConfig, load_config
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
+from codeplane.kernel.config import Config
 from codeplane.kernel.conveyor import Conveyor, Stages
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
@@ -165,8 +167,8 @@ def _wire(
             StatusOperations(parts=parts),
             session_operations,
             index,
-            SearchOperations(fresh=index.ready, cursors=cursors),
-            ReadOperations(root=workspace.root, max_file_bytes=config.index.max_file_bytes),
+            SearchOperations(root=workspace.root, fresh=index.ready, cursors=cursors),
+            ReadOperations(root=workspace.root, repo=repo, max_file_bytes=config.index.max_file_bytes),
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -178,6 +180,7 @@ def _wire(
         ]
     )
     listing.describe(catalogue)
+    _check_names(config, catalogue)
     try:
         token = owner_token(workspace.owner_token)
     except OSError as error:
@@ -241,6 +244,22 @@ def _index(
         wait_sec=config.wait_sec,
         said=lambda event, facts: said.warning(event, **facts),
     )
+
+
+def _check_names(config: Config, catalogue: Catalogue) -> None:
+    """Refuse settings that name what is not there: a gate that was meant to open would stay shut in silence."""
+    known = {found.name for found in catalogue}
+    for name in config.trust.allow:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigInvalid(
+                f"trust.allow names {name!r}, which is no operation{advice}", hint="cpl call lists them"
+            )
+    toolsets = {"all", "core", *catalogue.families()}
+    for name in filter(None, map(str.strip, config.mcp.toolset.lower().split(","))):
+        if name not in toolsets:
+            raise ConfigInvalid(f"mcp.toolset names {name!r}", hint=f"use {', '.join(sorted(toolsets))}")
 
 
 def _ledger_part(log: SqliteLog) -> JsonObject:

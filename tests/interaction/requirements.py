@@ -284,6 +284,7 @@ REQUIREMENTS = (
         tests=(
             "test_kill_recovery.py::test_three_kills_lose_nothing",
             "soak/test_kills.py",
+            "soak/test_witness.py",
             "test_faults.py::test_what_was_acknowledged_survives_every_kill",
         ),
     ),

@@ -16,6 +16,17 @@ from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.kernel.operation import Operation, Request
 
 _MAX_NAME = 100
+# What agents call things elsewhere.
+_SYNONYMS = {
+    "pattern": ("query",),
+    "regex": ("query",),
+    "file": ("path", "paths"),
+    "files": ("paths",),
+    "filename": ("path", "paths"),
+    "file_path": ("path", "paths"),
+    "glob": ("paths",),
+    "max_results": ("limit",),
+}
 
 
 def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
@@ -46,9 +57,9 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
 
 
 def _same_name(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
-    """The field that differs from the key only in spelling: case, dashes, or one for many."""
+    """The field that a key plainly means: another case, dashes, one for many, or a word used elsewhere."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
-    for candidate in (snake, f"{snake}s", snake.removesuffix("s")):
+    for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *_SYNONYMS.get(snake, ())):
         if candidate in fields:
             return candidate
     return None

@@ -75,7 +75,7 @@ class InvalidArgument(
     code=1001,
     http=400,
     rpc="invalid_argument",
-    hint="see the operation's parameters: cpl call OPERATION --help",
+    hint="see the operation's parameters: cpl call operation.list name=OPERATION",
 ):
     """The arguments do not fit the operation."""
 
@@ -171,7 +171,7 @@ class PolicyDenied(
     code=2003,
     http=403,
     rpc="permission_denied",
-    hint="the owner can allow it in .codeplane/config.yaml under trust.allow",
+    hint="the owner can name it under trust.allow in .codeplane/config.yaml, then: cpl down && cpl up",
 ):
     """The rules say no, with the reasons in details."""
 

@@ -49,7 +49,7 @@ class Request(BaseModel):
 class Result(BaseModel):
     """What an operation answers with; `text` is what an agent reads."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     def text(self) -> str:
         """The answer in as few words as it can be said."""

@@ -15,7 +15,7 @@ from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.database import last_position
@@ -103,6 +103,9 @@ class ExportResult(Result):
     segments: tuple[str, ...]
     through_position: int
 
+    def text(self) -> str:
+        return f"{self.events} events to position {self.through_position} in {self.folder}"
+
 
 class VerifyResult(Result):
     """Whether the log and its tables are sound."""
@@ -127,12 +130,18 @@ class RebuildResult(Result):
     rebuilt: tuple[str, ...]
     position: int
 
+    def text(self) -> str:
+        return f"rebuilt to position {self.position}: {', '.join(self.rebuilt)}"
+
 
 class RetainResult(Result):
     """What the log forgot."""
 
     streams: int
     events: int
+
+    def text(self) -> str:
+        return f"dropped {self.events} events of {self.streams} streams"
 
 
 def event_line(wire: JsonObject) -> str:
@@ -156,7 +165,6 @@ class LedgerOperations:
         self._exports = exports
         self._segment_bytes = segment_bytes
         # Two at once would rotate each other's segments away.
-        self._exporting = asyncio.Lock()
 
     @operation("ledger.events", risk=Risk.READ)
     async def events(self, call: Call, request: EventsRequest) -> EventPage:
@@ -190,22 +198,22 @@ class LedgerOperations:
                     yield EventItem(stream_gap=_gap(item))
                     raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
 
-    @operation("ledger.export", risk=Risk.WRITE, timeout_sec=600)
+    @operation("ledger.export", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
     async def export(self, call: Call, request: EventFilter) -> ExportResult:
-        """Write events as JSON lines under .codeplane/exports, rotating at the configured size."""
-        folder = TraceFolder(self._exports, segment_bytes=self._segment_bytes)
-        async with self._exporting:
-            until, after, events, size = self._log.position, request.after, 0, 0
-            while True:
-                found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
-                size += await asyncio.to_thread(folder.write, found)
-                events += len(found)
-                if len(found) < _EXPORT_PAGE:
-                    break
-                after = found[-1].position
-                await call.progress(after, until, f"{events} events written")
+        """Write events as JSON lines into a folder of its own under .codeplane/exports, rotating at 50 MB."""
+        target = self._exports / call.call_id
+        folder = TraceFolder(target, segment_bytes=self._segment_bytes)
+        until, after, events, size = self._log.position, request.after, 0, 0
+        while True:
+            found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
+            size += await asyncio.to_thread(folder.write, found)
+            events += len(found)
+            if len(found) < _EXPORT_PAGE:
+                break
+            after = found[-1].position
+            await call.progress(after, until, f"{events} events written")
         return ExportResult(
-            folder=str(self._exports),
+            folder=str(target),
             events=events,
             bytes=size,
             segments=tuple(path.name for path in folder.segments()),
@@ -218,7 +226,7 @@ class LedgerOperations:
         await self._log.flush()
         return await self._log.readers.run(self._check)
 
-    @operation("ledger.rebuild", risk=Risk.WRITE, timeout_sec=600)
+    @operation("ledger.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Make every table anew from the newest snapshot and the log."""
         projections = self._log.projector.projections
@@ -229,7 +237,7 @@ class LedgerOperations:
         position = await self._log.command(run)
         return RebuildResult(rebuilt=tuple(found.name for found in projections), position=int(str(position)))
 
-    @operation("ledger.retain", risk=Risk.DESTRUCTIVE, timeout_sec=600)
+    @operation("ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, timeout_sec=600)
     async def retain(self, call: Call, request: Nothing) -> RetainResult:
         """Drop now what retention would drop on its next run."""
         outcome = await self._retention.apply()

@@ -29,6 +29,7 @@ class StatusResult(Result):
     api_version: str = API_VERSION
     daemon: JsonObject | None = None
     ledger: JsonObject | None = None
+    index: JsonObject | None = None
     session: JsonObject | None = None
     config: JsonObject | None = None
     unavailable: tuple[str, ...] = ()
@@ -39,9 +40,11 @@ class StatusResult(Result):
             lines.append(f"repo {self.config['repo_root']} at {self.config['head'] or 'no commit'}")
         if self.daemon:
             lines.append(
-                f"codeplane {self.daemon['version']} pid {self.daemon['pid']} port {self.daemon['port']}"
+                f"codeplane {self.daemon['version']} pid {self.daemon['pid']} port {self.daemon['port'] or 'none'}"
                 f" up {self.daemon['uptime_sec']} s, {self.daemon['memory_mb']} MB"
             )
+        if self.index:
+            lines.append(_index_line(self.index))
         if self.ledger:
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
         if self.session:
@@ -49,6 +52,16 @@ class StatusResult(Result):
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
+
+
+def _index_line(index: JsonObject) -> str:
+    if not index.get("version"):
+        return f"index: {index.get('state')}"
+    skipped = index.get("skipped")
+    left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
+    watched = "watching" if index.get("watching") else "not watching, every answer walks"
+    said = f"index epoch {index['version']}, {index['file_count']} files, {watched}"
+    return said + (f"; left out: {left_out}" if left_out else "")
 
 
 class StatusOperations:

@@ -81,7 +81,7 @@ def test_pages_show_the_state_of_the_first(root: Path) -> None:
             seen += places(page)
             cursor = page["pagination"].get("next_cursor")  # type: ignore[union-attr]  # JSON
         assert seen == [(f"many{number:02}.txt", 1) for number in range(30)]
-        now = result(await ask("search", query="hit", limit=100))
+        now = result(await ask("search", query="hit", limit=100, fresh="strict"))
         assert ("many00a.txt", 1) in places(now) and ("many15.txt", 1) not in places(now)
 
     with_plane(root, body)

@@ -83,7 +83,10 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
 
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
-    assert "use all, core, index, ledger, operation, read_files, search, session, status, task" in caught.value.error.message
+    assert (
+        "use all, core, index, ledger, operation, read_files, search, session, status, task"
+        in caught.value.error.message
+    )
 
 
 @pytest.mark.parametrize("toolset", ("Fixture", " fixture , ", "fixture,,fixture", ",", "", None))

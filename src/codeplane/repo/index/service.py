@@ -9,7 +9,7 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.ports import EventLog
 from codeplane.repo.index.indexer import Changes, Indexer
 from codeplane.repo.index.snapshot import Snapshot
@@ -36,6 +36,10 @@ class RebuildResult(Result):
     epoch: int
     files: int
     skipped: dict[str, int]
+
+    def text(self) -> str:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
+        return f"epoch {self.epoch}: {self.files} files" + (f"; left out: {left_out}" if left_out else "")
 
 
 class IndexService:
@@ -106,7 +110,7 @@ class IndexService:
             "healthy": True,
         }
 
-    @operation("index.rebuild", risk=Risk.WRITE, capability="index", timeout_sec=3600)
+    @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=3600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Read every file anew and publish a new epoch; normally nothing needs this."""
         snapshot = await asyncio.to_thread(self._indexer.rebuild)

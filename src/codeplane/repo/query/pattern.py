@@ -55,7 +55,7 @@ class Regex:
             self._compiled = re2.compile(b"(?m)" + source, options)
         except re2.error as error:
             reason = error.args[0] if error.args else ""
-            said = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+            said = (reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)).replace("(?m)", "")
             raise InvalidArgument(
                 f"this regular expression is not supported: {said}",
                 hint="RE2 syntax: no look-around, no back-references; use mode=literal for text as it stands",

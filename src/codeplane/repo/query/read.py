@@ -1,6 +1,7 @@
 """The `read_files` operation: text from the disk as it is now, bounded, in as few words as possible."""
 
 import asyncio
+import difflib
 import re
 from pathlib import Path
 
@@ -8,14 +9,16 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.ports import RepoState
 from codeplane.repo.truth.file import FileRead, read
+from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
-_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?$")
+_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d+)(?P<open>-)?(?P<end>\d+)?$")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -76,6 +79,7 @@ class ReadResult(Result):
     """The files in the order they were asked for."""
 
     files: tuple[FileText, ...]
+    commit: str | None = None
 
     def text(self) -> str:
         return "\n".join(found.text().rstrip("\n") for found in self.files)
@@ -84,8 +88,9 @@ class ReadResult(Result):
 class ReadOperations:
     """Reads files of the workspace."""
 
-    def __init__(self, *, root: Path, max_file_bytes: int) -> None:
+    def __init__(self, *, root: Path, repo: RepoState, max_file_bytes: int) -> None:
         self._root = root
+        self._repo = repo
         self._max_file_bytes = max_file_bytes
 
     @operation("read_files", risk=Risk.READ, toolset="core")
@@ -109,18 +114,25 @@ class ReadOperations:
             bytes_left -= len(found.content.encode("utf-8", "surrogateescape"))
             lines_left -= found.end - found.start + 1
             files.append(found)
-        return ReadResult(files=tuple(files))
+        return ReadResult(files=tuple(files), commit=self._repo.head())
 
     def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
-        path = canonical(item.path)
-        found = read(str(inside(self._root, path)), max_bytes=self._max_file_bytes)
+        path = canonical(item.path, root=self._root)
+        if IgnoreRules.of(self._root).is_secret(path):
+            raise PathDenied(
+                f"{path} is left out by the rules for secrets or by .cplignore",
+                hint=f"the owner can un-ignore it: add !{path} to .cplignore",
+            )
+        found = read(str(self._existing(path)), max_bytes=self._max_file_bytes)
         if found.skipped is not None:
             raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
         text, encoding = _decode(found.content)
         lines = text.splitlines(keepends=True) if "\r" not in text else re.split(r"(?<=\n)", text)
         if lines and lines[-1] == "":
             lines.pop()
-        start = min(item.start_line, len(lines) + 1)
+        if item.start_line > max(len(lines), 1):
+            raise InvalidArgument(f"{path} has {len(lines)} lines", hint=f"ask for lines 1 to {len(lines)}")
+        start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
         content, last = _bounded(lines, start, end, bytes_left, lines_left)
         truncated = last < end
@@ -135,6 +147,19 @@ class ReadOperations:
             next_range=f"{path}:{last + 1}-{end}" if truncated else None,
             metadata=_metadata(found) if metadata else None,
         )
+
+    def _existing(self, path: str) -> Path:
+        try:
+            return inside(self._root, path)
+        except NotFound as error:
+            folder = (self._root / path).parent
+            names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+            near = difflib.get_close_matches(Path(path).name, names, n=3)
+            if near:
+                error.hint = f"did you mean {' or '.join(str(Path(path).with_name(name)) for name in near)}?"
+            else:
+                error.hint = "find it with search, or look at the folder's name"
+            raise
 
 
 def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int]:
@@ -156,8 +181,8 @@ def _parse(text: str) -> Range:
     if match is None:
         return Range(path=text)
     start = int(match["start"])
-    end = int(match["end"]) if match["end"] else start
-    if start < 1 or end < start:
+    end = int(match["end"]) if match["end"] else None if match["open"] else start
+    if start < 1 or (end is not None and end < start):
         raise InvalidArgument(f"{text!r} is not a range of lines", hint="write path:10-40, from line 1")
     return Range(path=match["path"], start_line=start, end_line=end)
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Literal as OneOf
 
 from pathspec import GitIgnoreSpec
@@ -21,6 +22,7 @@ from codeplane.repo.query.pattern import MAX_PATTERN, Literal, Pattern, Regex, l
 from codeplane.repo.query.scan import Line, Page, scan
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.ignore import as_text
+from codeplane.repo.truth.paths import canonical as canonical_path
 
 _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
@@ -84,9 +86,10 @@ class SearchResult(Result):
 
     def _summary(self) -> str:
         shown, more = len(self.results), "" if self.total_is_exact else "+"
-        said = f"[{shown} of {self.total}{more} lines in {self.files}{more} files, {self.mode}]"
+        state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
+        said = f"[{shown} of {self.total}{more} lines in {self.files}{more} files, {self.mode}, {state}]"
         if not self.results and self.total == 0:
-            said = f"[nothing found, {self.mode}; epoch {self.epoch}]"
+            said = f"[nothing found, {self.mode}, {state}]"
         if self.stale:
             said += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
         return said
@@ -95,7 +98,8 @@ class SearchResult(Result):
 class SearchOperations:
     """Search over the published state of the repository."""
 
-    def __init__(self, *, fresh: Callable[[], Awaitable[Fresh]], cursors: Cursors) -> None:
+    def __init__(self, *, root: Path, fresh: Callable[[], Awaitable[Fresh]], cursors: Cursors) -> None:
+        self._root = root
         self._fresh_when_ready = fresh
         self._cursors = cursors
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
@@ -110,15 +114,18 @@ class SearchOperations:
         fresh = await self._fresh_when_ready()
         mode = request.mode if request.mode != "auto" else "regex" if looks_like_regex(request.query) else "literal"
         pattern = _pattern(request, mode)
+        keep = _PathFilter(request.paths, self._root) if request.paths else None
         scope = f"search:{call.task.session_id if call.task else ''}:{_asked(request)}"
         after: tuple[str, int] | None = None
         stale: tuple[str, ...] = ()
         counted = 0
         if request.cursor:
             snapshot, after, counted = self._resume(request.cursor, scope)
-            page = await self._scan(snapshot, pattern, request, after)
+            page = await self._scan(snapshot, pattern, request, keep, after)
         else:
-            snapshot, page, stale = await self._scan_fresh(fresh, pattern, request)
+            snapshot, page, stale = await self._scan_fresh(fresh, pattern, request, keep)
+        if keep is not None and not page.lines and not any(map(keep, snapshot.files)):
+            call.warn(f"no file matches paths={list(request.paths)}")
         following = None
         if page.seen > len(page.lines):
             last = page.lines[-1]
@@ -148,12 +155,12 @@ class SearchOperations:
         )
 
     async def _scan_fresh(
-        self, fresh: Fresh, pattern: Pattern, request: SearchRequest
+        self, fresh: Fresh, pattern: Pattern, request: SearchRequest, keep: "_PathFilter | None"
     ) -> tuple[Snapshot, Page, tuple[str, ...]]:
         """Search, look whether the files found are still as they were, and search again if not."""
         snapshot = await fresh.snapshot(strict=request.fresh == "strict")
         for _ in range(fresh.looks):
-            page = await self._scan(snapshot, pattern, request, None)
+            page = await self._scan(snapshot, pattern, request, keep, None)
             paths = {line.known.path for line in page.lines}
             newer = await fresh.recheck(snapshot, paths)
             if newer is None:
@@ -163,9 +170,12 @@ class SearchOperations:
 
     @staticmethod
     async def _scan(
-        snapshot: Snapshot, pattern: Pattern, request: SearchRequest, after: tuple[str, int] | None
+        snapshot: Snapshot,
+        pattern: Pattern,
+        request: SearchRequest,
+        keep: "_PathFilter | None",
+        after: tuple[str, int] | None,
     ) -> Page:
-        keep = _path_filter(request.paths)
         deadline = time.monotonic() + _SCAN_SEC
         return await asyncio.to_thread(
             scan,
@@ -205,8 +215,8 @@ def _asked(request: SearchRequest) -> str:
 class _PathFilter:
     """Globs with git's meaning; a folder's name is everything below it. Asked once a file, remembered."""
 
-    def __init__(self, globs: tuple[str, ...]) -> None:
-        self._spec = GitIgnoreSpec.from_lines([f"/{glob.lstrip('/')}" if "/" in glob else glob for glob in globs])
+    def __init__(self, globs: tuple[str, ...], root: Path) -> None:
+        self._spec = GitIgnoreSpec.from_lines([_anchored(glob, root) for glob in globs])
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
@@ -216,8 +226,10 @@ class _PathFilter:
         return found
 
 
-def _path_filter(globs: tuple[str, ...]) -> _PathFilter | None:
-    return _PathFilter(globs) if globs else None
+def _anchored(glob: str, root: Path) -> str:
+    """A glob as git reads it: a plain name or one with folders counts from the root, `*.py` counts anywhere."""
+    plain = canonical_path(glob, root=root)
+    return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain
 
 
 def _hit(snapshot: Snapshot, line: Line, context: int) -> Hit:

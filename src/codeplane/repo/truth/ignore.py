@@ -54,6 +54,10 @@ class IgnoreRules:
             own = ""
         return cls(own=own)
 
+    def is_secret(self, path: str) -> bool:
+        """Whether a path is one of those that stay out, tracked or not."""
+        return self._tracked.match_file(as_text(path))
+
     def kept(self, paths: Iterable[str], *, tracked: bool) -> tuple[list[str], list[str]]:
         """The paths to index, and those that the rules leave out."""
         spec = self._tracked if tracked else self._untracked

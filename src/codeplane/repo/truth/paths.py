@@ -8,12 +8,14 @@ from codeplane.kernel.errors import NotFound, PathDenied
 _OURS = frozenset({".git", ".codeplane"})
 
 
-def canonical(path: str) -> str:
-    """The path with `/` between its parts and nothing superfluous; PathDenied when it leaves the repository."""
+def canonical(path: str, *, root: Path) -> str:
+    """The path relative to the root with nothing superfluous; PathDenied when it leaves the repository."""
     if "\0" in path:
         raise PathDenied("a path cannot hold NUL")
+    # Agents often name files by their absolute path; inside the repository that is plain.
+    path = path.removeprefix(f"{root}/") if path != str(root) else ""
     if path.startswith("/"):
-        raise PathDenied(f"{path!r} is absolute", hint="name it relative to the repository's root")
+        raise PathDenied(f"{path!r} is outside the repository", hint="name it relative to the repository's root")
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":

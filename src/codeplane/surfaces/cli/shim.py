@@ -21,7 +21,7 @@ USAGE = """Usage: cpl mcp [--repo DIR] [--toolset NAMES] [--structured]
 Serve MCP on stdin and stdout for the repository around the current folder; starts its server if need be.
 
   --repo DIR        the repository, instead of the one around the current folder
-  --toolset NAMES   core (default), all, or families joined by commas, such as git,core
+  --toolset NAMES   core (default), all, or families joined by commas, such as session,core
   --structured      add structured content to the answers
 """
 _CHUNK = 65_536

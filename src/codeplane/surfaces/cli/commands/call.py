@@ -103,6 +103,7 @@ def _read(source: Path) -> JsonObject:
 
 
 def _merge(given: JsonObject, arguments: list[str]) -> JsonObject:
+    repeated: dict[tuple[str, ...], list[JsonValue]] = {}
     for argument in arguments:
         name, equals, text = argument.partition("=")
         is_json, name = name.endswith(":"), name.removesuffix(":")
@@ -116,7 +117,14 @@ def _merge(given: JsonObject, arguments: list[str]) -> JsonObject:
             if not isinstance(inner, dict):
                 raise InvalidArgument(f"{name}: {part} is already a value", hint=_HINT)
             target = inner
-        target[last] = value
+        named = (*path, last)
+        if named in repeated:
+            # Said twice, it is a list: the last one winning in silence would lose what was meant.
+            repeated[named].append(value)
+            target[last] = repeated[named]
+        else:
+            repeated[named] = [value]
+            target[last] = value
     try:
         canonical(given)
     except ValueError as error:
