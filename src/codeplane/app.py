@@ -2,19 +2,18 @@
 
 import asyncio
 import difflib
-import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from codeplane import __version__
-from codeplane.adapters.disk import refusal, replace_file
+from codeplane.adapters.disk import refusal
 from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.git_cli import GitCli
+from codeplane.adapters.home import prepare
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.watchfiles_watcher import Watcher
-from codeplane.adapters.yaml_config import LoadedConfig, load_config
+from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
@@ -45,31 +44,10 @@ from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.recovery import recover
 from codeplane.work.sessions import Sessions
 
+__all__ = ["Plane", "configuration", "prepare", "running"]
+
 _SWEEP_NS = 15 * SECOND_NS
 _RETRY_SEC = 1.0
-
-
-def prepare(workspace: Workspace) -> list[Path]:
-    """Make `.codeplane/` with what it needs to be there; returns what was created."""
-    created: list[Path] = []
-    try:
-        if not workspace.home.is_dir():
-            workspace.home.mkdir(mode=0o700)
-            created.append(workspace.home)
-    except OSError as error:
-        raise refusal(error, workspace.home) from error
-    for path, text in ((workspace.ignore, "*\n"), (workspace.repo_id, f"{uuid.uuid4()}\n")):
-        if not path.exists():
-            replace_file(path, text)
-            created.append(path)
-    return created
-
-
-def configuration(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
-    """The settings in force, from every place they can come from."""
-    base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
-    user = Path(base) / "codeplane" / "config.yaml" if base else None
-    return load_config(workspace=workspace, user_config=user, environ=environ, overrides=overrides)
 
 
 @dataclass(slots=True, kw_only=True)

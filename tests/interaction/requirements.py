@@ -527,6 +527,7 @@ REQUIREMENTS = (
             "adapters/test_yaml_config.py::test_each_source_is_stronger_than_the_one_before",
             "surfaces/cli/test_up.py::test_the_nearer_source_wins",
             "surfaces/cli/test_up.py::test_an_unknown_key_is_named_with_its_place",
+            "test_app.py::test_names_that_are_not_there_are_refused",
         ),
     ),
     Requirement(
@@ -661,6 +662,24 @@ REQUIREMENTS = (
         source="design §6",
         promise="literal and regex hits are ripgrep's, in a stable order",
         tests=("repo/query/test_scan.py::test_hits_are_ripgreps",),
+    ),
+    Requirement(
+        id="REPO-07",
+        source="design §7, 000 §21A",
+        promise="epochs are events, status tells of them, a rebuild is an operation within budget",
+        tests=(
+            "repo/index/test_service.py::test_status_and_events_tell_of_epochs",
+            "repo/index/test_service.py::test_rebuilding_counts_against_the_tasks_budget",
+        ),
+    ),
+    Requirement(
+        id="REPO-08",
+        source="design §7",
+        promise="secrets are neither indexed nor read unless un-ignored",
+        tests=(
+            "repo/query/test_read.py::test_secrets_are_not_read_unless_the_owner_unignores_them",
+            "repo/truth/test_listing.py::test_secrets_are_left_out_even_when_tracked_unless_unignored",
+        ),
     ),
     Requirement(
         id="REPO-05",

@@ -32,6 +32,13 @@ class LoadedConfig:
         return replace(self, config=quiet)
 
 
+def configuration(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
+    """The settings in force for a workspace and the user of this environment."""
+    base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
+    user = Path(base) / "codeplane" / "config.yaml" if base else None
+    return load_config(workspace=workspace, user_config=user, environ=environ, overrides=overrides)
+
+
 def load_config(
     *, workspace: Workspace, user_config: Path | None, environ: Mapping[str, str], overrides: Sequence[str]
 ) -> LoadedConfig:

@@ -119,3 +119,30 @@ def test_one_bad_path_among_several_does_not_spoil_the_rest(root: Path) -> None:
         assert "NOT_FOUND" in str(bad["error"])
 
     with_plane(root, body)
+
+
+def test_absolute_paths_open_ranges_and_lines_that_are_not_there(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (absolute,) = files(await ask("read_files", paths=[str(root.resolve() / "sub/b.txt")]))
+        assert absolute["path"] == "sub/b.txt"
+        (rest,) = files(await ask("read_files", paths=["a.txt:48-"]))
+        assert rest["content"] == "line 48\nline 49\nline 50\n"
+        beyond = await ask("read_files", paths=["a.txt:100-120"])
+        assert beyond["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+        near = await ask("read_files", paths=["sub/bb.txt"])
+        assert "sub/b.txt" in str(near["error"])
+
+    with_plane(root, body)
+
+
+def test_secrets_are_not_read_unless_the_owner_unignores_them(root: Path) -> None:
+    (root / ".env").write_text("TOKEN=1\n")
+
+    async def body(ask: Ask) -> None:
+        refused = await ask("read_files", paths=[".env"])
+        assert refused["error"]["error"] == "PATH_DENIED"  # type: ignore[index,call-overload]  # JSON
+        (root / ".cplignore").write_text("!.env\n")
+        (found,) = files(await ask("read_files", paths=[".env"]))
+        assert found["content"] == "TOKEN=1\n"
+
+    with_plane(root, body)

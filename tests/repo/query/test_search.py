@@ -187,3 +187,19 @@ def test_outside_edits_are_never_missed_in_silence(tmp_path: Path, watch: str) -
             assert sorted(places(found)) == truth(word) or found["stale"], f"step {step}"
 
     with_plane(root, body, f"index.watch={watch}")
+
+
+def test_paths_are_forgiven_and_those_that_match_nothing_are_said(root: Path) -> None:
+    (root / "examples" / "src").mkdir(parents=True)
+    (root / "examples" / "src" / "x.py").write_text("def get_other(): ...\n")
+
+    async def body(ask: Ask) -> None:
+        wanted = [("src/app.py", 3), ("src/lib/util.py", 1)]
+        for spelt in ("src", "./src", "src/", str(root.resolve() / "src")):
+            assert places(result(await ask("search", query="get_", paths=spelt, fresh="strict"))) == wanted, spelt
+        envelope = await ask("search", query="get_", paths=["src,docs"])
+        assert "no file matches" in str(envelope["meta"]["warnings"])  # type: ignore[index,call-overload]  # JSON
+        outside = await ask("search", query="get_", paths=["../elsewhere"])
+        assert outside["error"]["error"] == "PATH_DENIED"  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)

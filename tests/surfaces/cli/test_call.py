@@ -74,6 +74,12 @@ class TestArguments:
         assert at(task, "description") == "a=b c"
         assert (at(task, "limits", "max_mutations"), at(task, "limits", "max_test_runs")) == (7, 8)
 
+    def test_a_key_said_twice_is_a_list(self, call: Call) -> None:
+        done = call("status", "include=session", "include=ledger", "--json")
+        found = at(envelope(done), "result")
+        assert at(found, "ledger") and at(found, "session")
+        assert at(found, "daemon") is None
+
     def test_from_a_file_and_from_stdin_with_pairs_on_top(self, call: Call, tmp_path: Path) -> None:
         given = tmp_path / "given.json"
         given.write_text('{"description": "from a file", "limits": {"max_mutations": 3}}')

@@ -54,7 +54,7 @@ def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], lis
     git = git_at(root)
     tracked: list[str] = []
     untracked = [prefix + path for path in git.untracked() if not path.endswith("/")]
-    ignored = [prefix + path for path in git.ignored() if path != ".codeplane/"]
+    ignored = [prefix + path for path in git.ignored() if not path.startswith(".codeplane/")]
     for path, mode in git.tracked():
         if mode != SUBMODULE:
             tracked.append(prefix + path)

@@ -29,10 +29,14 @@ class EmbeddedClient:
         """The time during which it can be called."""
         import asyncio
 
-        from codeplane.app import configuration, prepare, running
+        from codeplane.adapters.home import prepare
+        from codeplane.adapters.yaml_config import configuration
 
         prepare(workspace)
         loaded = configuration(workspace, overrides, os.environ).without_terminal()
+
+        from codeplane.app import running
+
         stack = AsyncExitStack()
         with asyncio.Runner() as runner:
             plane = runner.run(stack.enter_async_context(running(workspace, loaded=loaded)))

@@ -115,7 +115,7 @@ def _repository(workspace: Workspace) -> Check:
 
 
 def _settings(workspace: Workspace) -> Check:
-    from codeplane.app import configuration
+    from codeplane.adapters.yaml_config import configuration
 
     try:
         loaded = configuration(workspace, (), os.environ)

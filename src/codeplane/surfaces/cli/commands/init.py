@@ -71,7 +71,7 @@ def cpl_path() -> Path:
 
 def _own_files(workspace: Workspace) -> list[Row]:
     from codeplane.adapters.disk import replace_file
-    from codeplane.app import prepare
+    from codeplane.adapters.home import prepare
 
     fresh = set(prepare(workspace))
     if not workspace.config.exists():

@@ -61,7 +61,8 @@ def _wait_until_ready(facts: ServerFacts) -> str | None:
 
 
 def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:
-    from codeplane.app import configuration, prepare
+    from codeplane.adapters.home import prepare
+    from codeplane.adapters.yaml_config import configuration
 
     prepare(workspace)
     loaded = configuration(workspace, overrides, os.environ)

@@ -1,0 +1,40 @@
+"""The index as a running part: rebuilt on request, within budget, told by status and by events."""
+
+from pathlib import Path
+
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+
+
+def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+
+    async def body(ask: Ask) -> None:
+        await ask("session.create", limits={"max_mutations": 1})
+        assert result(await ask("index.rebuild"))["files"] == 1
+        refused = await ask("index.rebuild")
+        assert refused["error"]["error"] == "TASK_BUDGET_EXCEEDED"  # type: ignore[index,call-overload]  # JSON
+        assert refused["meta"]["task_state"] == "CLOSED_FAILED"  # type: ignore[index,call-overload]  # JSON
+        await ask("session.configure", limits_delta={"add_mutations": 1})
+        assert "result" in await ask("index.rebuild")
+
+    with_plane(root, body)
+
+
+def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "blob.bin").write_bytes(b"\0")
+
+    async def body(ask: Ask) -> None:
+        await ask("search", query="example")
+        envelope = await ask("status", include=["index"])
+        index = result(envelope)["index"]
+        assert isinstance(index, dict)
+        assert (index["version"], index["file_count"], index["skipped"]) == (1, 1, {"binary": 1})
+        assert "epoch 1, 1 files" in str(envelope["text"])
+        await ask("index.rebuild")
+        events = result(await ask("ledger.events", stream="index"))["results"]
+        assert isinstance(events, list)
+        assert [event["payload"]["epoch"] for event in events] == [1, 2]
+
+    with_plane(root, body)

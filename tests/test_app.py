@@ -1,0 +1,25 @@
+"""Settings that name what is not there are refused at the start, not found out by a gate that stays shut."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.errors import ConfigInvalid
+from tests.repo.asking import Ask, with_plane
+
+
+async def nothing(ask: Ask) -> None:
+    """Not reached when the settings are refused."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "advice"),
+    [("trust.allow=ledger.retian", "did you mean 'ledger.retain'"), ("mcp.toolset=git", "mcp.toolset names 'git'")],
+)
+def test_names_that_are_not_there_are_refused(repo: Path, setting: str, advice: str) -> None:
+    with pytest.raises(ConfigInvalid, match=advice):
+        with_plane(repo, nothing, setting)
+
+
+def test_names_that_are_there_are_taken(repo: Path) -> None:
+    with_plane(repo, nothing, "trust.allow=ledger.retain", "mcp.toolset=session,core")
