@@ -43,6 +43,7 @@ bench: dev
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
 	$(BIN)/python -m bench.ledger
 	$(BIN)/python -m bench.overhead
+	$(BIN)/python -m bench.startup
 
 soak: dev
 	$(BIN)/python -m pytest -m soak tests/soak

@@ -21,8 +21,11 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     return types.CallToolResult(content=[types.TextContent(text=str(value + 1))])
 
 
+_SCHEMA: dict[str, object] = {"type": "object", "properties": {"value": {"type": "integer"}}}
+
+
 async def _list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[types.Tool(name="bench_read", input_schema={"type": "object"})])
+    return types.ListToolsResult(tools=[types.Tool(name="bench_read", input_schema=_SCHEMA)])
 
 
 class _Quiet(uvicorn.Server):
@@ -40,7 +43,13 @@ class _Quiet(uvicorn.Server):
 @asynccontextmanager
 async def serving_sdk() -> AsyncIterator[tuple[str, int]]:
     """A server of the SDK with one tool, for as long as the block runs; gives its host and port."""
-    server: Server[dict[str, object]] = Server("bare", on_call_tool=_call_tool, on_list_tools=_list_tools)
+    server: Server[dict[str, object]] = Server(
+        # With the schema at hand, as ours has it: without, the SDK lists all tools to find it, at every call.
+        "bare",
+        on_call_tool=_call_tool,
+        on_list_tools=_list_tools,
+        get_tool_input_schema=lambda name: _SCHEMA,
+    )
     manager = StreamableHTTPSessionManager(server)
     listener = socket.create_server(("127.0.0.1", 0))
     web = _Quiet(

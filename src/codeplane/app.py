@@ -264,8 +264,8 @@ async def _background(plane: Plane, health: Health) -> None:
         await asyncio.sleep(_RETRY_SEC)
         now = plane.clock.monotonic_ns()
         try:
-            if health.problems():
-                await _try_again(plane, health)
+            if health.lost:
+                await _record_loss(plane, health)
             if now >= sweep_at:
                 sweep_at = now + _SWEEP_NS
                 plane.sessions.sweep()
@@ -278,14 +278,16 @@ async def _background(plane: Plane, health: Health) -> None:
             said.error("housekeeping failed", exc_info=error)
 
 
-async def _try_again(plane: Plane, health: Health) -> None:
-    """Whether the log can be written is known only by writing: what says so when it works is how much was lost."""
-    lost = Draft(stream="system", type="storage.recovered", payload={"lost_records": health.lost})
+async def _record_loss(plane: Plane, health: Health) -> None:
+    """Say in the log what it could not take; whether it can be written again is known only by trying."""
+    lost = health.lost
+    payload: JsonObject = {"lost_records": lost}
     try:
-        await plane.log.append([lost])
+        await plane.log.append([Draft(stream="system", type="storage.recovered", payload=payload)])
     except CodePlaneError:
         return
-    plane.logs.logger("codeplane").info("the ledger can be written again", **lost.payload)
+    health.recorded(lost)
+    plane.logs.logger("codeplane").warning("the ledger can be written again", **payload)
 
 
 async def _cancel(task: "asyncio.Future[None]") -> None:

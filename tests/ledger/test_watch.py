@@ -318,7 +318,9 @@ def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
             items = log.watch(streams={"a": 0}, heartbeat_sec=LONG)
             await anext(items)
             waiting = asyncio.ensure_future(anext(items))
-            await asyncio.sleep(0)
+            (pulse,) = log._watchers
+            while not pulse._wake._waiters:  # until it waits for nothing but commits
+                await asyncio.sleep(0)
             await asyncio.to_thread(log.close)
             with pytest.raises(ShuttingDown):
                 await waiting

@@ -7,14 +7,15 @@ import pytest
 
 from codeplane.app import Plane
 from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.call import Call
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.record import CALL_STARTED
-from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, events, of_call, plane, run
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange
 
 KEYED: JsonObject = {"text": "x", "idempotency_key": "k"}
@@ -257,6 +258,32 @@ def test_a_result_that_was_dropped_is_gone_and_not_made_anew(tmp_path: Path) -> 
             assert await error_of(opened, "fixture.write", too_large) is None
             assert await error_of(opened, "fixture.write", too_large) == "RESULT_GONE"
             assert len(ops.ran) == 9
+
+    run(scenario())
+
+
+def test_a_result_of_another_version_is_gone_and_not_made_anew(tmp_path: Path) -> None:
+    class Other(Result):
+        """What a later version answers with."""
+
+        other: int
+
+    class Later:
+        ran = 0
+
+        @operation("fixture.write", risk=Risk.WRITE)
+        async def write(self, call: Call, request: Said) -> Other:
+            """Change something and say it in another way."""
+            self.ran += 1
+            return Other(other=self.ran)
+
+    async def scenario() -> None:
+        later = Later()
+        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+            assert await error_of(opened, "fixture.write", KEYED) is None
+        async with plane(tmp_path, operations=[later]) as opened:
+            assert await error_of(opened, "fixture.write", KEYED) == "RESULT_GONE"
+            assert later.ran == 0
 
     run(scenario())
 

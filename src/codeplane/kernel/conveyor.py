@@ -375,7 +375,7 @@ class Conveyor:
         self._observe(passage, Cancelled.name)
 
     async def _replayed(self, passage: Passage, operation: Operation, stored: StoredOutcome) -> Outcome:
-        result = operation.result.model_validate_json(stored.result_json) if stored.result_json else None
+        result = operation.remembered(stored.result_json) if stored.result_json else None
         await self._keep(passage, passage.record().replayed())
         self._observe(passage, "replayed")
         return Outcome(

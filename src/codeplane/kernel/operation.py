@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from codeplane.kernel.errors import ResultGone
 from codeplane.kernel.json import dumps
 
 if TYPE_CHECKING:
@@ -130,6 +131,13 @@ class Operation:
         if self.assess is None:
             return Assessment(risk=self.mark.risk)
         return self.assess(request)
+
+    def remembered(self, result_json: str) -> Result:
+        """A result that was given before; ResultGone when it was written in a form that is no longer known."""
+        try:
+            return self.result.model_validate_json(result_json)
+        except ValidationError as error:
+            raise ResultGone(f"the result of {self.name} was written by another version") from error
 
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -164,7 +164,6 @@ class LedgerOperations:
         self._cursors = cursors
         self._exports = exports
         self._segment_bytes = segment_bytes
-        # Two at once would rotate each other's segments away.
 
     @operation("ledger.events", risk=Risk.READ)
     async def events(self, call: Call, request: EventsRequest) -> EventPage:

@@ -13,7 +13,7 @@ class Health:
 
     @property
     def lost(self) -> int:
-        """Records that could not be written since the log could last be."""
+        """Records that could not be written, and of which the log does not tell yet."""
         return self._lost
 
     def failed(self, error: CodePlaneError) -> None:
@@ -24,7 +24,10 @@ class Health:
     def committed(self) -> None:
         """The log can be written."""
         self._storage = None
-        self._lost = 0
+
+    def recorded(self, lost: int) -> None:
+        """The log tells of so many lost records."""
+        self._lost -= lost
 
     def problems(self) -> list[str]:
         """Why it is not ready, if it is not."""

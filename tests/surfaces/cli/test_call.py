@@ -31,6 +31,16 @@ def call(request: pytest.FixtureRequest, codeplane_server: Server, alone: Path) 
     return run
 
 
+@pytest.fixture
+def served(codeplane_server: Server) -> Call:
+    """`cpl call` through the server."""
+
+    def run(*arguments: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
+        return cpl("call", *arguments, "--repo", str(codeplane_server.repo), stdin=stdin)
+
+    return run
+
+
 def envelope(done: "subprocess.CompletedProcess[str]") -> JsonObject:
     found: JsonObject = json.loads(done.stdout)
     return found
@@ -51,18 +61,18 @@ class TestAnswer:
         assert done.stderr.startswith("error: ")
         assert "(UNKNOWN_OPERATION)\n\nhint: did you mean session.info" in done.stderr
 
-    def test_an_error_is_an_envelope_for_programs(self, call: Call) -> None:
-        done = call("session.info", "zzz=1", "--json")
+    def test_an_error_is_an_envelope_for_programs(self, served: Call) -> None:
+        done = served("session.info", "zzz=1", "--json")
         assert done.returncode == 1
         found = envelope(done)
         assert at(found, "error", "error") == "INVALID_ARGUMENT"
         assert str(at(found, "meta", "call_id")).startswith("call_")
 
-    def test_what_can_be_called_is_listed(self, call: Call) -> None:
-        done = call()
+    def test_what_can_be_called_is_listed(self, served: Call) -> None:
+        done = served()
         assert done.returncode == 0
         assert "session.create(" in done.stdout and "ledger.verify(" in done.stdout
-        assert "operation.list(" in call("operation.list", "name=operation.list").stdout
+        assert "operation.list(" in served("operation.list", "name=operation.list").stdout
 
 
 class TestArguments:
@@ -80,14 +90,14 @@ class TestArguments:
         assert at(found, "ledger") and at(found, "session")
         assert at(found, "daemon") is None
 
-    def test_from_a_file_and_from_stdin_with_pairs_on_top(self, call: Call, tmp_path: Path) -> None:
+    def test_from_a_file_and_from_stdin_with_pairs_on_top(self, served: Call, tmp_path: Path) -> None:
         given = tmp_path / "given.json"
         given.write_text('{"description": "from a file", "limits": {"max_mutations": 3}}')
-        file = envelope(call("session.create", "--input", str(given), "limits.max_test_runs:=4", "--json"))
+        file = envelope(served("session.create", "--input", str(given), "limits.max_test_runs:=4", "--json"))
         task = at(file, "result", "task")
         assert at(task, "description") == "from a file"
         assert (at(task, "limits", "max_mutations"), at(task, "limits", "max_test_runs")) == (3, 4)
-        stdin = envelope(call("session.create", "--input", "-", "--json", stdin='{"description": "from stdin"}'))
+        stdin = envelope(served("session.create", "--input", "-", "--json", stdin='{"description": "from stdin"}'))
         assert at(stdin, "result", "task", "description") == "from stdin"
 
     @pytest.mark.parametrize(
@@ -130,8 +140,8 @@ class TestFollow:
         assert (done.returncode, done.stdout) == (1, "")
         assert "(INVALID_ARGUMENT)" in done.stderr
 
-    def test_a_stream_that_is_called_says_how_to_follow_it(self, call: Call) -> None:
-        done = call("ledger.watch")
+    def test_a_stream_that_is_called_says_how_to_follow_it(self, served: Call) -> None:
+        done = served("ledger.watch")
         assert done.returncode == 1
         assert "cpl call ledger.watch --follow" in done.stderr
 
