@@ -1,6 +1,7 @@
 """Keys: the first result again, a conflict for other arguments, and never a second run of what may have been done."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -333,5 +334,22 @@ def test_a_failed_stream_with_a_key_is_not_run_again(tmp_path: Path, text: str, 
                 assert ending.error is not None
                 assert ending.error.name == code
             assert ops.ran == ["fixture.stream_write"]
+
+    run(scenario())
+
+
+def test_a_call_that_ended_its_own_session_is_answered_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            made = await opened.conveyor.call("session.create", {}, OWNER)
+            assert made.meta.session_id is not None
+            session_id = json.loads(made.result_json)["session_id"]
+            closing: JsonObject = {"session_id": session_id, "idempotency_key": "once"}
+            first = await opened.conveyor.call("session.close", closing, OWNER)
+            again = await opened.conveyor.call("session.close", closing, OWNER)
+            assert first.error is None and again.error is None
+            assert again.meta.replayed and again.result_json == first.result_json
+            other = await opened.conveyor.call("session.close", {**closing, "idempotency_key": "twice"}, OWNER)
+            assert other.error is not None and other.error.name == "SESSION_CLOSED"
 
     run(scenario())

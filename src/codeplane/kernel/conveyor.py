@@ -22,6 +22,8 @@ from codeplane.kernel.errors import (
     MalformedRequest,
     OutcomeUnknown,
     PolicyDenied,
+    SessionClosed,
+    SessionNotFound,
     ShuttingDown,
 )
 from codeplane.kernel.event import Draft
@@ -42,6 +44,7 @@ from codeplane.kernel.ports import (
     Observer,
     RepoState,
     StoredOutcome,
+    Task,
     Tasks,
     Verdict,
 )
@@ -161,7 +164,7 @@ class Conveyor:
         operation = self._validate(passage, arguments, streams=streams)
         stages = self._stages
         passage.actor = stages.identity.identify(passage.caller)
-        passage.task = stages.tasks.enter(passage.caller, passage.actor, passage.session_id)
+        passage.task = await self._enter(passage, operation)
         call = passage.call = Call(
             call_id=passage.call_id,
             request_id=passage.request_id,
@@ -179,12 +182,7 @@ class Conveyor:
             passage.key = call.idempotency_key = new_id("key")
         async with self._until(passage, passage.deadline):
             if operation.mutates and passage.key is not None:
-                passage.claim = await stages.idempotency.claim(
-                    owner_id=passage.actor.owner_id,
-                    operation=operation.name,
-                    key=passage.key,
-                    arguments_hash=passage.arguments_hash,
-                )
+                await self._claim(passage, operation, passage.key)
                 if passage.replay is not None:
                     return operation
             await self._approve(passage, operation, assessment, decision)
@@ -193,6 +191,28 @@ class Conveyor:
             passage.repo_before = stages.repo.head()
             await stages.log.append([passage.record().started()])
         return operation
+
+    async def _enter(self, passage: Passage, operation: Operation) -> Task:
+        """The call's task; a repeated call is answered even when the first one ended the session it names."""
+        tasks = self._stages.tasks
+        try:
+            return tasks.enter(passage.caller, passage.actor, passage.session_id)
+        except (SessionClosed, SessionNotFound):
+            if not operation.mutates or passage.key is None:
+                raise
+            await self._claim(passage, operation, passage.key)
+            if passage.replay is None:
+                raise
+            return tasks.enter(passage.caller, passage.actor, None)
+
+    async def _claim(self, passage: Passage, operation: Operation, key: str) -> None:
+        if passage.claim is None:
+            passage.claim = await self._stages.idempotency.claim(
+                owner_id=passage.actor.owner_id,
+                operation=operation.name,
+                key=key,
+                arguments_hash=passage.arguments_hash,
+            )
 
     def _validate(self, passage: Passage, arguments: Mapping[str, JsonValue], *, streams: bool) -> Operation:
         passage.operation = operation = self.catalogue.get(passage.name)

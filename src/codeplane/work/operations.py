@@ -33,9 +33,9 @@ class SessionRequest(Request):
 class LimitsRequest(Request):
     """Limits of a new task; what is left out keeps its default."""
 
-    max_mutations: int | None = Field(None, ge=0)
-    max_test_runs: int | None = Field(None, ge=0)
-    max_duration_sec: int | None = Field(None, ge=0)
+    max_mutations: int | None = Field(None, ge=0, le=1_000_000)
+    max_test_runs: int | None = Field(None, ge=0, le=1_000_000)
+    max_duration_sec: int | None = Field(None, ge=0, le=31_536_000)
 
 
 class CreateRequest(Request):

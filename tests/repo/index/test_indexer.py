@@ -1,6 +1,7 @@
 """The index follows the disk, whatever happens to it."""
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_an_index_of_another_schema_is_remade(tmp_path: Path) -> None:
     connection.close()
     indexer = Indexed(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
-    assert indexer.store.remade == "schema 99 is not 1"
+    assert indexer.store.remade == "schema 99 is not 2"
 
 
 def test_content_that_is_shorter_than_its_epoch_is_read_anew(tmp_path: Path) -> None:
@@ -145,3 +146,47 @@ def test_any_sequence_of_updates_equals_a_rebuild(
     rebuilt = Indexed(root, folder / "fresh").start()
     assert followed == texts(rebuilt) == on_disk(root)
     assert list(followed) == list(texts(rebuilt)), "in the same order"
+
+
+def test_nothing_is_read_through_a_folder_that_became_a_link(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"k/owner.token": "harmless", "a.py": "one"})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "owner.token").write_text("secret")
+    shutil.rmtree(root / "k")
+    (root / "k").symlink_to(tmp_path / "elsewhere")
+    snapshot = Indexed(root, tmp_path / "home").start()
+    assert b"secret" not in b"".join(texts(snapshot).values())
+    assert snapshot.skipped() == {"behind a link": 1}
+
+
+def test_an_edit_that_sets_the_time_back_is_seen(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "old text"})
+    indexer = Indexed(root, tmp_path / "home")
+    indexer.start()
+    before = (root / "a.py").stat()
+    (root / "a.py").write_text("new text")
+    os.utime(root / "a.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert texts(indexer.reconcile()) == {"a.py": b"new text"}
+
+
+def test_content_that_is_not_what_its_digest_says_is_read_anew(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "genuine"})
+    first = Indexed(root, tmp_path / "home")
+    first.start()
+    first.close()
+    (content,) = (tmp_path / "home" / "content").iterdir()
+    content.write_bytes(content.read_bytes().replace(b"genuine", b"falsely"))
+    assert texts(Indexed(root, tmp_path / "home").start()) == {"a.py": b"genuine"}
+
+
+def test_an_index_without_its_tables_is_remade(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    first = Indexed(root, tmp_path / "home")
+    first.start()
+    first.close()
+    connection = sqlite3.connect(tmp_path / "home" / "index.db")
+    connection.execute("DROP TABLE files")
+    connection.close()
+    indexer = Indexed(root, tmp_path / "home")
+    assert texts(indexer.start()) == {"a.py": b"one"}
+    assert indexer.store.remade

@@ -203,3 +203,21 @@ def test_paths_are_forgiven_and_those_that_match_nothing_are_said(root: Path) ->
         assert outside["error"]["error"] == "PATH_DENIED"  # type: ignore[index,call-overload]  # JSON
 
     with_plane(root, body)
+
+
+def test_odd_names_globs_and_rules_are_answered_and_not_crashed_on(root: Path) -> None:
+    with open(os.fsencode(root) + b"/bad\xff.txt", "wb") as file:  # noqa: PTH123  # a name that is not text
+        file.write(b"peculiar\npeculiar\n")
+    (root / ".cplignore").write_text("[z-a]\ndocs/\n")
+
+    async def body(ask: Ask) -> None:
+        first = result(await ask("search", query="peculiar", limit=1))
+        assert places(first) == [("bad\\xff.txt", 1)]
+        cursor = first["pagination"]["next_cursor"]  # type: ignore[index,call-overload]  # JSON
+        assert places(result(await ask("search", query="peculiar", limit=1, cursor=cursor))) == [("bad\\xff.txt", 2)]
+        assert places(result(await ask("search", query="get_name"))) == [("src/app.py", 3)], "docs/ is ignored"
+        for glob in ("[z-a]", "[[:alpha:]", "\\"):
+            envelope = await ask("search", query="x", paths=[glob])
+            assert "result" in envelope or envelope["error"]["error"] == "INVALID_ARGUMENT", glob  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)

@@ -1,6 +1,7 @@
 """Keeping the index in step with the disk: list, stat, read what changed, publish an epoch."""
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from codeplane.kernel.ports import RepoState
 from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
-from codeplane.repo.truth.file import FileRead, read, stamp_of
+from codeplane.repo.truth.file import FileRead, digest_of, read, stamp_of
 from codeplane.repo.truth.listing import GitAt, Listing, list_files
 
 _DEAD_SHARE = 0.5
@@ -68,7 +69,12 @@ class Indexer:
     def start(self) -> Snapshot:
         """Take up the last epoch if it is whole, and bring it up to date."""
         with self._lock:
-            if not self._resume():
+            try:
+                resumed = self._resume()
+            except sqlite3.DatabaseError as error:
+                self.store.remake(str(error))
+                resumed = False
+            if not resumed:
                 self._rebuild()
         return self.reconcile()
 
@@ -122,7 +128,12 @@ class Indexer:
             verified_at_ns=epoch.at_ns,
             left_out={},
         )
-        return True
+        return self._is_sound(self._snapshot)
+
+    @staticmethod
+    def _is_sound(snapshot: Snapshot) -> bool:
+        """Whether the content is what its digests say: it lay on a disk, and others may have been at it."""
+        return all(digest_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
 
     def _rebuild(self) -> Snapshot:
         listing = list_files(self._root, self._git_at)

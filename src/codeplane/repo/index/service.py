@@ -1,6 +1,7 @@
 """The index as a running part of CodePlane: built at the start, kept fresh, told about, rebuilt on request."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from codeplane.kernel.ports import EventLog
 from codeplane.repo.index.indexer import Changes, Indexer
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.truth.paths import shown
 
 STREAM = "index"
 _NAMED = 50
@@ -118,11 +120,11 @@ class IndexService:
         return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
 
     async def _build(self) -> None:
-        if self._indexer.store.remade:
-            self._said("the index was remade", {"reason": self._indexer.store.remade})
         try:
             await asyncio.to_thread(self._indexer.start)
-        except (CodePlaneError, OSError) as error:
+            if self._indexer.store.remade:
+                self._said("the index was remade", {"reason": self._indexer.store.remade})
+        except (CodePlaneError, OSError, sqlite3.Error) as error:
             self._failure = str(error)
             self._said("indexing failed", {"reason": self._failure})
             return
@@ -153,7 +155,7 @@ class IndexService:
             await self._fresh.verify()
 
     def _published(self, snapshot: Snapshot, changes: Changes) -> None:
-        renamed = [list(pair) for pair in changes.renamed[:_NAMED]]
+        renamed = [list(map(shown, pair)) for pair in changes.renamed[:_NAMED]]
         self._log.append_soon(
             [
                 Draft(
@@ -163,9 +165,9 @@ class IndexService:
                         "epoch": snapshot.epoch,
                         "commit": snapshot.commit,
                         "files": len(snapshot.files),
-                        "changed": list(changes.changed[:_NAMED]),
+                        "changed": list(map(shown, changes.changed[:_NAMED])),
                         "changed_count": len(changes.changed),
-                        "removed": list(changes.removed[:_NAMED]),
+                        "removed": list(map(shown, changes.removed[:_NAMED])),
                         "removed_count": len(changes.removed),
                         "renamed": renamed,
                     },

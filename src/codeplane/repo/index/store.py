@@ -9,11 +9,11 @@ from pathlib import Path
 from codeplane.repo.index.snapshot import Known
 from codeplane.repo.truth.file import Stamp
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCHEMA = (
     """CREATE TABLE files(
-        path BLOB PRIMARY KEY, size INTEGER, mtime_ns INTEGER, inode INTEGER, mode INTEGER, digest TEXT,
-        offset INTEGER, length INTEGER, tracked INTEGER, skipped TEXT) WITHOUT ROWID""",
+        path BLOB PRIMARY KEY, size INTEGER, mtime_ns INTEGER, inode INTEGER, mode INTEGER, ctime_ns INTEGER,
+        digest TEXT, offset INTEGER, length INTEGER, tracked INTEGER, skipped TEXT) WITHOUT ROWID""",
     """CREATE TABLE epochs(
         epoch_id INTEGER PRIMARY KEY, at_ns INTEGER, commit_sha TEXT, generation INTEGER, content_length INTEGER,
         sorted_until INTEGER)""",
@@ -48,11 +48,14 @@ class IndexStore:
             self._remake(f"schema {version} is not {SCHEMA_VERSION}")
             version = 0
         if version == 0:
-            self._connection.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-            self._connection.execute("COMMIT")
+            self._create()
+
+    def _create(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA:
+            self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        self._connection.execute("COMMIT")
 
     def newest(self) -> Epoch | None:
         """The epoch in force."""
@@ -72,13 +75,23 @@ class IndexStore:
     def files(self) -> dict[str, Known]:
         """Every file of the epoch in force, in the order of their paths."""
         found: dict[str, Known] = {}
-        for path, size, mtime_ns, inode, mode, digest, offset, length, tracked, skipped in self._connection.execute(
-            "SELECT * FROM files ORDER BY path"
-        ):
+        for (
+            path,
+            size,
+            mtime_ns,
+            inode,
+            mode,
+            ctime_ns,
+            digest,
+            offset,
+            length,
+            tracked,
+            skipped,
+        ) in self._connection.execute("SELECT * FROM files ORDER BY path"):
             name = os.fsdecode(path)
             found[name] = Known(
                 path=name,
-                stamp=Stamp(size, mtime_ns, inode, mode),
+                stamp=Stamp(size, mtime_ns, inode, mode, ctime_ns),
                 digest=digest,
                 offset=offset,
                 length=length,
@@ -96,7 +109,7 @@ class IndexStore:
                 connection.execute("DELETE FROM files")
             connection.executemany("DELETE FROM files WHERE path = ?", ((os.fsencode(path),) for path in removed))
             connection.executemany(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, changed)
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, changed)
             )
             connection.execute(
                 "INSERT INTO epochs VALUES (?, ?, ?, ?, ?, ?)",
@@ -119,7 +132,7 @@ class IndexStore:
     def touch(self, known: Iterable[Known]) -> None:
         """Note new stamps of files whose content is the same; no epoch is needed for that."""
         self._connection.executemany(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, known)
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, known)
         )
 
     def close(self) -> None:
@@ -132,6 +145,11 @@ class IndexStore:
         # Derived data: after a power cut an older epoch is fine, and reconcile brings it up to date.
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
+
+    def remake(self, why: str) -> None:
+        """Throw everything away and begin anew: it is all derived."""
+        self._remake(why)
+        self._create()
 
     def _remake(self, why: str) -> None:
         self.remade = why
@@ -150,6 +168,7 @@ def _row(known: Known) -> tuple[object, ...]:
         stamp.mtime_ns,
         stamp.inode,
         stamp.mode,
+        stamp.ctime_ns,
         known.digest,
         known.offset,
         known.length,

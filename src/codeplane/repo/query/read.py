@@ -18,7 +18,7 @@ from codeplane.repo.truth.paths import canonical, inside
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
-_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d+)(?P<open>-)?(?P<end>\d+)?$")
+_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?P<open>-)?(?P<end>\d{1,9})?$")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -118,12 +118,17 @@ class ReadOperations:
 
     def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
         path = canonical(item.path, root=self._root)
-        if IgnoreRules.of(self._root).is_secret(path):
+        file = self._existing(path)
+        rules = IgnoreRules.of(self._root)
+        # Under both names: a link must not make readable what the rules keep out.
+        if rules.is_secret(path) or rules.is_secret(file.relative_to(self._root).as_posix()):
             raise PathDenied(
                 f"{path} is left out by the rules for secrets or by .cplignore",
                 hint=f"the owner can un-ignore it: add !{path} to .cplignore",
             )
-        found = read(str(self._existing(path)), max_bytes=self._max_file_bytes)
+        if bytes_left <= 0 or lines_left <= 0:
+            return _failed(path, "not read: the answer is full; ask for it alone")
+        found = read(str(file), max_bytes=self._max_file_bytes)
         if found.skipped is not None:
             raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
         text, encoding = _decode(found.content)

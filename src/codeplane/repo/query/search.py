@@ -1,9 +1,10 @@
 """The `search` operation."""
 
 import asyncio
+import os
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Literal as OneOf
 
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import CursorExpired
+from codeplane.kernel.errors import CursorExpired, InvalidArgument
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Result, Risk, operation
@@ -21,8 +22,9 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.query.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
 from codeplane.repo.query.scan import Line, Page, scan
 from codeplane.repo.truth.freshness import Fresh
-from codeplane.repo.truth.ignore import as_text
+from codeplane.repo.truth.ignore import as_text, is_pattern
 from codeplane.repo.truth.paths import canonical as canonical_path
+from codeplane.repo.truth.paths import shown
 
 _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
@@ -134,7 +136,7 @@ class SearchOperations:
                 scope=scope,
                 state={
                     "epoch": snapshot.epoch,
-                    "path": last.known.path,
+                    "path": os.fsencode(last.known.path).decode("latin-1"),
                     "line": last.number,
                     "seen": counted + len(page.lines),
                 },
@@ -142,7 +144,7 @@ class SearchOperations:
         freshness = fresh.of(snapshot, stale)
         return SearchResult(
             mode=mode,
-            results=tuple(_hit(snapshot, line, request.context) for line in page.lines),
+            results=await asyncio.to_thread(_hits, snapshot, page.lines, request.context),
             pagination=Pagination(next_cursor=following, total_estimate=counted + page.seen),
             total=counted + page.seen,
             total_is_exact=page.complete,
@@ -166,7 +168,7 @@ class SearchOperations:
             if newer is None:
                 return snapshot, page, ()
             snapshot = newer
-        return snapshot, page, tuple(sorted(paths))
+        return snapshot, page, tuple(sorted(map(shown, paths)))
 
     @staticmethod
     async def _scan(
@@ -199,7 +201,11 @@ class SearchOperations:
         snapshot = self._snapshots.get(int(str(state["epoch"])))
         if snapshot is None:
             raise CursorExpired("the state this cursor speaks of is no longer held")
-        return snapshot, (str(state["path"]), int(str(state["line"]))), int(str(state["seen"]))
+        return (
+            snapshot,
+            (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"]))),
+            int(str(state["seen"])),
+        )
 
 
 def _pattern(request: SearchRequest, mode: str) -> Pattern:
@@ -216,6 +222,9 @@ class _PathFilter:
     """Globs with git's meaning; a folder's name is everything below it. Asked once a file, remembered."""
 
     def __init__(self, globs: tuple[str, ...], root: Path) -> None:
+        for glob in globs:
+            if not is_pattern(_anchored(glob, root)):
+                raise InvalidArgument(f"{glob!r} is not a path or glob", hint="write for example src or src/**/*.py")
         self._spec = GitIgnoreSpec.from_lines([_anchored(glob, root) for glob in globs])
         self._known: dict[str, bool] = {}
 
@@ -232,6 +241,10 @@ def _anchored(glob: str, root: Path) -> str:
     return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain
 
 
+def _hits(snapshot: Snapshot, lines: Iterable[Line], context: int) -> tuple[Hit, ...]:
+    return tuple(_hit(snapshot, line, context) for line in lines)
+
+
 def _hit(snapshot: Snapshot, line: Line, context: int) -> Hit:
     raw = bytes(snapshot.content[line.start : line.end])
     start, _ = line.spans[0]
@@ -241,7 +254,7 @@ def _hit(snapshot: Snapshot, line: Line, context: int) -> Hit:
         snippet = f"…{snippet}…"
     before, after = _around(snapshot, line, context)
     return Hit(
-        path=line.known.path,
+        path=shown(line.known.path),
         line=line.number,
         column=len(_decode(raw[:start])) + 1,
         snippet=snippet,
@@ -252,15 +265,21 @@ def _hit(snapshot: Snapshot, line: Line, context: int) -> Hit:
 
 
 def _around(snapshot: Snapshot, line: Line, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not context:
-        return (), ()
-    text = snapshot.text(line.known).split(b"\n")
-    if text and text[-1] == b"":
-        text.pop()
-    index = line.number - 1
-    before = text[max(0, index - context) : index]
-    after = text[index + 1 : index + 1 + context]
-    return tuple(_decode(item[:_MAX_LINE]) for item in before), tuple(_decode(item[:_MAX_LINE]) for item in after)
+    content, known = snapshot.content, line.known
+    before: list[str] = []
+    at = line.start
+    while len(before) < context and at > known.offset:
+        start = content.rfind(b"\n", known.offset, at - 1) + 1 or known.offset
+        before.insert(0, _decode(bytes(content[start : min(at - 1, start + _MAX_LINE)])))
+        at = start
+    after: list[str] = []
+    at, last = line.end + 1, known.offset + known.length
+    while len(after) < context and at < last:
+        end = content.find(b"\n", at, last)
+        end = last if end < 0 else end
+        after.append(_decode(bytes(content[at : min(end, at + _MAX_LINE)])))
+        at = end + 1
+    return tuple(before), tuple(after)
 
 
 def _decode(raw: bytes) -> str:

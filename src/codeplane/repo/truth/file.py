@@ -12,6 +12,7 @@ TOO_LARGE = "too large"
 UNREADABLE = "unreadable"
 GONE = "gone"
 NOT_A_FILE = "not a file"
+BEHIND_LINK = "behind a link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Stamp:
     mtime_ns: int
     inode: int
     mode: int
+    # Cannot be set back, unlike the time of the last write.
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,7 @@ def stamp_of(path: str) -> Stamp | None:
         found = os.lstat(path)
     except OSError:
         return None
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode)
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode, found.st_ctime_ns)
 
 
 def read(path: str, *, max_bytes: int) -> FileRead:
@@ -49,8 +52,11 @@ def read(path: str, *, max_bytes: int) -> FileRead:
     if stamp is None:
         return FileRead(stamp=None, content=b"", digest="", skipped=GONE)
     if stat.S_ISLNK(stamp.mode):
+        folder = path.rpartition("/")[0]
+        if os.path.realpath(folder) != folder:
+            return FileRead(stamp=stamp, content=b"", digest="", skipped=BEHIND_LINK)
         target = os.fsencode(Path(path).readlink())
-        return FileRead(stamp=stamp, content=target, digest=_digest(target))
+        return FileRead(stamp=stamp, content=target, digest=digest_of(target))
     if not stat.S_ISREG(stamp.mode):
         return FileRead(stamp=stamp, content=b"", digest="", skipped=NOT_A_FILE)
     if stamp.size > max_bytes:
@@ -59,16 +65,26 @@ def read(path: str, *, max_bytes: int) -> FileRead:
         # Not waiting on a FIFO that took the file's place, nor following a link that did.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
+            if not _is_itself(file.fileno(), path):
+                return FileRead(stamp=stamp, content=b"", digest="", skipped=BEHIND_LINK)
             content = file.read(max_bytes + 1)
     except OSError:
         return FileRead(stamp=stamp, content=b"", digest="", skipped=UNREADABLE)
     if len(content) > max_bytes:
         return FileRead(stamp=stamp, content=b"", digest="", skipped=TOO_LARGE)
     if b"\0" in content:
-        return FileRead(stamp=stamp, content=b"", digest=_digest(content), skipped=BINARY)
-    return FileRead(stamp=stamp, content=content, digest=_digest(content))
+        return FileRead(stamp=stamp, content=b"", digest=digest_of(content), skipped=BINARY)
+    return FileRead(stamp=stamp, content=content, digest=digest_of(content))
 
 
-def _digest(content: bytes) -> str:
+def _is_itself(descriptor: int, path: str) -> bool:
+    """Whether what was opened is at the path by name, with no link on the way, whoever changed what meanwhile."""
+    try:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink()) == path
+    except OSError:
+        return os.path.realpath(path) == path
+
+
+def digest_of(content: bytes) -> str:
     """Equal for contents that differ only in how their lines end."""
     return xxhash.xxh3_128_hexdigest(content.replace(b"\r\n", b"\n"))

@@ -42,8 +42,8 @@ class IgnoreRules:
     """The rules of one workspace, compiled once."""
 
     def __init__(self, *, own: str = "") -> None:
-        self._untracked = GitIgnoreSpec.from_lines((DEFAULTS + SECRETS + own).splitlines())
-        self._tracked = GitIgnoreSpec.from_lines((SECRETS + own).splitlines())
+        self._untracked = compiled((DEFAULTS + SECRETS + own).splitlines())
+        self._tracked = compiled((SECRETS + own).splitlines())
 
     @classmethod
     def of(cls, root: Path) -> "IgnoreRules":
@@ -64,6 +64,23 @@ class IgnoreRules:
         listed = list(paths)
         left_out = {path for path in listed if spec.match_file(as_text(path))}
         return [path for path in listed if path not in left_out], sorted(left_out)
+
+
+def compiled(lines: list[str]) -> GitIgnoreSpec:
+    """The rules; a line that is no pattern counts for nothing, as git has it."""
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except Exception:
+        return GitIgnoreSpec.from_lines([line for line in lines if is_pattern(line)])
+
+
+def is_pattern(line: str) -> bool:
+    """Whether a line can be matched at all; the library and its engines each refuse in their own way."""
+    try:
+        GitIgnoreSpec.from_lines([line]).match_file("any/name")
+    except Exception:
+        return False
+    return True
 
 
 def as_text(path: str) -> str:

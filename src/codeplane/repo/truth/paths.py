@@ -24,7 +24,7 @@ def canonical(path: str, *, root: Path) -> str:
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    if parts and parts[0].casefold() in _OURS:
+    if any(part.casefold() in _OURS for part in parts):
         raise PathDenied(f"{path!r} belongs to git or to CodePlane")
     return "/".join(parts)
 
@@ -35,8 +35,13 @@ def inside(root: Path, path: str) -> Path:
     real = Path(os.path.realpath(target.parent)) / target.name
     if real != root and root not in real.parents:
         raise PathDenied(f"{path!r} leads outside the repository through a link")
-    if any(part.casefold() in _OURS for part in real.relative_to(root).parts[:1]):
+    if any(part.casefold() in _OURS for part in real.relative_to(root).parts):
         raise PathDenied(f"{path!r} leads to what belongs to git or to CodePlane")
     if not os.path.lexists(real):
         raise NotFound(f"there is no file {path!r}")
     return real
+
+
+def shown(path: str) -> str:
+    """A path as JSON can carry it: bytes that are not UTF-8 are written out."""
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
