@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import ConfigInvalid
+from tests.harness import git
 from tests.repo.asking import Ask, with_plane
 
 
@@ -23,3 +24,13 @@ def test_names_that_are_not_there_are_refused(repo: Path, setting: str, advice: 
 
 def test_names_that_are_there_are_taken(repo: Path) -> None:
     with_plane(repo, nothing, "trust.allow=ledger.retain", "mcp.toolset=session,core")
+
+
+def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -> None:
+    (repo / ".codeplane").mkdir()
+    (repo / ".codeplane" / "config.yaml").write_text("trust: {mode: automatic}\n")
+    git(repo, "add", "--force", ".codeplane/config.yaml")
+    with pytest.raises(ConfigInvalid, match="under version control"):
+        with_plane(repo, nothing)
+    git(repo, "rm", "--quiet", "--cached", ".codeplane/config.yaml")
+    with_plane(repo, nothing)

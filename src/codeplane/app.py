@@ -78,6 +78,7 @@ async def running(
 ) -> AsyncIterator[Plane]:
     """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end."""
     clock, health = clock or SystemClock(), health or Health()
+    _refuse_foreign_home(workspace)
     async with AsyncExitStack() as stack:
         prepare(workspace)
         lock = FileLock(workspace.lock)
@@ -98,6 +99,16 @@ async def running(
         background = asyncio.ensure_future(_background(plane, health))
         stack.push_async_callback(_cancel, background)
         yield plane
+
+
+def _refuse_foreign_home(workspace: Workspace) -> None:
+    """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
+    ours = [path.relative_to(workspace.root).as_posix() for path in (workspace.config, workspace.owner_token)]
+    if tracked := GitRepo(workspace.root).tracks(*ours):
+        raise ConfigInvalid(
+            f"{tracked[0]} is under version control, so it is not the owner's own",
+            hint="take it out: git rm -r --cached .codeplane, then cpl uninstall, and start again",
+        )
 
 
 def _wire(

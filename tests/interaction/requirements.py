@@ -120,6 +120,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TRUST-05",
+        source="design §7",
+        promise="a repository cannot bring its own settings or token",
+        tests=("test_app.py::test_settings_that_come_with_the_repository_are_not_the_owners",),
+    ),
+    Requirement(
         id="KEY-01",
         source="003 §8.7, §9",
         promise="the same key and arguments give the first result; the handler runs once",

@@ -12,6 +12,14 @@ class GitRepo:
         self._root = root
         self._repository: pygit2.Repository | None = None
 
+    def tracks(self, *paths: str) -> list[str]:
+        """Those of the paths that are in git's index."""
+        try:
+            index = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH).index
+        except (pygit2.GitError, KeyError):
+            return []
+        return [path for path in paths if path in index]
+
     def head(self) -> str | None:
         """The commit HEAD points at, read anew each time."""
         try:

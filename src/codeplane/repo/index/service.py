@@ -20,6 +20,7 @@ from codeplane.repo.truth.paths import shown
 STREAM = "index"
 _NAMED = 50
 _MANY = 500
+_RETRY_SEC = 5.0
 
 
 class Watcher(Protocol):
@@ -120,15 +121,22 @@ class IndexService:
         return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
 
     async def _build(self) -> None:
+        while not await self._built():
+            await asyncio.sleep(_RETRY_SEC)  # nothing tells when a disk has space again
+        if self._indexer.store.remade:
+            self._said("the index was remade", {"reason": self._indexer.store.remade})
+        self._failure = None
+        self._ready.set()
+
+    async def _built(self) -> bool:
         try:
             await asyncio.to_thread(self._indexer.start)
-            if self._indexer.store.remade:
-                self._said("the index was remade", {"reason": self._indexer.store.remade})
         except (CodePlaneError, OSError, sqlite3.Error) as error:
+            if str(error) != self._failure:
+                self._said("indexing failed and is tried again", {"reason": str(error)})
             self._failure = str(error)
-            self._said("indexing failed", {"reason": self._failure})
-            return
-        self._ready.set()
+            return False
+        return True
 
     async def _watch(self) -> None:
         await self._ready.wait()

@@ -55,7 +55,8 @@ def up(
 def _wait_until_ready(facts: ServerFacts) -> str | None:
     """Why it is still not ready after a while, or None."""
     deadline = time.monotonic() + START_TIMEOUT_SEC
-    while (problem := not_ready(facts)) is not None and time.monotonic() < deadline:
+    # Only the first index is worth waiting for; a full disk is better told at once.
+    while "INDEX_NOT_READY" in ((problem := not_ready(facts)) or "") and time.monotonic() < deadline:
         time.sleep(POLL_SEC)
     return problem
 
