@@ -121,8 +121,9 @@ class IndexService:
         return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
 
     async def _build(self) -> None:
-        while not await self._built():
-            await asyncio.sleep(_RETRY_SEC)  # nothing tells when a disk has space again
+        # Nothing tells when a disk has space again, so it is tried now and then.
+        while not await self._built():  # noqa: ASYNC110
+            await asyncio.sleep(_RETRY_SEC)
         if self._indexer.store.remade:
             self._said("the index was remade", {"reason": self._indexer.store.remade})
         self._failure = None
