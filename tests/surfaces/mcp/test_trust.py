@@ -47,7 +47,7 @@ async def test_an_agent_cannot_make_the_log_forget(way: Way, codeplane_server: S
 
     assert text.startswith("POLICY_DENIED: ledger.retain is not allowed: ")
     assert "agent:tester was not given leave for ledger.retain" in text
-    assert "\nhint: the owner can allow it in .codeplane/config.yaml under trust.allow" in text
+    assert "\nhint: the owner can name it under trust.allow in .codeplane/config.yaml" in text
 
 
 @pytest.mark.parametrize("era", ERAS)
