@@ -143,7 +143,6 @@ class TestEnd:
         call(forgetful, "search", {"query": "example"})
         session = call(forgetful, "session.create").result["session_id"]
         call(forgetful, "session.close", {"session_id": session})
-        kept = position(forgetful)
         assert int(str(call(forgetful, "ledger.retain").result["events"])) > 0
         with opened(forgetful, "GET", "/events?after=1") as response:
             gap, error = list(events(response))
@@ -153,7 +152,8 @@ class TestEnd:
         # What it names as the first there is works, and so does going on.
         with opened(forgetful, "GET", f"/events?after={first - 1}") as response:
             assert int(str(next(events(response)).id)) >= first
-        assert first <= kept + 1
+        # How much is older than the limit depends on the clock; what is named is never past the end.
+        assert first <= position(forgetful)
 
     def test_a_reader_that_leaves_is_forgotten(self, fixture_server: Server) -> None:
         def running() -> float:
