@@ -2,7 +2,8 @@
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
-from codeplane.kernel.config import Config
+from codeplane.kernel.config import Config, EmbeddingsConfig
 from codeplane.kernel.conveyor import Conveyor, Stages
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
@@ -31,11 +32,17 @@ from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower
 from codeplane.repo.index.indexer import Indexer
+from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.query.read import ReadOperations
-from codeplane.repo.query.search import SearchOperations
+from codeplane.repo.query.search import Knowledge, SearchOperations
+from codeplane.repo.resolve.world import SharedModules
 from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.vectors.chosen import embedder
+from codeplane.repo.vectors.filler import Filler
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import LocalIdentity, owner_token
 from codeplane.trust.rules import Rules
@@ -142,6 +149,9 @@ def _wire(
     retention = Retention(log=log, config=config.retention, clock=clock)
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
     index = _index(workspace, loaded, log, repo, clock, logs)
+    knowledge = Knowledge(
+        fresh=index.ready, behind=index.behind, store=index.store, modules=SharedModules(), vectors=index.vectors
+    )
     parts = {
         "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
         "ledger": lambda call: _ledger_part(log),
@@ -156,7 +166,7 @@ def _wire(
             StatusOperations(parts=parts),
             session_operations,
             index,
-            SearchOperations(root=workspace.root, fresh=index.ready, cursors=cursors),
+            SearchOperations(root=workspace.root, knowledge=knowledge, cursors=cursors),
             ReadOperations(root=workspace.root, repo=repo, max_file_bytes=config.index.max_file_bytes),
             LedgerOperations(
                 log=log,
@@ -228,10 +238,25 @@ def _index(
             published=published,
         ),
         fresh=lambda indexer: Fresh(indexer=indexer, clock=clock, verify_after_sec=config.verify_after_sec),
+        follower=lambda told: Follower(
+            facts=FactStore(workspace.home / "facts.db"),
+            parsers=Parsers(processes=config.processes or min(os.cpu_count() or 1, 4)),
+            told=told,
+        ),
+        vectors=_vectors(workspace, loaded.config.embeddings),
         watcher=Watcher(workspace.root) if config.watch else None,
         log=log,
         wait_sec=config.wait_sec,
         said=lambda event, facts: said.warning(event, **facts),
+    )
+
+
+def _vectors(workspace: Workspace, config: EmbeddingsConfig) -> Callable[[FactStore], Filler] | None:
+    if config.model == "none":
+        return None
+    key = os.environ.get(config.key_variable) if config.key_variable else None
+    return lambda store: Filler(
+        workspace.home / "vectors", embedder=lambda: embedder(config, key=key), facts=store.facts
     )
 
 

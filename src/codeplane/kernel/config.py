@@ -93,7 +93,21 @@ class IndexConfig(Section):
     watch: bool = Field(True, description="listen to the system's file events; off, every answer walks the disk")
     max_file_bytes: int = Field(10 * 1024 * 1024, ge=1024, description="larger files are not indexed, and counted")
     verify_after_sec: float = Field(30.0, gt=0, description="a whole walk at least this often while questions come")
-    wait_sec: float = Field(30.0, gt=0, description="how long a question waits for the first index")
+    wait_sec: float = Field(30.0, gt=0, description="how long a question waits for what it needs of the index")
+    processes: int = Field(0, ge=0, le=64, description="processes that parse at once; 0 is one a core, at most four")
+
+
+class EmbeddingsConfig(Section):
+    """The model that makes vectors for semantic search."""
+
+    model: Literal["wordllama", "model2vec", "onnx", "endpoint", "none"] = Field(
+        "wordllama", description="wordllama comes along and needs no network; none switches semantic search off"
+    )
+    folder: str = Field("", description="where the files of a model2vec or onnx model lie")
+    base_url: str = Field("", description="an endpoint that speaks OpenAI's embeddings, up to and with /v1")
+    endpoint_model: str = Field("", description="the model asked for at the endpoint")
+    dimensions: int = Field(0, ge=0, le=8192, description="how long the endpoint's vectors are")
+    key_variable: str = Field("", description="the environment variable that holds the endpoint's key")
 
 
 class McpConfig(Section):
@@ -112,5 +126,6 @@ class Config(Section):
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
     index: IndexConfig = IndexConfig()
     mcp: McpConfig = McpConfig()

@@ -356,6 +356,18 @@ class IndexNotReady(
     """The repository is still being read for the first time."""
 
 
+class EmbedderFailed(
+    CodePlaneError,
+    name="EMBEDDER_FAILED",
+    code=4003,
+    http=502,
+    rpc="unavailable",
+    hint="look at the cause; without vectors, search with mode=literal",
+    retryable=True,
+):
+    """The model that makes vectors is missing, does not answer, or answers with something else."""
+
+
 class TaskBudgetExceeded(
     CodePlaneError,
     name="TASK_BUDGET_EXCEEDED",

@@ -33,7 +33,7 @@ def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
         assert (index["version"], index["file_count"], index["skipped"]) == (1, 1, {"binary": 1})
         assert "epoch 1, 1 files" in str(envelope["text"])
         await ask("index.rebuild")
-        events = result(await ask("ledger.events", stream="index"))["results"]
+        events = result(await ask("ledger.events", stream="index", types=["index.epoch_published"]))["results"]
         assert isinstance(events, list)
         assert [event["payload"]["epoch"] for event in events] == [1, 2]
 

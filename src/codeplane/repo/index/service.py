@@ -12,10 +12,14 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.ports import EventLog
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.following import Behind, Following
 from codeplane.repo.index.indexer import Changes, Indexer
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.paths import shown
+from codeplane.repo.vectors.filler import Filler
 
 STREAM = "index"
 _NAMED = 50
@@ -53,6 +57,8 @@ class IndexService:
         *,
         indexer: Callable[[Callable[[Snapshot, Changes], None]], Indexer],
         fresh: Callable[[Indexer], Fresh],
+        follower: Callable[[Callable[[Progress], None]], Follower],
+        vectors: Callable[[FactStore], Filler] | None,
         watcher: Watcher | None,
         log: EventLog,
         wait_sec: float,
@@ -64,6 +70,15 @@ class IndexService:
         self._watcher = watcher
         self._indexer = indexer(self._published)
         self._fresh = fresh(self._indexer)
+        self._following = Following(
+            follower=follower,
+            vectors=vectors,
+            newest=lambda: self._indexer.snapshot,
+            log=log,
+            stream=STREAM,
+            wait_sec=wait_sec,
+            said=said,
+        )
         self._ready = asyncio.Event()
         self._failure: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -72,7 +87,11 @@ class IndexService:
         """Begin to index and to watch, unless that has begun already."""
         if self._tasks:
             return
-        self._tasks = [asyncio.create_task(self._build()), asyncio.create_task(self._watch())]
+        self._tasks = [
+            asyncio.create_task(self._build()),
+            asyncio.create_task(self._watch()),
+            asyncio.create_task(self._following.run()),
+        ]
 
     async def stop(self) -> None:
         """End both and close the files."""
@@ -80,6 +99,7 @@ class IndexService:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self._following.close()
         await asyncio.to_thread(self._indexer.close)
 
     async def ready(self) -> Fresh:
@@ -90,6 +110,20 @@ class IndexService:
         except TimeoutError as error:
             raise IndexNotReady(self._failure or "the first index is still being built") from error
         return self._fresh
+
+    @property
+    def store(self) -> FactStore:
+        """The facts of all files."""
+        return self._following.follower.facts
+
+    @property
+    def vectors(self) -> Filler | None:
+        """The vectors, unless they are switched off."""
+        return self._following.vectors
+
+    async def behind(self, snapshot: Snapshot) -> Behind:
+        """Wait, bounded, until a snapshot's facts are there."""
+        return await self._following.behind(snapshot)
 
     def problems(self) -> list[str]:
         """Why questions cannot be answered yet."""
@@ -110,6 +144,7 @@ class IndexService:
             "skipped": skipped,
             "last_updated": rfc3339(snapshot.verified_at_ns),
             "watching": self._fresh.watching,
+            "symbols": self._following.state(),
             "healthy": True,
         }
 
@@ -164,6 +199,7 @@ class IndexService:
             await self._fresh.verify()
 
     def _published(self, snapshot: Snapshot, changes: Changes) -> None:
+        self._following.wake()
         renamed = [list(map(shown, pair)) for pair in changes.renamed[:_NAMED]]
         self._log.append_soon(
             [

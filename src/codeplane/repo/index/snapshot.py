@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ class Snapshot:
     commit: str | None
     files: Mapping[str, Known]
     content: "mmap.mmap | bytes"
+    content_file: Path
     sorted_until: int
     verified_at_ns: int
     left_out: Mapping[str, int]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.repo.index.derived import DerivedDatabase
 from codeplane.repo.index.snapshot import Known
 from codeplane.repo.truth.file import Stamp
 
@@ -37,25 +38,16 @@ class IndexStore:
     """SQLite with the files and epochs of one workspace; derived, so it is remade when it does not fit."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self.remade: str | None = None
-        try:
-            self._connection = self._open()
-        except sqlite3.DatabaseError as error:
-            self._remake(str(error))
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, SCHEMA_VERSION):
-            self._remake(f"schema {version} is not {SCHEMA_VERSION}")
-            version = 0
-        if version == 0:
-            self._create()
+        self._database = DerivedDatabase(path, version=SCHEMA_VERSION, schema=_SCHEMA)
 
-    def _create(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        for statement in _SCHEMA:
-            self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-        self._connection.execute("COMMIT")
+    @property
+    def remade(self) -> str | None:
+        """Why the file was begun anew, if it was."""
+        return self._database.remade
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._database.connection
 
     def newest(self) -> Epoch | None:
         """The epoch in force."""
@@ -137,27 +129,11 @@ class IndexStore:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
-
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode=WAL")
-        # Derived data: after a power cut an older epoch is fine, and reconcile brings it up to date.
-        connection.execute("PRAGMA synchronous=NORMAL")
-        return connection
+        self._database.close()
 
     def remake(self, why: str) -> None:
         """Throw everything away and begin anew: it is all derived."""
-        self._remake(why)
-        self._create()
-
-    def _remake(self, why: str) -> None:
-        self.remade = why
-        if hasattr(self, "_connection"):
-            self._connection.close()
-        for suffix in ("", "-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        self._connection = self._open()
+        self._database.remake(why)
 
 
 def _row(known: Known) -> tuple[object, ...]:

@@ -1,37 +1,44 @@
-"""The `search` operation."""
+"""The `search` operation: exact lines, symbols and their uses, each by its own mode."""
 
 import asyncio
 import os
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal as OneOf
 
-from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import canonical
-from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.following import Behind
 from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.query.found import Found
+from codeplane.repo.query.hit import Hit, SearchResult, line_hit
 from codeplane.repo.query.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
 from codeplane.repo.query.scan import Line, Page, scan
+from codeplane.repo.query.scope import Keep, Tests, scope
+from codeplane.repo.query.semantic import semantic
+from codeplane.repo.query.symbols import definitions, symbols
+from codeplane.repo.query.uses import uses
+from codeplane.repo.resolve.world import SharedModules, World
 from codeplane.repo.truth.freshness import Fresh
-from codeplane.repo.truth.ignore import as_text, is_pattern
-from codeplane.repo.truth.paths import canonical as canonical_path
 from codeplane.repo.truth.paths import shown
+from codeplane.repo.vectors.filler import Filler
 
 _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
-_MAX_LINE = 300
 _KEPT_SNAPSHOTS = 8
 
-Mode = OneOf["auto", "literal", "regex"]
+Mode = OneOf["auto", "literal", "regex", "symbol", "definitions", "references", "semantic"]
 
 
 class SearchRequest(PageRequest):
@@ -40,172 +47,217 @@ class SearchRequest(PageRequest):
     query: str = Field(min_length=1, max_length=MAX_PATTERN)
     mode: Mode = Field("auto", description="auto picks by the query's shape")
     paths: tuple[str, ...] = Field((), description="globs or folders to look in", max_length=100)
+    languages: tuple[str, ...] = Field((), max_length=50)
+    kinds: tuple[str, ...] = Field((), description="of symbols: function, class, method …", max_length=50)
+    tests: Tests = "include"
     ignore_case: bool = False
     context: int = Field(0, ge=0, le=10, description="lines before and after")
     fresh: OneOf["default", "strict"] = Field("default", description="strict walks the disk first")
 
 
-class Hit(Result):
-    """One matching line."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What questions are answered from: a fresh text, and the facts that follow it."""
 
-    path: str
-    line: int
-    column: int
-    snippet: str
-    spans: tuple[tuple[int, int], ...]
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    score: float = 1.0
-    match_type: OneOf["exact"] = "exact"
-
-
-class SearchResult(Result):
-    """Matching lines in the order of paths, and what the answer speaks of."""
-
-    mode: OneOf["literal", "regex"]
-    results: tuple[Hit, ...]
-    pagination: Pagination
-    total: int
-    total_is_exact: bool
-    files: int
-    epoch: int
-    commit: str | None
-    verified_sec_ago: float
-    stale: tuple[str, ...] = ()
-    query_time_ms: float
-
-    def text(self) -> str:
-        lines: list[str] = []
-        path = None
-        for hit in self.results:
-            if hit.path != path:
-                lines.append(hit.path)
-                path = hit.path
-            lines += [f"{hit.line - len(hit.before) + index}- {text}" for index, text in enumerate(hit.before)]
-            lines.append(f"{hit.line}: {hit.snippet}")
-            lines += [f"{hit.line + 1 + index}- {text}" for index, text in enumerate(hit.after)]
-        return "\n".join([*lines, self._summary()]) + self.pagination.line()
-
-    def _summary(self) -> str:
-        shown, more = len(self.results), "" if self.total_is_exact else "+"
-        state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
-        said = f"[{shown} of {self.total}{more} lines in {self.files}{more} files, {self.mode}, {state}]"
-        if not self.results and self.total == 0:
-            said = f"[nothing found, {self.mode}, {state}]"
-        if self.stale:
-            said += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
-        return said
+    fresh: Callable[[], Awaitable[Fresh]]
+    behind: Callable[[Snapshot], Awaitable[Behind]]
+    store: FactStore
+    modules: SharedModules
+    vectors: Filler | None
 
 
 class SearchOperations:
     """Search over the published state of the repository."""
 
-    def __init__(self, *, root: Path, fresh: Callable[[], Awaitable[Fresh]], cursors: Cursors) -> None:
+    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
         self._root = root
-        self._fresh_when_ready = fresh
+        self._knowledge = knowledge
         self._cursors = cursors
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
 
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
-        """Find lines: text as it stands (literal) or a regular expression (regex, RE2), like ripgrep but indexed.
+        """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; or symbols: definitions of a name
+        (also Class.method, path:line), references to one (by certainty), symbol (parts of names).
 
-        auto picks by the query's shape and says which it took. Results are ordered by path; page with cursor.
+        auto picks by the query's shape and says which it took. Page with cursor.
         """
         started = time.monotonic()
-        fresh = await self._fresh_when_ready()
+        fresh = await self._knowledge.fresh()
         mode = request.mode if request.mode != "auto" else "regex" if looks_like_regex(request.query) else "literal"
-        pattern = _pattern(request, mode)
-        keep = _PathFilter(request.paths, self._root) if request.paths else None
-        scope = f"search:{call.task.session_id if call.task else ''}:{_asked(request)}"
-        after: tuple[str, int] | None = None
-        stale: tuple[str, ...] = ()
-        counted = 0
-        if request.cursor:
-            snapshot, after, counted = self._resume(request.cursor, scope)
-            page = await self._scan(snapshot, pattern, request, keep, after)
-        else:
-            snapshot, page, stale = await self._scan_fresh(fresh, pattern, request, keep)
-        if keep is not None and not page.lines and not any(map(keep, snapshot.files)):
-            call.warn(f"no file matches paths={list(request.paths)}")
-        following = None
-        if page.seen > len(page.lines):
-            last = page.lines[-1]
-            self._keep(snapshot)
-            following = self._cursors.issue(
-                scope=scope,
-                state={
-                    "epoch": snapshot.epoch,
-                    "path": os.fsencode(last.known.path).decode("latin-1"),
-                    "line": last.number,
-                    "seen": counted + len(page.lines),
-                },
-            )
-        freshness = fresh.of(snapshot, stale)
+        keep = scope(request.paths, request.languages, request.tests, self._root)
+        asked = _Asked(
+            request=request,
+            mode=mode,
+            keep=keep,
+            scope=f"search:{call.task.session_id if call.task else ''}:{_words(request)}",
+        )
+        answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
+        if keep is not None and not answer.hits and not any(map(keep, answer.snapshot.files)):
+            call.warn(f"no file matches {_scoped(request)}")
+        freshness = fresh.of(answer.snapshot, answer.stale)
         return SearchResult(
             mode=mode,
-            results=await asyncio.to_thread(_hits, snapshot, page.lines, request.context),
-            pagination=Pagination(next_cursor=following, total_estimate=counted + page.seen),
-            total=counted + page.seen,
-            total_is_exact=page.complete,
-            files=page.files,
-            epoch=snapshot.epoch,
-            commit=snapshot.commit,
+            results=answer.hits,
+            pagination=Pagination(next_cursor=answer.cursor, total_estimate=answer.total),
+            total=answer.total,
+            total_is_exact=answer.exact,
+            files=answer.files,
+            epoch=answer.snapshot.epoch,
+            commit=answer.snapshot.commit,
             verified_sec_ago=freshness.verified_sec_ago,
+            tiers=answer.found.tiers if answer.found else None,
+            of=answer.found.of if answer.found else (),
+            model=answer.found.model if answer.found else None,
+            partial=answer.partial,
             stale=freshness.stale,
             query_time_ms=round((time.monotonic() - started) * 1000, 2),
         )
 
-    async def _scan_fresh(
-        self, fresh: Fresh, pattern: Pattern, request: SearchRequest, keep: "_PathFilter | None"
-    ) -> tuple[Snapshot, Page, tuple[str, ...]]:
-        """Search, look whether the files found are still as they were, and search again if not."""
-        snapshot = await fresh.snapshot(strict=request.fresh == "strict")
-        for _ in range(fresh.looks):
-            page = await self._scan(snapshot, pattern, request, keep, None)
-            paths = {line.known.path for line in page.lines}
-            newer = await fresh.recheck(snapshot, paths)
-            if newer is None:
-                return snapshot, page, ()
-            snapshot = newer
-        return snapshot, page, tuple(sorted(map(shown, paths)))
-
-    @staticmethod
-    async def _scan(
-        snapshot: Snapshot,
-        pattern: Pattern,
-        request: SearchRequest,
-        keep: "_PathFilter | None",
-        after: tuple[str, int] | None,
-    ) -> Page:
-        deadline = time.monotonic() + _SCAN_SEC
-        return await asyncio.to_thread(
-            scan,
-            snapshot,
-            pattern,
-            keep=keep,
-            after=after,
-            limit=request.limit,
-            count_for_sec=_COUNT_SEC,
-            deadline=deadline,
+    async def _exact(self, fresh: Fresh, asked: "_Asked") -> "_Answer":
+        """A page of matching lines, found by sweeping the text."""
+        request = asked.request
+        pattern = _pattern(request, asked.mode)
+        stale: tuple[str, ...] = ()
+        counted = 0
+        if request.cursor:
+            snapshot, state = self._resume(request.cursor, asked.scope)
+            counted = int(str(state["seen"]))
+            after = (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"])))
+            page = await _scan(snapshot, pattern, request, asked.keep, after)
+        else:
+            snapshot, page, stale = await _scan_fresh(fresh, pattern, asked)
+        cursor = None
+        if page.seen > len(page.lines):
+            last = page.lines[-1]
+            place: JsonObject = {"path": os.fsencode(last.known.path).decode("latin-1"), "line": last.number}
+            cursor = self._issue(snapshot, asked.scope, {**place, "seen": counted + len(page.lines)})
+        return _Answer(
+            snapshot=snapshot,
+            hits=await asyncio.to_thread(_line_hits, snapshot, page.lines, request.context),
+            total=counted + page.seen,
+            exact=page.complete,
+            files=page.files,
+            cursor=cursor,
+            stale=stale,
         )
 
-    def _keep(self, snapshot: Snapshot) -> None:
+    async def _listed(self, fresh: Fresh, asked: "_Asked") -> "_Answer":
+        """A page of what a mode lists; the files shown are looked at again before it leaves."""
+        request = asked.request
+        first = 0
+        stale: tuple[str, ...] = ()
+        if request.cursor:
+            snapshot, state = self._resume(request.cursor, asked.scope)
+            first = int(str(state["first"]))
+            found, behind = await self._found(snapshot, asked)
+        else:
+            snapshot = await fresh.snapshot(strict=request.fresh == "strict")
+            for _ in range(fresh.looks):
+                found, behind = await self._found(snapshot, asked)
+                paths = {place.path for place in found.places[: request.limit]} | found.missing
+                newer = await fresh.recheck(snapshot, paths)
+                if newer is None:
+                    break
+                snapshot = newer
+            else:
+                stale = tuple(sorted(map(shown, paths)))
+        places = found.places[first : first + request.limit]
+        cursor = None
+        if first + len(places) < len(found.places):
+            cursor = self._issue(snapshot, asked.scope, {"first": first + len(places)})
+        return _Answer(
+            snapshot=snapshot,
+            hits=await asyncio.to_thread(lambda: tuple(one.hit(snapshot, request.context) for one in places)),
+            total=found.total,
+            exact=found.exact and not behind.files,
+            files=len({place.path for place in found.places}),
+            cursor=cursor,
+            stale=stale,
+            found=found,
+            partial=behind.line() or found.partial,
+        )
+
+    async def _found(self, snapshot: Snapshot, asked: "_Asked") -> tuple[Found, Behind]:
+        behind = await self._knowledge.behind(snapshot)
+        return await asyncio.to_thread(self._by_mode, snapshot, asked), behind
+
+    def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> Found:
+        request, store = asked.request, self._knowledge.store
+        if asked.mode == "definitions":
+            return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+        if asked.mode == "symbol":
+            return symbols(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+        if asked.mode == "semantic":
+            if self._knowledge.vectors is None:
+                raise InvalidArgument("semantic search is switched off", hint="set embeddings.model, or use mode=auto")
+            return semantic(snapshot, self._knowledge.vectors, request.query, keep=asked.keep)
+        world = World(snapshot, store, self._knowledge.modules)
+        return uses(world, store, request.query, keep=asked.keep)
+
+    def _issue(self, snapshot: Snapshot, scope: str, state: JsonObject) -> str:
         self._snapshots[snapshot.epoch] = snapshot
         self._snapshots.move_to_end(snapshot.epoch)
         while len(self._snapshots) > _KEPT_SNAPSHOTS:
             self._snapshots.popitem(last=False)
+        return self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, **state})
 
-    def _resume(self, cursor: str, scope: str) -> tuple[Snapshot, tuple[str, int], int]:
+    def _resume(self, cursor: str, scope: str) -> tuple[Snapshot, JsonObject]:
         state = self._cursors.open(cursor, scope=scope)
         snapshot = self._snapshots.get(int(str(state["epoch"])))
         if snapshot is None:
             raise CursorExpired("the state this cursor speaks of is no longer held")
-        return (
-            snapshot,
-            (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"]))),
-            int(str(state["seen"])),
-        )
+        return snapshot, state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    request: SearchRequest
+    mode: str
+    keep: Keep | None
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    snapshot: Snapshot
+    hits: tuple[Hit, ...]
+    total: int
+    exact: bool
+    files: int
+    cursor: str | None
+    stale: tuple[str, ...]
+    found: Found | None = None
+    partial: str | None = None
+
+
+async def _scan_fresh(fresh: Fresh, pattern: Pattern, asked: _Asked) -> tuple[Snapshot, Page, tuple[str, ...]]:
+    """Search, look whether the files found are still as they were, and search again if not."""
+    snapshot = await fresh.snapshot(strict=asked.request.fresh == "strict")
+    for _ in range(fresh.looks):
+        page = await _scan(snapshot, pattern, asked.request, asked.keep, None)
+        paths = {line.known.path for line in page.lines}
+        newer = await fresh.recheck(snapshot, paths)
+        if newer is None:
+            return snapshot, page, ()
+        snapshot = newer
+    return snapshot, page, tuple(sorted(map(shown, paths)))
+
+
+async def _scan(
+    snapshot: Snapshot, pattern: Pattern, request: SearchRequest, keep: Keep | None, after: tuple[str, int] | None
+) -> Page:
+    deadline = time.monotonic() + _SCAN_SEC
+    return await asyncio.to_thread(
+        scan,
+        snapshot,
+        pattern,
+        keep=keep,
+        after=after,
+        limit=request.limit,
+        count_for_sec=_COUNT_SEC,
+        deadline=deadline,
+    )
 
 
 def _pattern(request: SearchRequest, mode: str) -> Pattern:
@@ -214,73 +266,25 @@ def _pattern(request: SearchRequest, mode: str) -> Pattern:
     return literal_ignoring_case(request.query) if request.ignore_case else Literal(request.query)
 
 
-def _asked(request: SearchRequest) -> str:
+def _scoped(request: SearchRequest) -> str:
+    said = {"paths": list(request.paths), "languages": list(request.languages), "tests": request.tests}
+    return " ".join(f"{name}={value}" for name, value in said.items() if value and value != "include")
+
+
+def _words(request: SearchRequest) -> str:
     return digest(canonical(request.model_dump(mode="json", exclude={"cursor", "limit", "context", "fresh"})))
 
 
-class _PathFilter:
-    """Globs with git's meaning; a folder's name is everything below it. Asked once a file, remembered."""
-
-    def __init__(self, globs: tuple[str, ...], root: Path) -> None:
-        for glob in globs:
-            if not is_pattern(_anchored(glob, root)):
-                raise InvalidArgument(f"{glob!r} is not a path or glob", hint="write for example src or src/**/*.py")
-        self._spec = GitIgnoreSpec.from_lines([_anchored(glob, root) for glob in globs])
-        self._known: dict[str, bool] = {}
-
-    def __call__(self, path: str) -> bool:
-        found = self._known.get(path)
-        if found is None:
-            found = self._known[path] = self._spec.match_file(as_text(path))
-        return found
-
-
-def _anchored(glob: str, root: Path) -> str:
-    """A glob as git reads it: a plain name or one with folders counts from the root, `*.py` counts anywhere."""
-    plain = canonical_path(glob, root=root)
-    return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain
-
-
-def _hits(snapshot: Snapshot, lines: Iterable[Line], context: int) -> tuple[Hit, ...]:
-    return tuple(_hit(snapshot, line, context) for line in lines)
-
-
-def _hit(snapshot: Snapshot, line: Line, context: int) -> Hit:
-    raw = bytes(snapshot.content[line.start : line.end])
-    start, _ = line.spans[0]
-    window = max(0, start - _MAX_LINE // 2) if len(raw) > _MAX_LINE else 0
-    snippet = _decode(raw[window : window + _MAX_LINE])
-    if len(raw) > _MAX_LINE:
-        snippet = f"…{snippet}…"
-    before, after = _around(snapshot, line, context)
-    return Hit(
-        path=shown(line.known.path),
-        line=line.number,
-        column=len(_decode(raw[:start])) + 1,
-        snippet=snippet,
-        spans=tuple((a - window, b - window) for a, b in line.spans if a >= window and b <= window + _MAX_LINE),
-        before=before,
-        after=after,
+def _line_hits(snapshot: Snapshot, lines: Iterable[Line], context: int) -> tuple[Hit, ...]:
+    return tuple(
+        line_hit(
+            snapshot,
+            line.known,
+            number=line.number,
+            start=line.start,
+            end=line.end,
+            spans=line.spans,
+            context=context,
+        )
+        for line in lines
     )
-
-
-def _around(snapshot: Snapshot, line: Line, context: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    content, known = snapshot.content, line.known
-    before: list[str] = []
-    at = line.start
-    while len(before) < context and at > known.offset:
-        start = content.rfind(b"\n", known.offset, at - 1) + 1 or known.offset
-        before.insert(0, _decode(bytes(content[start : min(at - 1, start + _MAX_LINE)])))
-        at = start
-    after: list[str] = []
-    at, last = line.end + 1, known.offset + known.length
-    while len(after) < context and at < last:
-        end = content.find(b"\n", at, last)
-        end = last if end < 0 else end
-        after.append(_decode(bytes(content[at : min(end, at + _MAX_LINE)])))
-        at = end + 1
-    return tuple(before), tuple(after)
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").rstrip("\r")

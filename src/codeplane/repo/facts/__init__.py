@@ -1,0 +1,1 @@
+"""What a file says, by syntax alone: definitions, scopes, bindings, imports, exports."""

@@ -1,0 +1,318 @@
+"""The facts of all files, found by name, by id and by file; kept by content digest, so they need no epoch."""
+
+import os
+import threading
+import zlib
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from codeplane.repo.facts.language import tables_version
+from codeplane.repo.facts.model import Facts, unpacked
+from codeplane.repo.index.derived import DerivedDatabase
+from codeplane.repo.index.worker import Parsed
+
+_SCHEMA = (
+    """CREATE TABLE parsed(
+        file_id INTEGER PRIMARY KEY, path BLOB UNIQUE, digest TEXT, language TEXT, epoch INTEGER, problem TEXT,
+        names BLOB, facts BLOB)""",
+    """CREATE TABLE definitions(
+        file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, path TEXT, signature TEXT, line INTEGER,
+        PRIMARY KEY(file_id, position)) WITHOUT ROWID""",
+    "CREATE INDEX definitions_by_name ON definitions(name)",
+    "CREATE INDEX definitions_by_uid ON definitions(uid)",
+    "CREATE TABLE names(name TEXT PRIMARY KEY, files BLOB) WITHOUT ROWID",
+    """CREATE TABLE snapshots(
+        file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
+)
+_KEPT_EPOCHS = 1000
+_CACHED_BYTES = 48 * 1024 * 1024
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileParsed:
+    """A file's parse with what the asker knows of the file."""
+
+    path: str
+    digest: str
+    language: str
+    parsed: Parsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbol:
+    """A definition as it is looked up: enough to list it, and where its facts are."""
+
+    uid: str
+    name: str
+    kind: str
+    path: str
+    signature: str
+    line: int
+    file: str
+    digest: str
+    language: str
+    position: int
+
+
+class FactStore:
+    """SQLite with every file's facts; one writer, any number of readers."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = DerivedDatabase(path, version=tables_version(), schema=_SCHEMA)
+        self._reader = self._database.connect()
+        self._lock = threading.Lock()
+        self._cache: OrderedDict[tuple[str, str], tuple[int, Facts]] = OrderedDict()
+        self._cached = 0
+        self.version = 0
+
+    @property
+    def remade(self) -> str | None:
+        """Why the file was begun anew, if it was."""
+        return self._database.remade
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._reader.close()
+        self._database.close()
+
+    def digests(self) -> dict[str, str]:
+        """Each parsed file and the content its facts speak of."""
+        rows = self._database.connection.execute("SELECT path, digest FROM parsed")
+        return {os.fsdecode(path): digest for path, digest in rows}
+
+    def problems(self) -> dict[str, str]:
+        """The files whose facts are partial or none, and why."""
+        rows = self._read("SELECT path, problem FROM parsed WHERE problem != ''")
+        return {os.fsdecode(path): problem for path, problem in rows}
+
+    def put(self, files: Sequence[FileParsed], *, removed: Iterable[str] = (), epoch: int) -> None:
+        """Replace the facts of some files in one transaction."""
+        connection = self._database.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            lost: dict[str, list[int]] = {}
+            gained: dict[str, list[int]] = {}
+            for path in removed:
+                self._forget(os.fsencode(path), epoch, lost)
+            for one in files:
+                file_id = self._forget(os.fsencode(one.path), epoch, lost)
+                file_id = self._write(one, file_id, epoch)
+                for name in one.parsed.names:
+                    gained.setdefault(name, []).append(file_id)
+            self._rename(lost, gained)
+            connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self.version += 1
+
+    def facts(self, path: str, digest: str) -> Facts | None:
+        """The facts of a file with this very content, or None while there are none."""
+        key = (path, digest)
+        with self._lock:
+            held = self._cache.get(key)
+            if held is not None:
+                self._cache.move_to_end(key)
+                return held[1]
+            row = self._reader.execute(
+                "SELECT facts FROM parsed WHERE path = ? AND digest = ?", (os.fsencode(path), digest)
+            ).fetchone()
+        if row is None or not row[0]:
+            return None
+        raw = zlib.decompress(row[0])
+        facts = unpacked(raw)
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = (len(raw), facts)
+                self._cached += len(raw)
+            while self._cached > _CACHED_BYTES:
+                _, (size, _facts) = self._cache.popitem(last=False)
+                self._cached -= size
+        return facts
+
+    def named(self, name: str, *, limit: int) -> list[Symbol]:
+        """Definitions of a name, in the order of files and places."""
+        return self._symbols("definitions.name = ?", (name,), limit)
+
+    def with_uid(self, uid: str) -> Symbol | None:
+        """The definition with this id."""
+        try:
+            raw = bytes.fromhex(uid)
+        except ValueError:
+            return None
+        return next(iter(self._symbols("definitions.uid = ?", (raw,), 1)), None)
+
+    def in_file(self, path: str, *, limit: int) -> list[Symbol]:
+        """Definitions of a file, in their order."""
+        return self._symbols("parsed.path = ?", (os.fsencode(path),), limit)
+
+    def all_names(self) -> list[str]:
+        """Every name that is defined somewhere, sorted."""
+        return [name for (name,) in self._read("SELECT DISTINCT name FROM definitions ORDER BY name")]
+
+    def files_with(self, name: str) -> list[tuple[str, str]]:
+        """The code files in which an identifier occurs, with the content that was looked at."""
+        rows = self._read("SELECT files FROM names WHERE name = ?", (name,))
+        if not rows:
+            return []
+        ids = list(array("I", rows[0][0]))
+        found: list[tuple[str, str]] = []
+        for at in range(0, len(ids), _AT_ONCE):
+            part = ids[at : at + _AT_ONCE]
+            statement = f"SELECT path, digest FROM parsed WHERE file_id IN ({_marks(part)})"
+            found += [(os.fsdecode(path), digest) for path, digest in self._read(statement, part)]
+        return sorted(found)
+
+    def parsed_files(self) -> list[tuple[int, str, str]]:
+        """Every parsed file: its number here, its path and the content its facts speak of; in the order of paths."""
+        rows = self._read("SELECT file_id, path, digest FROM parsed ORDER BY path")
+        return [(file_id, os.fsdecode(path), digest) for file_id, path, digest in rows]
+
+    def outline(self, files: Sequence[int], *, limit: int) -> list[tuple[int, int, str, str, str]]:
+        """Definitions of files, by their numbers: (file, position, name, kind, lexical path)."""
+        return self._read(
+            "SELECT file_id, position, name, kind, path FROM definitions"
+            " WHERE file_id IN (SELECT value FROM json_each(?)) LIMIT ?",
+            (msgspec.json.encode(list(files)).decode(), limit),
+        )
+
+    def postings(self, names: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers."""
+        return self._read(
+            "SELECT name, files FROM names WHERE name IN (SELECT value FROM json_each(?))",
+            (msgspec.json.encode(list(names)).decode(),),
+        )
+
+    def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
+        """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
+        raw = os.fsencode(path)
+        rows = self._read("SELECT file_id FROM parsed WHERE path = ? AND epoch <= ?", (raw, epoch))
+        if rows:
+            found = self._read(
+                "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position",
+                (rows[0][0],),
+            )
+            return tuple(found)
+        past = self._read(
+            "SELECT rows FROM snapshots WHERE file_path = ? AND since <= ? AND until > ?", (raw, epoch, epoch)
+        )
+        if not past:
+            return None
+        return tuple(map(tuple, msgspec.json.decode(zlib.decompress(past[0][0]))))
+
+    def _write(self, one: FileParsed, file_id: int | None, epoch: int) -> int:
+        connection, parsed = self._database.connection, one.parsed
+        cursor = connection.execute(
+            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                file_id,
+                os.fsencode(one.path),
+                one.digest,
+                one.language,
+                epoch,
+                parsed.problem,
+                zlib.compress("\n".join(parsed.names).encode(), 1),
+                parsed.facts,
+            ),
+        )
+        found = int(cursor.lastrowid or 0)
+        connection.executemany(
+            "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    found,
+                    position,
+                    row.uid,
+                    row.name,
+                    row.kind,
+                    row.path,
+                    row.signature,
+                    row.line,
+                )
+                for position, row in enumerate(parsed.rows)
+            ),
+        )
+        return found
+
+    def _forget(self, path: bytes, epoch: int, lost: dict[str, list[int]]) -> int | None:
+        """Take a file's facts out and keep its definitions as what they were until now."""
+        connection = self._database.connection
+        row = connection.execute("SELECT file_id, epoch, names FROM parsed WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            return None
+        file_id, since, names = row
+        rows = connection.execute(
+            "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position", (file_id,)
+        ).fetchall()
+        if since < epoch:
+            connection.execute(
+                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
+                (path, since, epoch, zlib.compress(msgspec.json.encode(rows), 1)),
+            )
+        connection.execute("DELETE FROM definitions WHERE file_id = ?", (file_id,))
+        connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
+        for name in filter(None, zlib.decompress(names).decode().split("\n")):
+            lost.setdefault(name, []).append(file_id)
+        return int(file_id)
+
+    def _rename(self, lost: Mapping[str, list[int]], gained: Mapping[str, list[int]]) -> None:
+        """Bring the lists of files of each name up to date; a name kept by a file is not written again."""
+        connection = self._database.connection
+        touched = sorted(name for name in lost.keys() | gained.keys() if lost.get(name) != gained.get(name))
+        kept: list[tuple[str, bytes]] = []
+        dropped: list[tuple[str]] = []
+        for at in range(0, len(touched), _AT_ONCE):
+            part = touched[at : at + _AT_ONCE]
+            held = dict(
+                connection.execute(f"SELECT name, files FROM names WHERE name IN ({_marks(part)})", part).fetchall()
+            )
+            for name in part:
+                files = set(array("I", held.get(name, b"")))
+                files.difference_update(lost.get(name, ()))
+                files.update(gained.get(name, ()))
+                if files:
+                    kept.append((name, array("I", sorted(files)).tobytes()))
+                else:
+                    dropped.append((name,))
+        connection.executemany("INSERT OR REPLACE INTO names VALUES (?, ?)", kept)
+        connection.executemany("DELETE FROM names WHERE name = ?", dropped)
+
+    def _symbols(self, where: str, values: tuple[object, ...], limit: int) -> list[Symbol]:
+        rows = self._read(
+            "SELECT hex(definitions.uid), definitions.name, kind, definitions.path, signature, line, parsed.path,"
+            f" digest, language, position FROM definitions JOIN parsed USING (file_id) WHERE {where}"
+            " ORDER BY parsed.path, position LIMIT ?",
+            (*values, limit),
+        )
+        return [
+            Symbol(
+                uid=str(uid).lower(),
+                name=name,
+                kind=kind,
+                path=path,
+                signature=signature,
+                line=line,
+                file=os.fsdecode(file),
+                digest=digest,
+                language=language,
+                position=position,
+            )
+            for uid, name, kind, path, signature, line, file, digest, language, position in rows
+        ]
+
+    def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        with self._lock:
+            return self._reader.execute(statement, tuple(values)).fetchall()
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,188 @@
+"""The follower as a running part: awake when there is a new epoch, waited for by those who need its facts."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import EventLog
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.vectors.filler import Filler
+
+_RETRY_SEC = 5.0
+_TELL_EVERY_SEC = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """How much of a snapshot is not parsed yet; nothing when `files` is 0."""
+
+    files: int
+    eta_sec: float | None = None
+
+    def line(self) -> str:
+        """What an answer says of it."""
+        if not self.files:
+            return ""
+        eta = f", about {self.eta_sec:.0f} s more" if self.eta_sec is not None else ""
+        return f"PARTIAL: {self.files} files are not parsed yet{eta}"
+
+
+class Following:
+    """Runs the follower off the event loop, one pass at a time, until it has caught up."""
+
+    def __init__(
+        self,
+        *,
+        follower: Callable[[Callable[[Progress], None]], Follower],
+        vectors: Callable[[FactStore], Filler] | None,
+        newest: Callable[[], Snapshot | None],
+        log: EventLog,
+        stream: str,
+        wait_sec: float,
+        said: Callable[[str, JsonObject], None],
+    ) -> None:
+        self._follower = follower(self._progressed)
+        self.vectors = vectors(self._follower.facts) if vectors is not None else None
+        self._filling: asyncio.Task[None] | None = None
+        self._newest = newest
+        self._log = log
+        self._stream = stream
+        self._wait_sec = wait_sec
+        self._said = said
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._awake = asyncio.Event()
+        self._caught_up = asyncio.Condition()
+        self._epoch = 0
+        self._told_sec = 0.0
+        self._failure: str | None = None
+        self._closing = False
+
+    @property
+    def follower(self) -> Follower:
+        """The follower itself, with its stores."""
+        return self._follower
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch whose facts are all there."""
+        return self._epoch
+
+    def wake(self) -> None:
+        """There may be something to follow; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._awake.set)
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._awake.set()
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            snapshot = self._newest()
+            if snapshot is not None and snapshot.epoch != self._epoch:
+                await self._pass(snapshot)
+
+    async def behind(self, snapshot: Snapshot) -> Behind:
+        """Wait, bounded, for a snapshot's facts; what is missing after that is said."""
+        try:
+            async with asyncio.timeout(self._wait_sec):
+                async with self._caught_up:
+                    await self._caught_up.wait_for(lambda: self._epoch >= snapshot.epoch)
+        except TimeoutError:
+            pending = await asyncio.to_thread(self._follower.pending, snapshot)
+            progress = self._follower.progress
+            return Behind(files=len(pending), eta_sec=progress.eta_sec if progress else None)
+        return Behind(files=0)
+
+    async def close(self) -> None:
+        """End the workers and close the stores."""
+        self._closing = True
+        if self._filling is not None:
+            await asyncio.wait({self._filling})
+        await asyncio.to_thread(self._follower.close)
+        if self.vectors is not None:
+            await asyncio.to_thread(self.vectors.close)
+
+    def state(self) -> JsonObject:
+        """The words of `status`."""
+        progress = self._follower.progress
+        found: JsonObject = {"epoch": self._epoch}
+        if self._failure is not None:
+            found["failure"] = self._failure
+        if progress is not None:
+            found |= _told(progress)
+        if self.vectors is not None:
+            vectors: JsonObject = {"model": self.vectors.model, "waiting": self.vectors.waiting}
+            if self.vectors.failure is not None:
+                vectors["failure"] = self.vectors.failure
+            found["vectors"] = vectors
+        return found
+
+    async def _pass(self, snapshot: Snapshot) -> None:
+        try:
+            done = await asyncio.to_thread(self._follower.follow, snapshot, newer=lambda: self._is_old(snapshot))
+        except (OSError, sqlite3.Error) as error:
+            if str(error) != self._failure:
+                self._said("symbols could not be indexed and are tried again", {"reason": str(error)})
+            self._failure = str(error)
+            await asyncio.sleep(_RETRY_SEC)
+            self._awake.set()
+            return
+        self._failure = None
+        if not done:
+            self._awake.set()
+            return
+        self._fill()
+        first = self._epoch == 0
+        async with self._caught_up:
+            self._epoch = snapshot.epoch
+            self._caught_up.notify_all()
+        if first or self._told_sec:
+            self._told_sec = 0.0
+            self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
+
+    def _fill(self) -> None:
+        """Begin to fill in vectors behind everything else, unless that goes on already."""
+        if self.vectors is not None and (self._filling is None or self._filling.done()):
+            self._filling = asyncio.create_task(self._filled(self.vectors))
+
+    async def _filled(self, vectors: Filler) -> None:
+        filled = None
+        while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
+            try:
+                await asyncio.to_thread(vectors.fill, snapshot, stop=lambda: self._is_old(snapshot))
+            except (CodePlaneError, OSError, sqlite3.Error) as error:
+                self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
+                return
+            filled = snapshot.epoch
+
+    def _is_old(self, snapshot: Snapshot) -> bool:
+        newest = self._newest()
+        return self._closing or newest is None or newest.epoch != snapshot.epoch
+
+    def _progressed(self, progress: Progress) -> None:
+        if progress.files < progress.files_total and progress.sec - self._told_sec >= _TELL_EVERY_SEC:
+            self._told_sec = progress.sec
+            self._tell("index.progress", _told(progress))
+
+    def _tell(self, kind: str, payload: JsonObject) -> None:
+        self._log.append_soon([Draft(stream=self._stream, type=kind, payload=payload)])
+
+
+def _told(progress: Progress) -> JsonObject:
+    eta = progress.eta_sec
+    return {
+        "files": progress.files,
+        "files_total": progress.files_total,
+        "bytes": progress.bytes,
+        "bytes_total": progress.bytes_total,
+        "mb_per_sec": round(progress.rate / 1e6, 2),
+        "eta_sec": round(eta, 1) if eta is not None else None,
+    }

@@ -1,0 +1,128 @@
+"""A process that parses: asked over its standard input, answering on its standard output, ending with its parent."""
+
+import mmap
+import os
+import re
+import struct
+import sys
+import zlib
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from codeplane.repo.facts.extract import extractor
+from codeplane.repo.facts.language import languages
+from codeplane.repo.facts.model import Definition, packed
+
+_NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]{0,199}")
+_HEAD = struct.Struct("<I")
+
+
+class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """A file to parse, by its place in the content; the key is the asker's, the name is the path's bytes as Latin-1."""
+
+    key: int
+    name: str
+    language: str
+    offset: int
+    length: int
+
+
+class Batch(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """Files of one content file."""
+
+    content: str
+    sources: tuple[Source, ...]
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """What is looked up of a definition without unpacking its file."""
+
+    uid: bytes
+    name: str
+    kind: str
+    path: str
+    signature: str
+    line: int
+
+
+class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """A file's facts, packed, and what finds them; with a problem there are none."""
+
+    key: int
+    facts: bytes = b""
+    rows: tuple[Row, ...] = ()
+    names: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def uid_of(family: str, file: str, one: Definition) -> bytes:
+    """The identity of a definition (002 §7.4); its unit is the family and its lexical path begins with its file."""
+    return sha256(f"{family}:{one.kind}:{file}:{one.path}:{one.signature}:{one.ordinal}".encode()).digest()[:8]
+
+
+def parse(source: Source, text: bytes) -> Parsed:
+    """One file's facts; what cannot be parsed says why."""
+    language = languages().by_name[source.language]
+    try:
+        facts = extractor(language).facts(text)
+    except Exception as error:  # one file never stops the pass, whatever is wrong with it
+        return Parsed(key=source.key, problem=str(error) or type(error).__name__)
+    return Parsed(
+        key=source.key,
+        facts=zlib.compress(packed(facts), 1),
+        rows=tuple(
+            Row(
+                uid=uid_of(language.family or language.name, source.name, one),
+                name=one.name,
+                kind=one.kind,
+                path=one.path,
+                signature=one.signature,
+                line=one.line,
+            )
+            for one in facts.definitions
+        ),
+        names=tuple(sorted(name.decode("utf-8", "replace") for name in set(_NAME.findall(text)))),
+        problem=f"syntax error at line {facts.errors}" if facts.errors else "",
+    )
+
+
+def parse_all(batch: Batch) -> list[Parsed]:
+    """The facts of a batch's files; none when their content was replaced meanwhile, and they are asked for again."""
+    try:
+        file = Path(batch.content).open("rb")  # noqa: SIM115
+    except OSError:
+        return []
+    with file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return [parse(one, content[one.offset : one.offset + one.length]) for one in batch.sources]
+
+
+def send(stream: BinaryIO, message: bytes) -> None:
+    """Write one message."""
+    stream.write(_HEAD.pack(len(message)) + message)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> bytes | None:
+    """Read one message, or None at the end."""
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    (length,) = _HEAD.unpack(head)
+    message = stream.read(length)
+    return message if len(message) == length else None
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Answer until the other end closes."""
+    os.nice(5)
+    decoder, encoder = msgspec.msgpack.Decoder(Batch), msgspec.msgpack.Encoder()
+    while (message := receive(sys.stdin.buffer)) is not None:
+        send(sys.stdout.buffer, encoder.encode(parse_all(decoder.decode(message))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""What a search answers with: lines, what they are, and how far the answer can be trusted."""
+
+from typing import Literal as OneOf
+
+from codeplane.kernel.operation import Result
+from codeplane.kernel.page import Pagination
+from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.truth.paths import shown
+
+MAX_LINE = 300
+MatchType = OneOf["exact", "fuzzy", "semantic"]
+
+
+class SymbolInfo(Result):
+    """The definition a line is, or belongs to."""
+
+    name: str
+    kind: str
+    container: str | None = None
+    id: str | None = None
+
+
+class Hit(Result):
+    """One line that answers."""
+
+    path: str
+    line: int
+    column: int
+    snippet: str
+    spans: tuple[tuple[int, int], ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    score: float = 1.0
+    match_type: MatchType = "exact"
+    symbol: SymbolInfo | None = None
+    tier: str | None = None
+
+    def lines(self) -> list[str]:
+        """The hit as people and agents read it, without its path."""
+        first = self.line - len(self.before)
+        said = [f"{first + index}- {text}" for index, text in enumerate(self.before)]
+        unsure = f"  ({self.tier.lower()})" if self.tier in ("ANCHORED", "UNKNOWN") else ""
+        said.append(f"{self.line}: {self.snippet}{unsure}")
+        return said + [f"{self.line + 1 + index}- {text}" for index, text in enumerate(self.after)]
+
+
+class SearchResult(Result):
+    """Lines, and what the answer speaks of."""
+
+    mode: str
+    results: tuple[Hit, ...]
+    pagination: Pagination
+    total: int
+    total_is_exact: bool
+    files: int
+    epoch: int
+    commit: str | None
+    verified_sec_ago: float
+    tiers: dict[str, int] | None = None
+    of: tuple[str, ...] = ()
+    model: str | None = None
+    partial: str | None = None
+    stale: tuple[str, ...] = ()
+    query_time_ms: float
+
+    def text(self) -> str:
+        lines: list[str] = []
+        path = None
+        for hit in self.results:
+            if hit.path != path:
+                lines.append(hit.path)
+                path = hit.path
+            lines += hit.lines()
+        return "\n".join([*lines, self._summary()]) + self.pagination.line()
+
+    def _summary(self) -> str:
+        shown_now, more = len(self.results), "" if self.total_is_exact else "+"
+        state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
+        what = self.mode if self.model is None else f"{self.mode} by {self.model}"
+        said = f"[{shown_now} of {self.total}{more} lines in {self.files}{more} files, {what}, {state}]"
+        if not self.results and self.total == 0:
+            said = f"[nothing found, {what}, {state}]"
+        if self.tiers:
+            said += " " + ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
+        if self.of:
+            said += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
+        if self.partial:
+            said += f" {self.partial}"
+        if self.stale:
+            said += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
+        return said
+
+
+def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, int]:
+    """The number of the line around a place of a file, and where it starts and ends in the content."""
+    content, at, last = snapshot.content, known.offset + offset, known.offset + known.length
+    start = content.rfind(b"\n", known.offset, at) + 1 or known.offset
+    end = content.find(b"\n", at, last)
+    number = bytes(content[known.offset : start]).count(b"\n") + 1
+    return number, start, last if end < 0 else end
+
+
+def line_hit(
+    snapshot: Snapshot,
+    known: Known,
+    *,
+    number: int,
+    start: int,
+    end: int,
+    spans: tuple[tuple[int, int], ...],
+    context: int,
+) -> Hit:
+    """A line of a file as a hit; `start` and `end` are places in the content, spans count from `start`."""
+    raw = bytes(snapshot.content[start:end])
+    first = spans[0][0] if spans else 0
+    window = max(0, first - MAX_LINE // 2) if len(raw) > MAX_LINE else 0
+    snippet = decoded(raw[window : window + MAX_LINE])
+    if len(raw) > MAX_LINE:
+        snippet = f"…{snippet}…"
+    before, after = _around(snapshot, known, start, end, context)
+    return Hit(
+        path=shown(known.path),
+        line=number,
+        column=len(decoded(raw[:first])) + 1,
+        snippet=snippet,
+        spans=tuple((a - window, b - window) for a, b in spans if a >= window and b <= window + MAX_LINE),
+        before=before,
+        after=after,
+    )
+
+
+def decoded(raw: bytes) -> str:
+    """Bytes as people read them."""
+    return raw.decode("utf-8", "replace").rstrip("\r")
+
+
+def _around(
+    snapshot: Snapshot, known: Known, start: int, end: int, context: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    content = snapshot.content
+    before: list[str] = []
+    at = start
+    while len(before) < context and at > known.offset:
+        first = content.rfind(b"\n", known.offset, at - 1) + 1 or known.offset
+        before.insert(0, decoded(bytes(content[first : min(at - 1, first + MAX_LINE)])))
+        at = first
+    after: list[str] = []
+    at, last = end + 1, known.offset + known.length
+    while len(after) < context and at < last:
+        stop = content.find(b"\n", at, last)
+        stop = last if stop < 0 else stop
+        after.append(decoded(bytes(content[at : min(stop, at + MAX_LINE)])))
+        at = stop + 1
+    return tuple(before), tuple(after)

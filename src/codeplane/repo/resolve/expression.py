@@ -1,0 +1,163 @@
+"""Reading the expression before a member, and the type written beside a name, straight from the text."""
+
+import re
+from dataclasses import dataclass
+
+_WORD = re.compile(rb"[\w$\x80-\xff]")
+_SPACE = b" \t\r\n\\"
+_MAX_CALL = 2_000
+_MAX_CHAIN = 8
+_CHAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
+_OPTIONAL = re.compile(rb"^(?:Optional|typing\.Optional)\[(.*)\]$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A name of a chain, and whether it is called."""
+
+    name: str
+    at: int
+    called: bool
+
+
+def receiver(text: bytes, member_at: int) -> tuple[Step, ...] | None:
+    """The chain before a member (`a.b().` before `c`), empty when there is no member operator, None when unreadable."""
+    at = _back_over_space(text, member_at - 1)
+    dot = _operator(text, at)
+    if dot is None:
+        return ()
+    steps: list[Step] = []
+    at = dot
+    while len(steps) < _MAX_CHAIN:
+        at = _back_over_space(text, at)
+        called = False
+        if at >= 0 and text[at : at + 1] == b")":
+            opened = _opening(text, at)
+            if opened is None:
+                return None
+            called, at = True, _back_over_space(text, opened - 1)
+        end = at + 1
+        while at >= 0 and _WORD.match(text, at):
+            at -= 1
+        if end == at + 1 or text[at + 1 : at + 2].isdigit():
+            return None
+        steps.append(Step(text[at + 1 : end].decode("utf-8", "replace"), at + 1, called))
+        before = _operator(text, _back_over_space(text, at))
+        if before is None:
+            return tuple(reversed(steps))
+        at = before
+    return None
+
+
+def shape(text: bytes, member_at: int) -> str:
+    """The receiver as a pattern: `self.`, `obj.`, `call().`; what unresolved members are grouped by."""
+    steps = receiver(text, member_at)
+    if steps is None:
+        return "expression."
+    return "".join(f"{step.name}{'()' if step.called else ''}." for step in steps[-2:])
+
+
+def constructed(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+    """The class a name is given an instance of right where it is bound: `= Chain(...)` or `= new Chain(...)`."""
+    match = re.compile(rb"(?:\s*:[^=\n]{1,200})?\s*=\s*(?:await\s+)?(?:new\s+)?").match(text, name_end)
+    if match is None:
+        return None
+    chain = _CHAIN.match(text, match.end())
+    if chain is None:
+        return None
+    opened = chain.end()
+    generic = re.compile(rb"<[^<>()\n]{0,200}>").match(text, opened)
+    opened = generic.end() if generic else opened
+    if text[opened : opened + 1] != b"(":
+        return None
+    closed = _closing(text, opened)
+    if closed is None:
+        return None
+    after = re.compile(rb"[ \t\r]*").match(text, closed + 1)
+    following = text[after.end() : after.end() + 1] if after else b""
+    return (chain[0], chain.start()) if following in (b"", b"\n", b"#", b";", b")", b",", b"/") else None
+
+
+def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+    """The type written after a name: `: Chain`, with quotes, `| None` and `Optional[...]` taken off."""
+    match = re.compile(rb"\s*\??\s*:\s*([^=,)\n{;]{1,200})").match(text, name_end)
+    if match is None:
+        return None
+    written, at = match[1].strip(), match.start(1)
+    optional = _OPTIONAL.match(written)
+    if optional:
+        at += written.index(optional[1])
+        written = optional[1].strip()
+    parts = [part.strip() for part in written.split(b"|")]
+    parts = [part for part in parts if part.strip(b"'\"") not in (b"None", b"null", b"undefined")]
+    if len(parts) != 1:
+        return None
+    plain = parts[0].strip(b"'\" ")
+    chain = _CHAIN.fullmatch(plain.partition(b"<")[0].strip())
+    return (chain[0], text.index(chain[0], at)) if chain else None
+
+
+def chains(text: bytes, start: int, end: int) -> list[tuple[bytes, int]]:
+    """The names of a list of bases, at the outermost level: `(A, b.C[T], metaclass=M)` gives A and b.C."""
+    found: list[tuple[bytes, int]] = []
+    at, depth = start, 0
+    opener = text[start : start + 1] == b"("
+    while at < end:
+        char = text[at : at + 1]
+        if char in b"([{<":
+            depth += 1
+        elif char in b")]}>":
+            depth -= 1
+        elif depth == (1 if opener else 0):
+            chain = _CHAIN.match(text, at, end)
+            if chain:
+                following = text[chain.end() : end].lstrip()[:1]
+                if chain[0] not in (b"extends", b"implements") and following != b"=":
+                    found.append((chain[0], at))
+                elif following == b"=":
+                    return found
+                at = chain.end()
+                continue
+        at += 1
+    return found
+
+
+def _back_over_space(text: bytes, at: int) -> int:
+    while at >= 0 and text[at : at + 1] in _SPACE and text[at : at + 1]:
+        at -= 1
+    return at
+
+
+def _operator(text: bytes, at: int) -> int | None:
+    """The place before a member operator that ends here, or None."""
+    if at < 0 or text[at : at + 1] != b".":
+        return None
+    if text[at - 1 : at] == b"." and at > 0:
+        return None
+    return at - 2 if text[at - 1 : at] == b"?" else at - 1
+
+
+def _opening(text: bytes, at: int) -> int | None:
+    depth = 0
+    for index in range(at, max(at - _MAX_CALL, -1), -1):
+        char = text[index]
+        if char in b")]}":
+            depth += 1
+        elif char in b"([{":
+            depth -= 1
+            if depth == 0:
+                return index
+    return None
+
+
+def _closing(text: bytes, at: int) -> int | None:
+    depth = 0
+    for index in range(at, min(at + _MAX_CALL, len(text))):
+        char = text[index]
+        if char in b"([{":
+            depth += 1
+        elif char in b")]}":
+            depth -= 1
+            if depth == 0:
+                return index
+    return None

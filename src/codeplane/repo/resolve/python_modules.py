@@ -1,0 +1,78 @@
+"""Which file a Python module is: packages, relative imports, folders that programs run from."""
+
+from collections.abc import Iterable
+
+_ENDINGS = (".py", ".pyi")
+_USUAL_ROOTS = ("", "src", "lib")
+
+
+class PythonModules:
+    """The modules of a repository, by the paths of its files alone."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._files = {path for path in paths if path.endswith(_ENDINGS)}
+        self._folders: set[str] = set()
+        for path in self._files:
+            folder = path.rpartition("/")[0]
+            while folder and folder not in self._folders:
+                self._folders.add(folder)
+                folder = folder.rpartition("/")[0]
+        self._packages = {path.rpartition("/")[0] for path in self._files if path.endswith("/__init__.py")}
+        self._tops: dict[str, list[str]] = {}
+        for path in sorted(self._files):
+            folder, _, name = path.rpartition("/")
+            self._top(folder, name.rpartition(".")[0])
+        for folder in sorted(self._folders):
+            self._top(folder.rpartition("/")[0] if "/" in folder else "", folder.rpartition("/")[2])
+
+    def find(self, source: str, importer: str) -> tuple[str, ...]:
+        """The files or folders a module may be; one when it is certain, none when it is not of this repository."""
+        dots = len(source) - len(source.lstrip("."))
+        parts = [part for part in source.lstrip(".").split(".") if part]
+        if dots:
+            folder = importer.rpartition("/")[0]
+            for _ in range(dots - 1):
+                folder = folder.rpartition("/")[0]
+            found = self.below(folder, parts)
+            return (found,) if found is not None else ()
+        if not parts:
+            return ()
+        return self._absolute(parts, importer)
+
+    def below(self, folder: str, parts: list[str]) -> str | None:
+        """The module that many steps below a folder: a file, or a folder without `__init__`."""
+        path = "/".join([folder, *parts] if folder else parts)
+        for candidate in (f"{path}/__init__.py", f"{path}.py", f"{path}/__init__.pyi", f"{path}.pyi"):
+            if candidate.lstrip("/") in self._files:
+                return candidate.lstrip("/")
+        return path if path in self._folders else None
+
+    def submodule(self, module: str, name: str) -> str | None:
+        """A module inside a package."""
+        if module.endswith(("/__init__.py", "/__init__.pyi")):
+            return self.below(module.rpartition("/")[0], [name])
+        if module in ("__init__.py", "__init__.pyi"):
+            return self.below("", [name])
+        return self.below(module, [name]) if module in self._folders else None
+
+    def _absolute(self, parts: list[str], importer: str) -> tuple[str, ...]:
+        roots = self._tops.get(parts[0], [])
+        found = {root: self.below(root, parts) for root in roots}
+        usable = {root: module for root, module in found.items() if module is not None}
+        if not usable:
+            return ()
+        # The nearest folder above the importer, then where packages usually lie, then the only one there is.
+        above = [root for root in usable if root == "" or importer.startswith(root + "/")]
+        outer = [root for root in above if root not in self._packages]
+        if outer:
+            return (usable[max(outer, key=len)],)
+        for root in _USUAL_ROOTS:
+            if root in usable:
+                return (usable[root],)
+        outside = [root for root in usable if root not in self._packages]
+        return tuple(sorted({usable[root] for root in outside or usable}))
+
+    def _top(self, folder: str, name: str) -> None:
+        roots = self._tops.setdefault(name, [])
+        if folder not in roots:
+            roots.append(folder)

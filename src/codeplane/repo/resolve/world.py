@@ -1,0 +1,99 @@
+"""The repository as resolution sees it: one snapshot's texts, facts and modules."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from codeplane.repo.facts.language import Language, languages
+from codeplane.repo.facts.model import Facts
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.resolve.javascript_modules import JavaScriptModules
+from codeplane.repo.resolve.python_modules import PythonModules
+
+
+class Modules(Protocol):
+    """Finds the file a module is."""
+
+    def find(self, source: str, importer: str) -> tuple[str, ...]: ...
+
+
+class World:
+    """What one answer is resolved against; everything asked for is kept for its length."""
+
+    def __init__(self, snapshot: Snapshot, store: FactStore, shared: "SharedModules") -> None:
+        self.snapshot = snapshot
+        self._store = store
+        self._shared = shared
+        self._facts: dict[str, Facts | None] = {}
+        self.missing: set[str] = set()
+
+    def facts(self, path: str) -> Facts | None:
+        """A file's facts, or None where there are none; what is still to come is remembered as missing."""
+        if path not in self._facts:
+            known = self.snapshot.files.get(path)
+            found = self._store.facts(path, known.digest) if known is not None else None
+            if found is None and known is not None and languages().of(path) is not None:
+                self.missing.add(path)
+            self._facts[path] = found
+        return self._facts[path]
+
+    def text(self, path: str) -> bytes:
+        """A file's bytes."""
+        known = self.snapshot.files[path]
+        return self.snapshot.text(known)
+
+    def language(self, facts: Facts) -> Language:
+        """The table of a file's language."""
+        return languages().by_name[facts.language]
+
+    def modules(self, facts: Facts) -> Modules | None:
+        """How modules are found in a file's language, where that is known."""
+        family = self.language(facts).family
+        if family == "python":
+            return self._shared.python(self.snapshot)
+        return self._shared.javascript(self.snapshot) if family == "javascript" else None
+
+    def python(self) -> PythonModules:
+        """Python's modules."""
+        return self._shared.python(self.snapshot)
+
+
+class SharedModules:
+    """The modules of the newest snapshot asked about, kept while the paths stay the same."""
+
+    def __init__(self) -> None:
+        self._python: tuple[Mapping[str, object], PythonModules] | None = None
+        self._javascript: tuple[Snapshot, JavaScriptModules] | None = None
+
+    def python(self, snapshot: Snapshot) -> PythonModules:
+        """Python's modules: they depend on paths alone."""
+        held = self._python
+        if held is None or (held[0] is not snapshot.files and held[0].keys() != snapshot.files.keys()):
+            held = self._python = (snapshot.files, PythonModules(snapshot.files))
+        return held[1]
+
+    def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
+        """JavaScript's modules: some files rename them."""
+        held = self._javascript
+        if held is None or not _same_modules(held[0], snapshot):
+            held = self._javascript = (snapshot, JavaScriptModules(snapshot.files, lambda path: _text(snapshot, path)))
+        return held[1]
+
+
+def _same_modules(one: Snapshot, other: Snapshot) -> bool:
+    if one is other:
+        return True
+    if one.files.keys() != other.files.keys():
+        return False
+    renaming = [path for path in one.files if path.endswith(".json") and _renames(path)]
+    return all(one.files[path].digest == other.files[path].digest for path in renaming)
+
+
+def _renames(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name == "package.json" or name.startswith(("tsconfig", "jsconfig"))
+
+
+def _text(snapshot: Snapshot, path: str) -> bytes | None:
+    known = snapshot.files.get(path)
+    return snapshot.text(known) if known is not None and known.skipped is None else None

@@ -1,0 +1,137 @@
+"""The table beside the rows: which content has which of them, and how many of them count."""
+
+import sqlite3
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from codeplane.kernel.errors import StorageFailed
+
+SCHEMA_VERSION = 1
+_SCHEMA = (
+    "CREATE TABLE vectors(digest TEXT PRIMARY KEY, first_row INTEGER, rows INTEGER, spans BLOB) WITHOUT ROWID",
+    "CREATE TABLE state(model TEXT, dimensions INTEGER, generation INTEGER, rows INTEGER)",
+)
+_SPAN_BYTES = 16
+
+
+class Entry(NamedTuple):
+    """Where the rows of a content are."""
+
+    first: int
+    rows: int
+
+
+class VectorTable:
+    """SQLite with an entry for each content; what it does not speak of does not count."""
+
+    def __init__(self, path: Path, *, model: str, dimensions: int) -> None:
+        self._path, self._model, self._dimensions = path, model, dimensions
+        self._lock = threading.Lock()
+        self.remade: str | None = None
+        try:
+            self._connection = self._open()
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                self._create()
+                return
+            why = f"schema {version} is not {SCHEMA_VERSION}" if version != SCHEMA_VERSION else self._other_model()
+        except (sqlite3.DatabaseError, ValueError) as error:  # ValueError: text in it that is no text
+            why = str(error)
+        if why:
+            self.remake(why)
+
+    def state(self) -> tuple[int, int]:
+        """The file in use and how many of its rows are committed."""
+        row = self._connection.execute("SELECT generation, rows FROM state").fetchone()
+        if row is None:
+            raise ValueError("the table has no state")
+        generation, rows = row
+        if not isinstance(generation, int) or not isinstance(rows, int) or min(generation, rows) < 0:
+            raise ValueError("the state of the table is no state")
+        return generation, rows
+
+    def entries(self) -> dict[str, Entry]:
+        """All contents and their rows, in the order of the rows."""
+        _, rows = self.state()
+        found: dict[str, Entry] = {}
+        (sound,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if sound != "ok":
+            raise ValueError(f"the table is damaged: {sound}")
+        for digest, first, count, size in self._connection.execute(
+            "SELECT digest, first_row, rows, length(spans) FROM vectors ORDER BY first_row"
+        ):
+            numbers = isinstance(first, int) and isinstance(count, int)
+            if not numbers or not 0 <= first <= first + count <= rows or size != count * _SPAN_BYTES:
+                raise ValueError(f"the entry of {digest} does not fit the rows")
+            found[digest] = Entry(first=first, rows=count)
+        return found
+
+    def spans(self, digest: str) -> bytes:
+        """The packed chunks of a content; nothing if it is not here."""
+        try:
+            with self._lock:
+                row = self._connection.execute("SELECT spans FROM vectors WHERE digest = ?", (digest,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
+        return b"" if row is None else bytes(row[0])
+
+    def add(self, entries: Mapping[str, tuple[Entry, bytes]], *, rows: int) -> None:
+        """Make rows count that are on the disk already."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
+                ((digest, entry.first, entry.rows, spans) for digest, (entry, spans) in entries.items()),
+            )
+            self._connection.execute("UPDATE state SET rows = ?", (rows,))
+
+    def replace(self, entries: Mapping[str, Entry], *, generation: int, rows: int) -> None:
+        """Drop all other contents and point these to another file."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            known = [digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")]
+            self._connection.executemany(
+                "DELETE FROM vectors WHERE digest = ?", ((digest,) for digest in known if digest not in entries)
+            )
+            self._connection.executemany(
+                "UPDATE vectors SET first_row = ? WHERE digest = ?",
+                ((entry.first, digest) for digest, entry in entries.items()),
+            )
+            self._connection.execute("UPDATE state SET generation = ?, rows = ?", (generation, rows))
+
+    def remake(self, why: str) -> None:
+        """Throw everything away and begin anew: it is all derived."""
+        self.remade = why
+        if hasattr(self, "_connection"):
+            self._connection.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        self._connection = self._open()
+        self._create()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _other_model(self) -> str | None:
+        row = self._connection.execute("SELECT model, dimensions FROM state").fetchone()
+        if row is None or tuple(row) == (self._model, self._dimensions):
+            return "the table has no state" if row is None else None
+        return f"made by {row[0]} with {row[1]} dimensions, not by {self._model} with {self._dimensions}"
+
+    def _create(self) -> None:
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO state VALUES (?, ?, 1, 0)", (self._model, self._dimensions))
+            self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")
+        # Derived data: after a power cut an older state is fine, and what is missing is made again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection

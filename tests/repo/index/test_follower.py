@@ -1,0 +1,175 @@
+"""Facts that follow the text: the same whether built at once or step by step, and never lost to a bad file."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.parsers import Parsers
+from codeplane.repo.index.worker import Source
+from tests.harness import make_repo
+from tests.repo.indexed import Indexed
+
+NAMES = ("a.py", "b.py", "sub/c.py", "d.txt")
+TEXTS = (
+    "def one():\n    return two()\n",
+    "class Two:\n    def one(self):\n        self.field = 1\n",
+    "from a import one\none()\n",
+    "def broken(:\n",
+    "",
+)
+
+
+def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that is looked up, without the numbers that only this file uses."""
+    connection = sqlite3.connect(home / "facts.db")
+    files = dict(connection.execute("SELECT file_id, path FROM parsed").fetchall())
+    definitions = connection.execute(
+        "SELECT file_id, position, uid, name, kind, path, line FROM definitions"
+    ).fetchall()
+    names = []
+    for name, packed in connection.execute("SELECT name, files FROM names"):
+        ids = [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
+        names.append((name, tuple(sorted(files[one] for one in ids))))
+    parsed = connection.execute("SELECT path, digest, language, problem, facts FROM parsed").fetchall()
+    connection.close()
+    return {
+        "parsed": sorted(parsed),
+        "definitions": sorted((files[row[0]], *row[1:]) for row in definitions),
+        "names": sorted(names),
+    }
+
+
+def follower(home: Path, told: list[Progress] | None = None) -> Follower:
+    return Follower(
+        facts=FactStore(home / "facts.db"),
+        parsers=Parsers(processes=1),
+        told=(lambda progress: None) if told is None else told.append,
+    )
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((*TEXTS, None))), max_size=3), min_size=1, max_size=4
+    )
+)
+def test_step_by_step_and_at_once_give_the_same(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[list[tuple[str, str | None]]]
+) -> None:
+    root = make_repo(tmp_path_factory.mktemp("steps") / "repo")
+    homes = [root.parent / "stepwise", root.parent / "whole"]
+    indexer = Indexed(root, homes[0])
+    indexer.start()
+    stepwise = follower(homes[0])
+    for step in steps:
+        for name, text in step:
+            path = root / name
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text)
+        assert stepwise.follow(indexer.reconcile(), newer=lambda: False)
+    fresh = Indexed(root, homes[1])
+    whole = follower(homes[1])
+    assert whole.follow(fresh.start(), newer=lambda: False)
+    for one in (stepwise, whole):
+        one.close()
+    for one in (indexer, fresh):
+        one.close()
+    assert rows(homes[0]) == rows(homes[1])
+
+
+def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    for index in range(20):
+        (root / f"m{index}.py").write_text(f"def f{index}():\n    pass\n")
+    indexer = Indexed(root, tmp_path / "home")
+    snapshot = indexer.start()
+    told: list[Progress] = []
+    first = follower(tmp_path / "home", told)
+    assert not first.follow(snapshot, newer=lambda: True)
+    assert first.pending(snapshot) == []
+    assert told[-1].files == told[-1].files_total == 20 and told[-1].eta_sec == 0
+    first.close()
+    # What was parsed before a stop is not parsed again.
+    second = follower(tmp_path / "home", told := [])
+    assert second.follow(snapshot, newer=lambda: False) and told == []
+    second.close()
+    indexer.close()
+
+
+def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "good.py").write_text("def good():\n    pass\n")
+    (root / "bad.py").write_text("def bad(:\n    pass\n")
+    (root / "huge.py").write_text("x = 1\n" * 900_000)
+    indexer = Indexed(root, tmp_path / "home")
+    indexer._max_file_bytes = 10_000_000
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.facts.named("good", limit=5)
+    problems = one.facts.problems()
+    assert problems["bad.py"] == "syntax error at line 1"
+    assert "larger than" in problems["huge.py"]
+    one.close()
+    indexer.close()
+
+
+def test_a_parser_that_dies_costs_nothing_but_its_file(tmp_path: Path) -> None:
+    content = tmp_path / "content.bin"
+    content.write_bytes(b"def a(): pass\n")
+    parsers = Parsers(processes=1)
+    ok = Source(key=1, name="a", language="python", offset=0, length=14)
+    # No such language: the worker ends over it, as it would over a grammar that crashes.
+    deadly = Source(key=2, name="b", language="none such", offset=0, length=14)
+    found = {
+        one.key: one
+        for batch in parsers.parse(
+            content, [ok, deadly, ok.__class__(key=3, name="c", language="python", offset=0, length=14)]
+        )
+        for one in batch
+    }
+    assert found[2].problem == "the parser did not survive it"
+    assert [row.name for row in found[1].rows] == [row.name for row in found[3].rows] == ["a"]
+    # Content that was replaced meanwhile is no fault of the files: they are asked for again.
+    assert list(parsers.parse(tmp_path / "gone.bin", [ok])) == [[]]
+    parsers.close()
+
+
+def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "facts.db").write_bytes(os.urandom(5000))
+    store = FactStore(tmp_path / "facts.db")
+    assert store.remade is not None and store.digests() == {}
+    store.close()
+
+
+def test_what_was_defined_at_an_earlier_epoch_is_known(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "m.py").write_text("def before():\n    pass\n")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    first = indexer.start()
+    one.follow(first, newer=lambda: False)
+    (root / "m.py").write_text("def after():\n    pass\n")
+    second = indexer.reconcile()
+    one.follow(second, newer=lambda: False)
+    (root / "m.py").unlink()
+    third = indexer.reconcile()
+    one.follow(third, newer=lambda: False)
+
+    def at(epoch: int) -> list[object] | None:
+        found = one.facts.snapshot("m.py", epoch)
+        return None if found is None else [row[1] for row in found]
+
+    assert at(first.epoch) == ["before"]
+    assert at(second.epoch) == ["after"]
+    assert at(third.epoch) is None
+    one.close()
+    indexer.close()

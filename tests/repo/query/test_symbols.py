@@ -1,0 +1,118 @@
+"""Symbols through the door: definitions, references by tier, names in part, scopes and pages."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+
+FILES = {
+    "src/shop/__init__.py": "from .cart import Cart\n",
+    "src/shop/cart.py": (
+        "class Cart:\n"
+        "    def add_item(self, item):\n"
+        "        self.items.append(item)\n"
+        "\n"
+        "    def total(self):\n"
+        "        return sum(self.prices())\n"
+        "\n"
+        "    def prices(self):\n"
+        "        return [1]\n"
+    ),
+    "src/shop/till.py": (
+        "from shop import Cart\n\n\ndef pay(cart: Cart, other):\n    cart.total()\n    return other.total()\n"
+    ),
+    "tests/test_cart.py": "from shop import Cart\n\n\ndef test_total():\n    assert Cart().total() == 1\n",
+    "web/cart.ts": "export function total(): number {\n  return 1;\n}\n",
+}
+
+
+def places(found: JsonObject) -> list[str]:
+    hits = found["results"]
+    assert isinstance(hits, list)
+    return [f"{hit['path']}:{hit['line']}" for hit in hits]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo", FILES)
+
+
+def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        total = result(await ask("search", query="total", mode="definitions"))
+        assert places(total) == ["src/shop/cart.py:5", "web/cart.ts:1"]
+        for query in ("Cart.total", "shop.cart.Cart.total", "Cart::total", "src/shop/cart.py:5"):
+            found = result(await ask("search", query=query, mode="definitions"))
+            assert places(found) == ["src/shop/cart.py:5"], query
+        (hit,) = found["results"]  # type: ignore[misc]  # JSON
+        assert hit["symbol"]["container"] == "Cart" and hit["symbol"]["kind"] == "method"
+        by_id = result(await ask("search", query=hit["symbol"]["id"], mode="definitions"))
+        assert places(by_id) == ["src/shop/cart.py:5"]
+        nothing = await ask("search", query="no_such_name", mode="definitions")
+        assert "nothing found" in str(nothing["text"])
+
+    with_plane(root, body)
+
+
+def test_references_come_with_their_tiers(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="Cart.total", mode="references")
+        found = result(envelope)
+        assert places(found) == [
+            "src/shop/cart.py:5",
+            "src/shop/till.py:5",
+            "tests/test_cart.py:5",
+            "src/shop/till.py:6",
+        ]
+        assert found["tiers"] == {"PROVEN": 1, "STRONG": 2, "ANCHORED": 1}
+        assert found["of"] == ["method Cart.total (src/shop/cart.py:5)"]
+        text = str(envelope["text"])
+        assert "return other.total()  (anchored)" in text and "1 proven, 2 strong, 1 anchored" in text
+        both = result(await ask("search", query="total", mode="references"))
+        assert len(both["of"]) == 2  # type: ignore[arg-type]  # JSON
+
+    with_plane(root, body)
+
+
+def test_names_in_part(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for query in ("add_item", "additem", "AddItem", "item", "ai"):
+            found = result(await ask("search", query=query, mode="symbol"))
+            assert places(found)[:1] == ["src/shop/cart.py:2"], query
+
+    with_plane(root, body)
+
+
+def test_scopes(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        typed = result(await ask("search", query="total", mode="definitions", languages=["ts"]))
+        assert places(typed) == ["web/cart.ts:1"]
+        methods = result(await ask("search", query="total", mode="definitions", kinds=["method"]))
+        assert places(methods) == ["src/shop/cart.py:5"]
+        tests = result(await ask("search", query="total", tests="only"))
+        assert set(places(tests)) == {"tests/test_cart.py:4", "tests/test_cart.py:5"}
+        rest = result(await ask("search", query="Cart", tests="exclude"))
+        assert "tests/test_cart.py:1" not in places(rest)
+        refused = await ask("search", query="total", languages=["klingon"])
+        assert refused["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)
+
+
+def test_pages_and_edits_in_between(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        first = result(await ask("search", query="Cart.total", mode="references", limit=2))
+        cursor = first["pagination"]["next_cursor"]  # type: ignore[index,call-overload]  # JSON
+        rest = result(await ask("search", query="Cart.total", mode="references", limit=2, cursor=cursor))
+        assert len({*places(first), *places(rest)}) == 4
+        (root / "src/shop/more.py").write_text("from shop import Cart\nCart().total()\n")
+        (root / "src/shop/cart.py").write_text(FILES["src/shop/cart.py"].replace("total", "sum_up"))
+        found = result(await ask("search", query="sum_up", mode="definitions", fresh="strict"))
+        assert places(found) == ["src/shop/cart.py:5"]
+        gone = result(await ask("search", query="Cart.total", mode="definitions"))
+        assert places(gone) == []
+
+    with_plane(root, body)
