@@ -32,11 +32,18 @@ from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower
+from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.indexer import Indexer
 from codeplane.repo.index.parsers import Parsers
+from codeplane.repo.index.portable import PortableOperations
 from codeplane.repo.index.service import IndexService
+from codeplane.repo.query.explain import ExplainOperations
+from codeplane.repo.query.fact_operations import FactOperations
+from codeplane.repo.query.list_dir import ListOperations
+from codeplane.repo.query.map_repo import MapOperations
 from codeplane.repo.query.read import ReadOperations
 from codeplane.repo.query.search import Knowledge, SearchOperations
 from codeplane.repo.resolve.world import SharedModules
@@ -150,13 +157,21 @@ def _wire(
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
     index = _index(workspace, loaded, log, repo, clock, logs)
     knowledge = Knowledge(
-        fresh=index.ready, behind=index.behind, store=index.store, modules=SharedModules(), vectors=index.vectors
+        fresh=index.ready,
+        behind=index.behind,
+        filled=index.filled,
+        store=index.store,
+        text=index.text,
+        modules=SharedModules(),
+        vectors=index.vectors,
     )
+    contexts = ContextOperations(home=workspace.home, root=workspace.root, fresh=index.ready, parsers=index.parsers)
     parts = {
         "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
         "ledger": lambda call: _ledger_part(log),
         "session": session_operations.state,
         "index": index.state,
+        "contexts": contexts.state,
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
     listing = CatalogueOperations()
@@ -166,8 +181,16 @@ def _wire(
             StatusOperations(parts=parts),
             session_operations,
             index,
+            PortableOperations(index=index, folder=workspace.exports),
+            contexts,
             SearchOperations(root=workspace.root, knowledge=knowledge, cursors=cursors),
-            ReadOperations(root=workspace.root, repo=repo, max_file_bytes=config.index.max_file_bytes),
+            ReadOperations(
+                root=workspace.root, repo=repo, max_file_bytes=config.index.max_file_bytes, knowledge=knowledge
+            ),
+            MapOperations(root=workspace.root, knowledge=knowledge),
+            ExplainOperations(knowledge=knowledge),
+            ListOperations(root=workspace.root, knowledge=knowledge, cursors=cursors),
+            FactOperations(root=workspace.root, knowledge=knowledge),
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -240,6 +263,7 @@ def _index(
         fresh=lambda indexer: Fresh(indexer=indexer, clock=clock, verify_after_sec=config.verify_after_sec),
         follower=lambda told: Follower(
             facts=FactStore(workspace.home / "facts.db"),
+            text=FullText(workspace.home / "tantivy"),
             parsers=Parsers(processes=config.processes or min(os.cpu_count() or 1, 4)),
             told=told,
         ),

@@ -356,6 +356,17 @@ class IndexNotReady(
     """The repository is still being read for the first time."""
 
 
+class ArchiveRefused(
+    CodePlaneError,
+    name="ARCHIVE_REFUSED",
+    code=4004,
+    http=422,
+    rpc="failed_precondition",
+    hint="make a new one where the index is whole: cpl index export",
+):
+    """An index archive is damaged, newer than this CodePlane, made by another one, or of another repository."""
+
+
 class EmbedderFailed(
     CodePlaneError,
     name="EMBEDDER_FAILED",

@@ -8,12 +8,12 @@ from typing import Literal
 
 from codeplane import __version__
 from codeplane.kernel.call import Call
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result, Risk, operation
 
 API_VERSION = "1.0.0"
 
-Section = Literal["daemon", "index", "session", "indexers", "config", "ledger"]
+Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger"]
 
 
 class StatusRequest(Request):
@@ -30,6 +30,7 @@ class StatusResult(Result):
     daemon: JsonObject | None = None
     ledger: JsonObject | None = None
     index: JsonObject | None = None
+    contexts: JsonObject | None = None
     session: JsonObject | None = None
     config: JsonObject | None = None
     unavailable: tuple[str, ...] = ()
@@ -61,7 +62,23 @@ def _index_line(index: JsonObject) -> str:
     left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
     said = f"index epoch {index['version']}, {index['file_count']} files, {watched}"
-    return said + (f"; left out: {left_out}" if left_out else "")
+    return said + _symbols(index.get("symbols")) + (f"; left out: {left_out}" if left_out else "")
+
+
+def _symbols(symbols: JsonValue) -> str:
+    """How far parsing and vectors are, while they are not done."""
+    if not isinstance(symbols, dict):
+        return ""
+    said = ""
+    if "files_total" in symbols:
+        eta = symbols.get("eta_sec")
+        said += f"; parsed {symbols['files']} of {symbols['files_total']} at {symbols['mb_per_sec']} MB/s"
+        said += f", about {eta} s more" if eta is not None else ""
+    vectors = symbols.get("vectors")
+    if isinstance(vectors, dict) and vectors.get("waiting"):
+        said += f"; {vectors['waiting']} files wait for vectors"
+    failures = [part.get("failure") for part in (symbols, vectors) if isinstance(part, dict) and part.get("failure")]
+    return said + "".join(f"; FAILED: {failure}" for failure in failures)
 
 
 class StatusOperations:
@@ -73,7 +90,7 @@ class StatusOperations:
     @operation("status", risk=Risk.READ, toolset="core")
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
-        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "indexers")
+        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers")
         found = {name: self._parts[name](call) for name in wanted if name in self._parts}
         return StatusResult(**found, unavailable=tuple(name for name in wanted if name not in self._parts))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Source
 from tests.harness import make_repo
@@ -48,6 +49,7 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
 def follower(home: Path, told: list[Progress] | None = None) -> Follower:
     return Follower(
         facts=FactStore(home / "facts.db"),
+        text=FullText(home / "tantivy"),
         parsers=Parsers(processes=1),
         told=(lambda progress: None) if told is None else told.append,
     )
@@ -79,10 +81,8 @@ def test_step_by_step_and_at_once_give_the_same(
     fresh = Indexed(root, homes[1])
     whole = follower(homes[1])
     assert whole.follow(fresh.start(), newer=lambda: False)
-    for one in (stepwise, whole):
-        one.close()
-    for one in (indexer, fresh):
-        one.close()
+    for part in (stepwise, whole, indexer, fresh):
+        part.close()
     assert rows(homes[0]) == rows(homes[1])
 
 
@@ -96,7 +96,7 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     first = follower(tmp_path / "home", told)
     assert not first.follow(snapshot, newer=lambda: True)
     assert first.pending(snapshot) == []
-    assert told[-1].files == told[-1].files_total == 20 and told[-1].eta_sec == 0
+    assert told[-1].files == told[-1].files_total == len(snapshot.texts) and told[-1].eta_sec == 0
     first.close()
     # What was parsed before a stop is not parsed again.
     second = follower(tmp_path / "home", told := [])

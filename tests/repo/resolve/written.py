@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower
+from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.query.symbols import targets
@@ -14,6 +16,18 @@ from codeplane.repo.resolve.references import references
 from codeplane.repo.resolve.world import SharedModules, World
 from tests.harness import git, make_repo
 from tests.repo.indexed import Indexed
+
+
+class _Kept(Parsers):
+    """Parsers that stay for the next repository: starting them costs more than parsing a few lines."""
+
+    def close(self) -> None:
+        """Stay; the worker ends with this process."""
+
+
+@cache
+def _parsers() -> Parsers:
+    return _Kept(processes=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +46,7 @@ class Written:
     def uses(self, query: str) -> dict[str, str]:
         """Each reference as `path:line:column` (counted from 1) and its tier."""
         world = self.world()
-        found = {}
+        found: dict[str, str] = {}
         for one in references(world, self.store, [target.bound for target in targets(world, self.store, query)]):
             text = world.text(one.path)
             line = text.count(b"\n", 0, one.offset)
@@ -52,7 +66,12 @@ def written(root: Path, files: Mapping[str, str]) -> Iterator[Written]:
     home = root.parent / f"{root.name}-home"
     indexer = Indexed(root, home)
     snapshot = indexer.start()
-    follower = Follower(facts=FactStore(home / "facts.db"), parsers=Parsers(processes=1), told=lambda progress: None)
+    follower = Follower(
+        facts=FactStore(home / "facts.db"),
+        text=FullText(home / "tantivy"),
+        parsers=_parsers(),
+        told=lambda progress: None,
+    )
     try:
         assert follower.follow(snapshot, newer=lambda: False)
         yield Written(snapshot=snapshot, store=follower.facts, indexer=indexer, follower=follower)

@@ -60,9 +60,11 @@ async def test_the_default_list_is_small(codeplane_server: Server) -> None:
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
-        assert await names(client) == ["read_files", "search", "status"]
+        assert await names(client) == ["explain_symbol", "map_repo", "read_files", "search", "status"]
     async with connected(codeplane_server, way=way, toolset="session,core") as client:
         assert await names(client) == [
+            "explain_symbol",
+            "map_repo",
             "read_files",
             "search",
             "session_close",
@@ -83,10 +85,11 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
 
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
-    assert (
-        "use all, core, index, ledger, operation, read_files, search, session, status, task"
-        in caught.value.error.message
+    known = (
+        "all, context, core, explain_symbol, facts, index, ledger, list_dir, map_repo, operation, read_files, search, "
+        "session, status, task"
     )
+    assert f"use {known}" in caught.value.error.message
 
 
 @pytest.mark.parametrize("toolset", ("Fixture", " fixture , ", "fixture,,fixture", ",", "", None))

@@ -22,6 +22,7 @@ _BINDS |= {"assigned": _LOCAL, "toplevel": _LOCAL, "global": _GLOBAL, "nonlocal"
 _PASSED_BY = {"walrus": frozenset({"comprehension"}), "hoisted": frozenset({"block"})}
 _VERSION = re.compile(r"[./]v\d+$")
 _INSIDE = frozenset({"lambda", "block"})
+_AROUND_NAMES = frozenset({b" ", b"\t", b"\r", b"\n", b'"', b"'", b":"})
 _JOINTS = ".:\\ \t"
 _QUOTES = "'\"`<>"
 
@@ -75,7 +76,7 @@ class Assembly:
             ),
             bind_names=tuple([bind[0] for bind in binds]),
             bind_packed=_packed([bind[1:] for bind in binds]),
-            text_packed=_spans(found.texts),
+            text_packed=_spans(found.said()),
             label_packed=np.array(sorted(found.labels), dtype=np.uint32).tobytes(),
             outer_packed=_spans(found.outers),
             star=any(one.imported == "*" for one in imports),
@@ -88,17 +89,15 @@ class Assembly:
         drafts: dict[int, Draft] = {}
         for kind, captures, node in self._found.definitions:
             for name in captures.get("name", ()):
-                at = name.start_byte
-                # A symbol names what it stands for without its colon.
-                at += self._text[at : at + 1] == b":" and name.end_byte > at + 1
+                at, name_end = self._named(name.start_byte, name.end_byte)
                 if at not in drafts:
                     drafts[at] = Draft(
                         kind=kind,
-                        name=self._said(at, name.end_byte),
+                        name=self._said(at, name_end),
                         start=node.start_byte,
                         end=node.end_byte,
                         name_at=at,
-                        name_end=name.end_byte,
+                        name_end=name_end,
                         captures=captures,
                         node=node,
                     )
@@ -118,6 +117,15 @@ class Assembly:
                         if start <= draft.name_at < end and "receiver" not in draft.captures:
                             start = draft.name_end
                         scopes.append((start, end, kind[6:], index))
+
+    def _named(self, start: int, end: int) -> tuple[int, int]:
+        """Where a name is in what was captured for it: one line, without quotes, or the colon of a symbol."""
+        text = self._text[start:end]
+        if text[:1] not in _AROUND_NAMES and text[-1:] not in _AROUND_NAMES:
+            return start, end
+        bare = text.lstrip(b" \t\r\n\"'" if text[:1] != b":" or len(text) == 1 else b":\"'")
+        start = end - len(bare)
+        return start, start + len(bare.split(b"\n", 1)[0].rstrip(b" \t\r\"'"))
 
     def _place_scopes(self) -> None:
         placed = [(0, len(self._text) + 1, "file", -1, -1)]
@@ -224,10 +232,10 @@ class Assembly:
         placed = imported | {bind[2] for bind in binds}
         for how, node in self._found.bound():
             at = node.start_byte
-            if at in placed:
+            # The parser puts a name without letters where one is missing.
+            if at in placed or not (name := self._decoded(node)):
                 continue
             placed.add(at)
-            name = self._decoded(node)
             scope = self._scope_at(at)
             if (passed := _PASSED_BY.get(how)) is not None:
                 scope = self._climb(scope, passed, until=False)
@@ -278,8 +286,9 @@ class Assembly:
                 if "receiver" in one.captures
             },
         )
-        lines = _lines(self._text, [drafts[index].name_at for index in order])
-        ends = _lines(self._text, [drafts[index].end for index in order])
+        lines, columns, ends = _lines(
+            self._text, [drafts[index].name_at for index in order], [drafts[index].end for index in order]
+        )
         counts: dict[tuple[str, str, str], int] = {}
         made = []
         for place, index in enumerate(order):
@@ -296,9 +305,9 @@ class Assembly:
                     start=one.start,
                     end=one.end,
                     name_at=one.name_at,
-                    line=lines[0][place],
-                    column=lines[1][place],
-                    end_line=ends[0][place],
+                    line=lines[place],
+                    column=columns[place],
+                    end_line=ends[place],
                     scope=one.scope,
                     container=self._moved.get(container, -1),
                     path=path,
@@ -369,20 +378,22 @@ class Assembly:
         return self._said(node.start_byte, node.end_byte)
 
     def _said(self, start: int, end: int) -> str:
-        return self._text[start : min(end, start + _MAX_NAME)].decode("utf-8", "replace")
+        said = self._text[start:end]
+        return (said if len(said) <= _MAX_NAME else said[:_MAX_NAME]).decode("utf-8", "replace")
 
 
 def _hashed(text: bytes) -> str:
     return xxhash.xxh3_64_hexdigest(_SPACE.sub(b" ", text).strip())[:8]
 
 
-def _lines(text: bytes, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The lines of places, from 1, and their columns in bytes, from 0."""
+def _lines(text: bytes, names: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """The lines of names, from 1, their columns in bytes, from 0, and the lines of ends."""
     # Lines are counted here: in tree-sitter 0.26 the numbers of a Point are freed under their reader.
     starts = np.concatenate(([0], np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == 10) + 1))
-    places = np.array(offsets, dtype=np.int64)
+    places = np.array(names, dtype=np.int64)
     lines = np.searchsorted(starts, places, side="right")
-    return lines.tolist(), (places - starts[lines - 1]).tolist()
+    last = np.searchsorted(starts, np.array(ends, dtype=np.int64), side="right")
+    return lines.tolist(), (places - starts[lines - 1]).tolist(), last.tolist()
 
 
 def _packed(rows: Sequence[Sequence[int]]) -> bytes:

@@ -10,11 +10,12 @@ A query names what it finds; where two patterns find the same name, the one that
 - `import.KIND` with `source` (parts are joined; or all that stands before `until`), `imported`, `alias`; `everything`
   stands for all names; `default` is the local name of what a module gives by default; `import.none` is no import.
 - `export.HOW` with `exported`, `alias`, `source`; `export.declared` gives away what is bound in its stretch.
-- `label`, `text`, `outer`, and `dynamic.PATTERN` with `key`.
+- `label`, `text` (with a `hole` where it holds code), `outer`, and `dynamic.PATTERN` with `key`.
 
 Captures that begin with `_` serve predicates alone.
 """
 
+import re
 from functools import cache
 
 import tree_sitter
@@ -23,6 +24,7 @@ from codeplane.repo.facts.assembly import Assembly
 from codeplane.repo.facts.found import Captures, Found
 from codeplane.repo.facts.language import Language, query_of
 from codeplane.repo.facts.model import Facts
+from codeplane.repo.facts.readable import readable, separated
 
 MAX_PARSED = 4 * 1024 * 1024
 
@@ -41,29 +43,86 @@ class Extractor:
         self._language = language
         grammar = get_language(language.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
         self._parser = tree_sitter.Parser(grammar)
+        self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
         self._query = tree_sitter.Query(grammar, query_of(language))
 
     def facts(self, text: bytes) -> Facts:
         """The facts of a file's bytes."""
         if len(text) > MAX_PARSED:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
-        tree = self._parser.parse(text)
+        found = Found()
+        tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
         matches: dict[int, list[Captures]] = {}
         for pattern, captures in tree_sitter.QueryCursor(self._query).matches(tree.root_node):
             if (those := matches.get(pattern)) is None:
                 matches[pattern] = [captures]
             else:
                 those.append(captures)
-        found = Found()
         for pattern in sorted(matches):
             found.note(matches[pattern])
         return Assembly(self._language, text, found).facts(errors=_errors(tree.root_node, text))
+
+    def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
+        """How many nodes a file has, how many of them are errors, and whether one says something; up to a limit."""
+        if len(text) > MAX_PARSED:
+            raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        root = self._parsed(text if self._embedded is None else _only(text, self._embedded, Found())).root_node
+        nodes = errors = 0
+        has_content = False
+        waiting = [root]
+        while waiting and nodes < limit:
+            node = waiting.pop()
+            nodes += 1
+            broken = node.is_error or node.is_missing
+            errors += broken
+            has_content = has_content or (node != root and node.is_named and not node.is_extra and not broken)
+            waiting += reversed(node.children)
+        return nodes, errors, has_content
+
+    def _parsed(self, text: bytes) -> tree_sitter.Tree:
+        """The tree of a text; where it has errors, that of a more readable way to write it, if that has fewer."""
+        tree = self._parser.parse(text)
+        if not tree.root_node.has_error:
+            return tree
+        if (read := readable(self._language.name, text)) is not text:
+            tree = self._parser.parse(read)
+        if tree.root_node.has_error and (other := separated(self._language.name, read)) is not None:
+            second = self._parser.parse(other)
+            if _broken(second.root_node) < _broken(tree.root_node):
+                return second
+        return tree
 
 
 @cache
 def extractor(language: Language) -> Extractor:
     """The extractor of a language, made once a process."""
     return Extractor(language)
+
+
+def _only(text: bytes, embedded: re.Pattern[bytes], found: Found) -> bytes:
+    """The text with blanks for all that is not of the language; that is noted as text."""
+    # Blanks keep the offsets; the ranges a parser can be given pass through Points, whose numbers are freed too early.
+    masked = bytearray(b" " * len(text))
+    done = 0
+    for one in embedded.finditer(text):
+        start, end = one.span(1)
+        masked[start:end] = text[start:end]
+        found.texts += (done, start)
+        done = end
+    found.texts += (done, len(text))
+    return bytes(masked)
+
+
+def _broken(root: tree_sitter.Node) -> int:
+    """How many bytes of a text are in errors."""
+    found, waiting = 0, [root]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            found += max(node.end_byte - node.start_byte, 1)
+        else:
+            waiting += [child for child in node.children if child.has_error or child.is_missing]
+    return found
 
 
 def _errors(root: tree_sitter.Node, text: bytes) -> int:

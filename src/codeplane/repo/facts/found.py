@@ -7,7 +7,7 @@ import tree_sitter
 
 Captures = dict[str, list[tree_sitter.Node]]
 
-_SUBJECTS = ("definition", "import", "export", "dynamic", "scope", "bind", "text", "label", "outer", "leaf")
+_SUBJECTS = ("definition", "import", "export", "dynamic", "scope", "bind", "text", "label", "outer", "leaf", "hole")
 
 
 @dataclass(slots=True)
@@ -23,6 +23,7 @@ class Found:
     exports: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
     dynamic: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
+    holes: list[tuple[int, int]] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
     outers: list[int] = field(default_factory=list)
 
@@ -36,12 +37,16 @@ class Found:
         elif subject == "bind":
             for captures in matches:
                 for name, nodes in captures.items():
-                    if name.startswith("bind."):
-                        self.binds += [(name[5:], node) for node in nodes]
+                    if name[:5] == "bind.":
+                        how = name[5:]
+                        for node in nodes:
+                            self.binds.append((how, node))
         elif subject == "leaf":
             self.leaves += [node for captures in matches for node in captures["leaf"]]
         elif subject == "label":
             self.labels += [node.start_byte for captures in matches for node in captures["label"]]
+        elif subject == "hole":
+            self.holes += [(node.start_byte, node.end_byte) for captures in matches for node in captures["hole"]]
         elif subject == "outer":
             for captures in matches:
                 for node in captures["outer"]:
@@ -79,6 +84,28 @@ class Found:
                     into.append((what, captures, nodes[0]))
                 elif about == "bind":
                     self.binds += [(what, node) for node in nodes]
+
+    def said(self) -> list[int]:
+        """Where text starts and ends, in turn, without the code it holds; text inside that code is text again."""
+        if not self.holes:
+            return self.texts
+        spans = [(start, end, True) for start, end in zip(self.texts[::2], self.texts[1::2], strict=True)]
+        spans += [(start, end, False) for start, end in self.holes]
+        spans.sort(key=lambda span: (span[0], -span[1]))
+        told: list[int] = []
+        open_ones: list[tuple[int, bool]] = []
+        done = 0
+        for start, end, is_text in [*spans, (1 << 32, 1 << 32, True)]:
+            while open_ones and open_ones[-1][0] <= start:
+                until, was_text = open_ones.pop()
+                if was_text and done < until:
+                    told += (done, until)
+                done = max(done, until)
+            if open_ones and open_ones[-1][1] and done < start:
+                told += (done, start)
+            done = max(done, start)
+            open_ones.append((end, is_text))
+        return told
 
     def bound(self) -> list[tuple[str, tree_sitter.Node]]:
         """The bound names in their order; a name in a pattern is bound as the innermost pattern around it is."""

@@ -30,6 +30,7 @@ class Language:
     implicit_exports: bool = False
     import_binds: str = "last"
     joint: str = "."
+    embedded: str = ""
     bare_members: bool = False
 
 

@@ -26,6 +26,9 @@ _SCHEMA = (
     "CREATE INDEX definitions_by_name ON definitions(name)",
     "CREATE INDEX definitions_by_uid ON definitions(uid)",
     "CREATE TABLE names(name TEXT PRIMARY KEY, files BLOB) WITHOUT ROWID",
+    # What the full text was fed, and the commit of it this speaks of.
+    "CREATE TABLE fed(path BLOB PRIMARY KEY, digest TEXT) WITHOUT ROWID",
+    "CREATE TABLE fed_until(epoch INTEGER)",
     """CREATE TABLE snapshots(
         file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
 )
@@ -87,6 +90,41 @@ class FactStore:
         rows = self._database.connection.execute("SELECT path, digest FROM parsed")
         return {os.fsdecode(path): digest for path, digest in rows}
 
+    def fed(self, epoch: int | None) -> dict[str, str]:
+        """What the full text holds if its last commit was this one; nothing if it was another."""
+        connection = self._database.connection
+        if epoch is None or connection.execute("SELECT epoch FROM fed_until").fetchone() != (epoch,):
+            return {}
+        return {os.fsdecode(path): digest for path, digest in connection.execute("SELECT path, digest FROM fed")}
+
+    def feed(self, added: Mapping[str, str], removed: Iterable[str], *, epoch: int, anew: bool) -> None:
+        """Note what was fed, after the full text has committed it."""
+        connection = self._database.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute("DELETE FROM fed_until")
+            if anew:
+                connection.execute("DELETE FROM fed")
+            connection.executemany("DELETE FROM fed WHERE path = ?", ((os.fsencode(path),) for path in removed))
+            connection.executemany(
+                "INSERT OR REPLACE INTO fed VALUES (?, ?)",
+                ((os.fsencode(path), digest) for path, digest in added.items()),
+            )
+            connection.execute("INSERT INTO fed_until VALUES (?)", (epoch,))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def names_in(self, path: str) -> list[str]:
+        """The names a file defines, in their order."""
+        rows = self._database.connection.execute(
+            "SELECT name FROM definitions JOIN parsed USING (file_id) WHERE parsed.path = ? ORDER BY position",
+            (os.fsencode(path),),
+        )
+        return [name for (name,) in rows]
+
     def problems(self) -> dict[str, str]:
         """The files whose facts are partial or none, and why."""
         rows = self._read("SELECT path, problem FROM parsed WHERE problem != ''")
@@ -114,6 +152,13 @@ class FactStore:
                 connection.execute("ROLLBACK")
             raise
         self.version += 1
+
+    def copy_to(self, path: Path) -> int:
+        """Write a copy of everything to a new file, and say how many files it speaks of."""
+        with self._lock:
+            self._reader.execute("VACUUM INTO ?", (str(path),))
+            (count,) = self._reader.execute("SELECT COUNT(*) FROM parsed").fetchone()
+        return int(count)
 
     def facts(self, path: str, digest: str) -> Facts | None:
         """The facts of a file with this very content, or None while there are none."""
@@ -184,6 +229,14 @@ class FactStore:
             " WHERE file_id IN (SELECT value FROM json_each(?)) LIMIT ?",
             (msgspec.json.encode(list(files)).decode(), limit),
         )
+
+    def most_defined(self, kind: str, *, limit: int) -> list[str]:
+        """Names of a kind, those with the most definitions first."""
+        rows = self._read(
+            "SELECT name FROM definitions WHERE kind = ? GROUP BY name ORDER BY count(*) DESC, name LIMIT ?",
+            (kind, limit),
+        )
+        return [name for (name,) in rows]
 
     def postings(self, names: Sequence[str]) -> list[tuple[str, bytes]]:
         """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers."""

@@ -16,6 +16,7 @@ from codeplane.repo.vectors.filler import Filler
 
 _RETRY_SEC = 5.0
 _TELL_EVERY_SEC = 1.0
+_FILL_SEC = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,11 @@ class Following:
             return Behind(files=len(pending), eta_sec=progress.eta_sec if progress else None)
         return Behind(files=0)
 
+    async def filled(self) -> None:
+        """Wait a little for the vectors; what is missing after that is said by those who search them."""
+        if self._filling is not None:
+            await asyncio.wait({self._filling}, timeout=min(self._wait_sec, _FILL_SEC))
+
     async def close(self) -> None:
         """End the workers and close the stores."""
         self._closing = True
@@ -128,10 +134,11 @@ class Following:
     async def _pass(self, snapshot: Snapshot) -> None:
         try:
             done = await asyncio.to_thread(self._follower.follow, snapshot, newer=lambda: self._is_old(snapshot))
-        except (OSError, sqlite3.Error) as error:
-            if str(error) != self._failure:
-                self._said("symbols could not be indexed and are tried again", {"reason": str(error)})
-            self._failure = str(error)
+        except Exception as error:  # whatever it was, giving up would leave every answer partial
+            reason = f"{type(error).__name__}: {error}"
+            if reason != self._failure:
+                self._said("symbols could not be indexed and are tried again", {"reason": reason})
+            self._failure = reason
             await asyncio.sleep(_RETRY_SEC)
             self._awake.set()
             return

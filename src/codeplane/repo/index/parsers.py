@@ -64,10 +64,10 @@ class Parsers:
         self._lock = threading.Lock()
         self._closed = False
 
-    def parse(self, content: Path, sources: Sequence[Source]) -> Iterator[list[Parsed]]:
-        """The facts of the files, batch by batch in any order; it may be left early."""
+    def parse(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> Iterator[list[Parsed]]:
+        """The facts of the files, batch by batch in any order; may be left early. `check`: only whether they parse."""
         waiting: queue.SimpleQueue[Batch] = queue.SimpleQueue()
-        batches = list(_batches(content, sources))
+        batches = list(_batches(content, sources, check))
         for batch in batches:
             waiting.put(batch)
         done: queue.Queue[list[Parsed]] = queue.Queue(maxsize=4)
@@ -127,7 +127,7 @@ class Parsers:
         worker = _Worker()
         found: list[Parsed] = []
         for source in batch.sources:
-            answer = worker.parse(Batch(content=batch.content, sources=(source,)))
+            answer = worker.parse(Batch(content=batch.content, sources=(source,), check=batch.check))
             if answer is None:
                 worker.end()
                 worker = _Worker()
@@ -148,15 +148,15 @@ class Parsers:
             worker.end()
 
 
-def _batches(content: Path, sources: Sequence[Source]) -> Iterator[Batch]:
+def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
     """Files in groups of a good size, large ones first so that none is waited for at the end."""
     group: list[Source] = []
     size = 0
     for source in sorted(sources, key=lambda one: (-one.length, one.key)):
         if group and (size + source.length > _BATCH_BYTES or len(group) >= _BATCH_FILES):
-            yield Batch(content=str(content), sources=tuple(group))
+            yield Batch(content=str(content), sources=tuple(group), check=check)
             group, size = [], 0
         group.append(source)
         size += source.length
     if group:
-        yield Batch(content=str(content), sources=tuple(group))
+        yield Batch(content=str(content), sources=tuple(group), check=check)

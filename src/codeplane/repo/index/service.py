@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol
 
 from codeplane.kernel.call import Call
@@ -12,10 +12,13 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.ports import EventLog
+from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
 from codeplane.repo.index.following import Behind, Following
+from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.indexer import Changes, Indexer
+from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.paths import shown
@@ -117,6 +120,16 @@ class IndexService:
         return self._following.follower.facts
 
     @property
+    def text(self) -> FullText:
+        """The full text of all files, ranked."""
+        return self._following.follower.text
+
+    @property
+    def parsers(self) -> Parsers:
+        """The processes that parse."""
+        return self._following.follower.parsers
+
+    @property
     def vectors(self) -> Filler | None:
         """The vectors, unless they are switched off."""
         return self._following.vectors
@@ -124,6 +137,18 @@ class IndexService:
     async def behind(self, snapshot: Snapshot) -> Behind:
         """Wait, bounded, until a snapshot's facts are there."""
         return await self._following.behind(snapshot)
+
+    async def filled(self) -> None:
+        """Wait a little for the vectors."""
+        await self._following.filled()
+
+    def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
+        """Take over facts that an archive has of the same contents."""
+        return self._following.follower.adopt(snapshot, packed)
+
+    def still_to_parse(self, snapshot: Snapshot) -> int:
+        """How many files of a snapshot have no facts yet."""
+        return len(self._following.follower.pending(snapshot))
 
     def problems(self) -> list[str]:
         """Why questions cannot be answered yet."""
@@ -163,6 +188,8 @@ class IndexService:
             self._said("the index was remade", {"reason": self._indexer.store.remade})
         self._failure = None
         self._ready.set()
+        # An index that was whole when it was taken up publishes nothing.
+        self._following.wake()
 
     async def _built(self) -> bool:
         try:

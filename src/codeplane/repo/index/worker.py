@@ -19,6 +19,7 @@ from codeplane.repo.facts.model import Definition, packed
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]{0,199}")
 _HEAD = struct.Struct("<I")
+_MAX_CHECKED = 50_000
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -32,10 +33,11 @@ class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """Files of one content file."""
+    """Files of one content file; `check` asks only whether they parse."""
 
     content: str
     sources: tuple[Source, ...]
+    check: bool = False
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -57,6 +59,9 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     rows: tuple[Row, ...] = ()
     names: tuple[str, ...] = ()
     problem: str = ""
+    nodes: int = 0
+    errors: int = 0
+    has_content: bool = False
 
 
 def uid_of(family: str, file: str, one: Definition) -> bytes:
@@ -90,6 +95,15 @@ def parse(source: Source, text: bytes) -> Parsed:
     )
 
 
+def checked(source: Source, text: bytes) -> Parsed:
+    """Whether a file parses: its nodes, those that are errors, and whether anything is in it."""
+    try:
+        nodes, errors, has_content = extractor(languages().by_name[source.language]).check(text, limit=_MAX_CHECKED)
+    except Exception as error:  # a file that cannot even be checked has failed its check
+        return Parsed(key=source.key, problem=str(error), nodes=1, errors=1)
+    return Parsed(key=source.key, nodes=nodes, errors=errors, has_content=has_content)
+
+
 def parse_all(batch: Batch) -> list[Parsed]:
     """The facts of a batch's files; none when their content was replaced meanwhile, and they are asked for again."""
     try:
@@ -97,7 +111,8 @@ def parse_all(batch: Batch) -> list[Parsed]:
     except OSError:
         return []
     with file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return [parse(one, content[one.offset : one.offset + one.length]) for one in batch.sources]
+        how = checked if batch.check else parse
+        return [how(one, content[one.offset : one.offset + one.length]) for one in batch.sources]
 
 
 def send(stream: BinaryIO, message: bytes) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
@@ -12,6 +13,8 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import RepoState
+from codeplane.repo.query.named_lines import Lines, is_name, named_lines
+from codeplane.repo.query.search import Knowledge
 from codeplane.repo.truth.file import FileRead, read
 from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside
@@ -33,7 +36,9 @@ class Range(Request):
 class ReadRequest(Request):
     """Which files, and which lines of them."""
 
-    paths: tuple[str, ...] = Field((), max_length=50, description="each may end in :10-40 for lines 10 to 40")
+    paths: tuple[str, ...] = Field(
+        (), max_length=50, description="path, path:10-40 for lines 10 to 40, symbol:Class.method, or an id"
+    )
     ranges: tuple[Range, ...] = Field((), max_length=50)
     include_metadata: bool = False
 
@@ -85,27 +90,53 @@ class ReadResult(Result):
         return "\n".join(found.text().rstrip("\n") for found in self.files)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unread:
+    """A name that leads to no lines, and why."""
+
+    path: str
+    error: CodePlaneError
+
+
 class ReadOperations:
     """Reads files of the workspace."""
 
-    def __init__(self, *, root: Path, repo: RepoState, max_file_bytes: int) -> None:
+    def __init__(self, *, root: Path, repo: RepoState, max_file_bytes: int, knowledge: Knowledge | None = None) -> None:
         self._root = root
+        self._knowledge = knowledge
         self._repo = repo
         self._max_file_bytes = max_file_bytes
 
     @operation("read_files", risk=Risk.READ, toolset="core")
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
-        """Read files or line ranges (path:10-40), several at once; up to 64 KB or 2,000 lines, then the next range."""
-        wanted = [*map(_parse, request.paths), *request.ranges]
+        """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, or an id), several at once; up to
+        64 KB or 2,000 lines, then the next range."""
+        named = await self._named(request.paths)
+        wanted = [*(named[text] if text in named else _parse(text) for text in request.paths), *request.ranges]
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
         return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
 
-    def _read_all(self, wanted: list[Range], metadata: bool) -> ReadResult:
+    async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
+        """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
+        names = [text for text in paths if is_name(text) and not (self._root / text).is_file()]
+        if not names or self._knowledge is None:
+            return {}
+        found = await named_lines(self._knowledge, names)
+        return {
+            name: Range(path=one.path, start_line=one.start, end_line=one.end)
+            if isinstance(one, Lines)
+            else _Unread(path=name, error=one)
+            for name, one in found.items()
+        }
+
+    def _read_all(self, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
         files: list[FileText] = []
         bytes_left, lines_left = MAX_BYTES, MAX_LINES
         for item in wanted:
             try:
+                if isinstance(item, _Unread):
+                    raise item.error
                 found = self._read_one(item, bytes_left, lines_left, metadata)
             except CodePlaneError as error:
                 if len(wanted) == 1:

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal as OneOf
 
@@ -20,10 +21,12 @@ from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.following import Behind
+from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.query.found import Found
 from codeplane.repo.query.hit import Hit, SearchResult, line_hit
 from codeplane.repo.query.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
+from codeplane.repo.query.ranked import hybrid, ranked
 from codeplane.repo.query.scan import Line, Page, scan
 from codeplane.repo.query.scope import Keep, Tests, scope
 from codeplane.repo.query.semantic import semantic
@@ -38,7 +41,20 @@ _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
 _KEPT_SNAPSHOTS = 8
 
-Mode = OneOf["auto", "literal", "regex", "symbol", "definitions", "references", "semantic"]
+Mode = OneOf[
+    "auto",
+    "literal",
+    "regex",
+    "ranked",
+    "lexical",
+    "symbol",
+    "definitions",
+    "references",
+    "semantic",
+    "hybrid",
+]
+# What looks like a question rather than text that stands somewhere.
+_WORDS = re.compile(r"^[\w'’-]+(?:[\s,]+[\w'’.()-]+){2,}\s*\??$")
 
 
 class SearchRequest(PageRequest):
@@ -61,7 +77,9 @@ class Knowledge:
 
     fresh: Callable[[], Awaitable[Fresh]]
     behind: Callable[[Snapshot], Awaitable[Behind]]
+    filled: Callable[[], Awaitable[None]]
     store: FactStore
+    text: FullText
     modules: SharedModules
     vectors: Filler | None
 
@@ -77,14 +95,15 @@ class SearchOperations:
 
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
-        """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; or symbols: definitions of a name
-        (also Class.method, path:line), references to one (by certainty), symbol (parts of names).
+        """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; files by a question or issue text
+        (hybrid, ranked by words, semantic by meaning); definitions of a name (also Class.method, path:line),
+        references to one (by certainty), symbol (parts of names).
 
-        auto picks by the query's shape and says which it took. Page with cursor.
+        auto is literal or regex by the query's shape, and ranks when that finds nothing; it says what it took.
         """
         started = time.monotonic()
         fresh = await self._knowledge.fresh()
-        mode = request.mode if request.mode != "auto" else "regex" if looks_like_regex(request.query) else "literal"
+        mode = {"auto": _shape(request.query), "lexical": "ranked"}.get(request.mode, request.mode)
         keep = scope(request.paths, request.languages, request.tests, self._root)
         asked = _Asked(
             request=request,
@@ -93,11 +112,16 @@ class SearchOperations:
             scope=f"search:{call.task.session_id if call.task else ''}:{_words(request)}",
         )
         answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
+        if request.mode == "auto" and not answer.total and mode == "literal":
+            ranking = replace(asked, mode="hybrid" if _WORDS.match(request.query) else "symbol")
+            second = await self._listed(fresh, ranking)
+            if second.hits:
+                asked, answer = ranking, second
         if keep is not None and not answer.hits and not any(map(keep, answer.snapshot.files)):
             call.warn(f"no file matches {_scoped(request)}")
         freshness = fresh.of(answer.snapshot, answer.stale)
         return SearchResult(
-            mode=mode,
+            mode=asked.mode,
             results=answer.hits,
             pagination=Pagination(next_cursor=answer.cursor, total_estimate=answer.total),
             total=answer.total,
@@ -180,6 +204,8 @@ class SearchOperations:
 
     async def _found(self, snapshot: Snapshot, asked: "_Asked") -> tuple[Found, Behind]:
         behind = await self._knowledge.behind(snapshot)
+        if asked.mode == "semantic":
+            await self._knowledge.filled()
         return await asyncio.to_thread(self._by_mode, snapshot, asked), behind
 
     def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> Found:
@@ -188,6 +214,11 @@ class SearchOperations:
             return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "symbol":
             return symbols(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+        if asked.mode == "ranked":
+            return ranked(snapshot, self._knowledge.text, request.query, keep=asked.keep, tests=request.tests)
+        if asked.mode == "hybrid":
+            text, vectors = self._knowledge.text, self._knowledge.vectors
+            return hybrid(snapshot, text, vectors, request.query, keep=asked.keep, tests=request.tests)
         if asked.mode == "semantic":
             if self._knowledge.vectors is None:
                 raise InvalidArgument("semantic search is switched off", hint="set embeddings.model, or use mode=auto")
@@ -258,6 +289,10 @@ async def _scan(
         count_for_sec=_COUNT_SEC,
         deadline=deadline,
     )
+
+
+def _shape(query: str) -> str:
+    return "regex" if looks_like_regex(query) else "literal"
 
 
 def _pattern(request: SearchRequest, mode: str) -> Pattern:

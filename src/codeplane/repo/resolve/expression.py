@@ -9,6 +9,14 @@ _MAX_CALL = 2_000
 _MAX_CHAIN = 8
 _CHAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _OPTIONAL = re.compile(rb"^(?:Optional|typing\.Optional)\[(.*)\]$", re.DOTALL)
+_MAKING = re.compile(rb"(?:\s*[?!]?\s*:[^=\n]{1,200})?\s*=\s*(?:await\s+)?(new\s+)?")
+_TYPE = re.compile(rb"\s*[?!]?\s*:\s*([^=,)\n{;]{1,200})")
+_TYPE_AT = re.compile(rb"\s*[?!]?\s*:\s*(?:\|\s*)?")
+_NOTHING = re.compile(rb"\s*\|\s*(?:null|undefined)\b")
+_TYPE_ENDS = re.compile(rb"\s*(?:[,;)={}]|$)|[ \t]*(?:\r?\n|//|/\*)")
+_LEFT = re.compile(rb"[ \t\r]*")
+_BLANK = re.compile(rb"\s*")
+_MAX_TYPE = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +39,13 @@ def receiver(text: bytes, member_at: int) -> tuple[Step, ...] | None:
     while len(steps) < _MAX_CHAIN:
         at = _back_over_space(text, at)
         called = False
+        if at > 0 and text[at : at + 1] == b"!":
+            at = _back_over_space(text, at - 1)
         if at >= 0 and text[at : at + 1] == b")":
             opened = _opening(text, at)
             if opened is None:
                 return None
-            called, at = True, _back_over_space(text, opened - 1)
+            called, at = True, _before_arguments(text, opened - 1)
         end = at + 1
         while at >= 0 and _WORD.match(text, at):
             at -= 1
@@ -59,28 +69,29 @@ def shape(text: bytes, member_at: int) -> str:
 
 def constructed(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The class a name is given an instance of right where it is bound: `= Chain(...)` or `= new Chain(...)`."""
-    match = re.compile(rb"(?:\s*:[^=\n]{1,200})?\s*=\s*(?:await\s+)?(?:new\s+)?").match(text, name_end)
-    if match is None:
+    match = _MAKING.match(text, name_end)
+    chain = _CHAIN.match(text, match.end()) if match else None
+    if match is None or chain is None:
         return None
-    chain = _CHAIN.match(text, match.end())
-    if chain is None:
-        return None
-    opened = chain.end()
-    generic = re.compile(rb"<[^<>()\n]{0,200}>").match(text, opened)
-    opened = generic.end() if generic else opened
+    opened = _after_arguments(text, chain.end())
     if text[opened : opened + 1] != b"(":
-        return None
+        # Without arguments `new Chain` makes one all the same.
+        return (chain[0], chain.start()) if match[1] and _TYPE_ENDS.match(text, opened) else None
     closed = _closing(text, opened)
     if closed is None:
         return None
-    after = re.compile(rb"[ \t\r]*").match(text, closed + 1)
+    after = _LEFT.match(text, closed + 1)
     following = text[after.end() : after.end() + 1] if after else b""
-    return (chain[0], chain.start()) if following in (b"", b"\n", b"#", b";", b")", b",", b"/") else None
+    if following == b"\n" and match[1]:
+        # What is made may be called on the next line.
+        after = _BLANK.match(text, closed + 1)
+        following = b"." if after and text[after.end() : after.end() + 1] in (b".", b"?", b"[") else following
+    return (chain[0], chain.start()) if following in (b"", b"\n", b"#", b";", b")", b",", b"/", b"}") else None
 
 
 def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The type written after a name: `: Chain`, with quotes, `| None` and `Optional[...]` taken off."""
-    match = re.compile(rb"\s*\??\s*:\s*([^=,)\n{;]{1,200})").match(text, name_end)
+    match = _TYPE.match(text, name_end)
     if match is None:
         return None
     written, at = match[1].strip(), match.start(1)
@@ -95,6 +106,23 @@ def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     plain = parts[0].strip(b"'\" ")
     chain = _CHAIN.fullmatch(plain.partition(b"<")[0].strip())
     return (chain[0], text.index(chain[0], at)) if chain else None
+
+
+def declared_type(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+    """The same where types are TypeScript's: a name with its arguments, and nothing else but `null` and `undefined`."""
+    match = _TYPE_AT.match(text, name_end)
+    chain = _CHAIN.match(text, match.end()) if match else None
+    if chain is None:
+        return None
+    at = _after_arguments(text, chain.end())
+    while nothing := _NOTHING.match(text, at):
+        at = nothing.end()
+    return (chain[0], chain.start()) if _TYPE_ENDS.match(text, at) else None
+
+
+def says_type(text: bytes, name_end: int) -> bool:
+    """Whether any type is written after a name, read or not."""
+    return _TYPE_AT.match(text, name_end) is not None
 
 
 def chains(text: bytes, start: int, end: int) -> list[tuple[bytes, int]]:
@@ -122,6 +150,51 @@ def chains(text: bytes, start: int, end: int) -> list[tuple[bytes, int]]:
     return found
 
 
+def extended(text: bytes, start: int, end: int) -> list[tuple[bytes, int] | None]:
+    """What a class or interface extends, without what it implements; None stands for what is not a plain name."""
+    found: list[tuple[bytes, int] | None] = []
+    at = start
+    if text[at : at + 10] == b"implements":
+        return found
+    at += 7 if text[at : at + 7] == b"extends" else 0
+    while at < end:
+        blank = _BLANK.match(text, at)
+        at = blank.end() if blank else at
+        if at >= end or text[at : at + 10] == b"implements":
+            break
+        chain = _CHAIN.match(text, at, end)
+        after = _after_arguments(text, chain.end()) if chain else at
+        blank = _BLANK.match(text, after)
+        after = blank.end() if blank else after
+        if chain is None or not (
+            after >= end or text[after : after + 1] == b"," or text[after : after + 10] == b"implements"
+        ):
+            found.append(None)
+            break
+        found.append((chain[0], chain.start()))
+        at = after + (text[after : after + 1] == b",")
+    return found
+
+
+def is_short(text: bytes, start: int, end: int) -> bool:
+    """Whether a name stands for a property and a variable at once: `{ name }`, `{ name = 1 }`."""
+    after = _BLANK.match(text, end)
+    following = text[after.end() : after.end() + 1] if after else b""
+    at = _back_over_space(text, start - 1)
+    if following not in (b",", b"}", b"=") or text[at : at + 1] not in (b"{", b",", b"/"):
+        return False
+    depth = 0
+    for index in range(at, max(at - _MAX_CALL, -1), -1):
+        char = text[index]
+        if char in b")]}":
+            depth += 1
+        elif char in b"([{":
+            if depth == 0:
+                return char == ord("{")
+            depth -= 1
+    return False
+
+
 def _back_over_space(text: bytes, at: int) -> int:
     while at >= 0 and text[at : at + 1] in _SPACE and text[at : at + 1]:
         at -= 1
@@ -135,6 +208,37 @@ def _operator(text: bytes, at: int) -> int | None:
     if text[at - 1 : at] == b"." and at > 0:
         return None
     return at - 2 if text[at - 1 : at] == b"?" else at - 1
+
+
+def _before_arguments(text: bytes, at: int) -> int:
+    """The end of what is called, before the type arguments that may stand between."""
+    at = _back_over_space(text, at)
+    if text[at : at + 1] != b">" or text[at - 1 : at] == b"=":
+        return at
+    depth = 0
+    for index in range(at, max(at - _MAX_TYPE, -1), -1):
+        char = text[index]
+        if char in b";{}" or (char == ord(">") and text[index - 1 : index] == b"="):
+            break
+        depth += (char == ord(">")) - (char == ord("<"))
+        if depth == 0:
+            return _back_over_space(text, index - 1)
+    return at
+
+
+def _after_arguments(text: bytes, at: int) -> int:
+    """The end of a name with its type arguments, if it has any."""
+    if text[at : at + 1] != b"<":
+        return at
+    depth = 0
+    for index in range(at, min(at + _MAX_TYPE, len(text))):
+        char = text[index]
+        if char == ord(">") and text[index - 1 : index] == b"=":
+            continue
+        depth += (char == ord("<")) - (char == ord(">"))
+        if depth == 0:
+            return index + 1
+    return at
 
 
 def _opening(text: bytes, at: int) -> int | None:

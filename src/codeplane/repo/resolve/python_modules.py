@@ -47,6 +47,10 @@ class PythonModules:
                 return candidate.lstrip("/")
         return path if path in self._folders else None
 
+    def outside(self, source: str) -> bool:
+        """Whether a module that was not found is certainly not of this repository."""
+        return not source.startswith(".")
+
     def submodule(self, module: str, name: str) -> str | None:
         """A module inside a package."""
         if module.endswith(("/__init__.py", "/__init__.pyi")):

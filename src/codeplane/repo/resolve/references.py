@@ -5,15 +5,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from codeplane.repo.facts.model import Facts
+from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.expression import shape
+from codeplane.repo.resolve.expression import is_short, shape
 from codeplane.repo.resolve.resolver import Meaning, Resolver
 from codeplane.repo.resolve.world import World
 
 Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
+_ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
+# Scopes whose names are reached from outside by the name of what they belong to.
+_OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
 
@@ -71,7 +75,8 @@ class _Asked:
             if facts is not None:
                 bounds.append(one)
                 families.add(world.language(facts).family)
-                if facts.scopes[one.scope].kind in world.language(facts).methods_in:
+                kind = facts.scopes[one.scope].kind
+                if kind in world.language(facts).methods_in or kind in _OPEN:
                     members.add(one)
         plain = [one for one in bounds if one not in members]
         return cls(
@@ -93,17 +98,48 @@ def _judged(resolver: Resolver, text: bytes, facts: Facts, path: str, offset: in
         return Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
     meaning = resolver.at(path, offset, asked.bounds[0].name)
     tier = _tier(meaning, path, asked)
+    if meaning.how == "name" and facts.language in _SCRIPTED:
+        tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     if tier is None:
         return None
-    role: Role = "IMPORT" if meaning.how == "import" else "REFERENCE"
     receiver = shape(text, offset) if meaning.how == "member" else ""
-    return Reference(path=path, offset=offset, tier=tier, role=role, receiver=receiver)
+    return Reference(path=path, offset=offset, tier=tier, role=_ROLES.get(meaning.how, "REFERENCE"), receiver=receiver)
+
+
+def _tier_in_object(
+    resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, tier: Tier | None
+) -> Tier | None:
+    """The same where a plain name may be a member's: a method of an object, or `{ name }`, which is both."""
+    defined = resolver.defined_at(path, facts, offset)
+    if defined is not None and not any(row for row in _rows(facts, defined) if row == offset):
+        inside = facts.scopes[defined.scope].kind in ("class", "interface")
+        return "UNKNOWN" if asked.member and not inside else None
+    if tier is None and defined is not None and asked.plain and _augments(facts, defined):
+        return "UNKNOWN"
+    if tier is None and asked.member and is_short(text, offset, offset + len(asked.bounds[0].name.encode())):
+        return "UNKNOWN"
+    return tier
 
 
 def _defines(facts: Facts, of: Bound, offset: int) -> bool:
-    if any(facts.definitions[index].name_at == offset for index in facts.declared.get((of.scope, of.name), ())):
+    rows = facts.bound.get((of.scope, of.name), ())
+    if any(int(facts.binds[row, 1]) == offset for row in rows):
         return True
-    return any(int(facts.binds[row, 1]) == offset for row in facts.bound.get((of.scope, of.name), ()))
+    # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
+    inside = not rows or facts.scopes[of.scope].kind in ("class", "interface")
+    return inside and any(
+        facts.definitions[index].name_at == offset for index in facts.declared.get((of.scope, of.name), ())
+    )
+
+
+def _augments(facts: Facts, one: Definition) -> bool:
+    """Whether a definition stands in `declare module "…"`, which adds to what another file says."""
+    of = facts.scopes[one.scope].definition
+    return of >= 0 and facts.definitions[of].kind == "module"
+
+
+def _rows(facts: Facts, of: Definition) -> list[int]:
+    return [int(facts.binds[row, 1]) for row in facts.bound.get((of.scope, of.name), ())]
 
 
 def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
@@ -117,7 +153,7 @@ def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
         return "STRONG"
     if meaning.how == "label":
         return "UNKNOWN" if asked.member else None
-    if meaning.entities or meaning.own is not None:
+    if meaning.entities or (meaning.own is not None and meaning.certain):
         return None
     if meaning.how == "member":
         return "ANCHORED" if asked.member else "UNKNOWN"

@@ -1,14 +1,30 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Facts, Import
+from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts, Import
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.repo.resolve.expression import Step, annotated, chains, constructed, receiver
+from codeplane.repo.resolve.exported import exported_places, given_whole
+from codeplane.repo.resolve.expression import (
+    Step,
+    annotated,
+    chains,
+    constructed,
+    declared_type,
+    extended,
+    receiver,
+    says_type,
+)
+from codeplane.repo.resolve.instance import class_of_this
 from codeplane.repo.resolve.world import World
 
 _CLASSES = frozenset({"class", "interface", "struct", "enum", "trait"})
+_NAMESPACES = frozenset({"namespace"})
+_VARIABLES = frozenset({"variable", "constant"})
+_WHOLE = frozenset({"js_require"})
+_HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _PARAM = REASONS.index("PARAM")
 _MAX_HOPS = 30
@@ -35,6 +51,8 @@ class Resolver:
         self._world = world
         self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
         self._lines: dict[Bound, tuple[tuple[Bound, ...], bool]] = {}
+        self._defined: dict[str, Mapping[int, Definition]] = {}
+        self._given: dict[str, Mapping[int, Export]] = {}
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
         """What the name at a place of a file means."""
@@ -44,15 +62,41 @@ class Resolver:
         if index is not None:
             found = self.imported(path, facts, facts.imports[index])
             return Meaning(entities=found, certain=len(found) == 1, how="import")
+        text = self._world.text(path)
+        if facts.exports and facts.language != "python":
+            given = self._given.get(path)
+            if given is None:
+                given = self._given[path] = exported_places(facts, text)
+            if offset in given:
+                return self._passed_on(path, facts, given[offset])
         if offset in facts.labels:
             return Meaning(entities=(), certain=False, how="label")
-        text = self._world.text(path)
-        steps = receiver(text, offset)
+        steps = self._receiver(facts, text, offset)
         if steps == ():
             return self._lexical(path, facts, offset, name)
         if steps is None:
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
+
+    @staticmethod
+    def _receiver(facts: Facts, text: bytes, offset: int) -> tuple[Step, ...] | None:
+        """The chain before a member; a comment on the line before is not a part of it."""
+        steps = receiver(text, offset)
+        if steps == ():
+            return steps
+        dot = text.rfind(b".", 0, offset)
+        if text.find(b"\n", dot, offset) >= 0 and facts.in_text(dot):
+            return ()
+        if steps and text.find(b"\n", steps[0].at, offset) >= 0 and any(facts.in_text(step.at) for step in steps):
+            return None
+        return steps
+
+    def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
+        """The definition whose name stands at a place."""
+        defined = self._defined.get(path)
+        if defined is None:
+            defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
+        return defined.get(offset)
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """The binding a plain name refers to, by scopes alone."""
@@ -97,9 +141,9 @@ class Resolver:
         source = one.source.partition(".")[0] if whole and not one.alias and facts.language == "python" else one.source
         places = modules.find(source, path)
         if not places:
-            return () if source.startswith(".") else (Outside(source),)
+            return (Outside(source),) if modules.outside(source) else ()
         if whole:
-            return tuple(map(Module, places))
+            return _unique(entity for place in places for entity in self._whole(place, one.kind))
         return _unique(entity for place in places for entity in self.export(place, one.imported))
 
     def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
@@ -122,16 +166,41 @@ class Resolver:
     def member(self, of: Bound, name: str, *, skip_own: bool = False) -> tuple[Bound | None, bool]:
         """The member a class has under a name, by its bases in their order; False when an unseen base may hide it."""
         line, whole = self.line_of(of)
+        assigned: Bound | None = None
         for one in line[1 if skip_own else 0 :]:
             facts = self._world.facts(one.file)
             if facts is None:
                 continue
             for index, definition in self.definitions(one):
                 body = facts.body_of.get(index, -1)
-                here = (body, name) in facts.declared or (body, name) in facts.bound
-                if definition.kind in _CLASSES and body >= 0 and here:
-                    return Bound(one.file, body, name), whole or one == of
-        return None, whole
+                if body < 0 or ((body, name) not in facts.declared and (body, name) not in facts.bound):
+                    continue
+                if definition.kind in _CLASSES:
+                    found = Bound(one.file, body, name)
+                    if not self._scripted(facts):
+                        return found, whole or one == of
+                    ways = self._ways(found)
+                    if ways != {"assigned"}:
+                        # Of a static and another member with one name this may be either.
+                        return found, len(ways) < 2 and (whole or one == of)
+                    # What is assigned to `this` is declared by a base, if one does.
+                    assigned = assigned or found
+                    continue
+                if definition.kind in _NAMESPACES:
+                    return Bound(one.file, body, name), True
+                if facts.scopes[body].kind == "object":
+                    # Anyone may put another member there.
+                    return Bound(one.file, body, name), False
+        return assigned, whole
+
+    def _ways(self, member: Bound) -> set[str]:
+        """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
+        text = self._world.text(member.file)
+        found = set()
+        for _, one in self.definitions(member):
+            before = text[max(one.start, one.name_at - 80) : one.name_at]
+            found.add("assigned" if before.endswith(b"this.") else "static" if b"static " in before else "declared")
+        return found - {"assigned"} or found or {"declared"}
 
     def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
         """A class and its bases in the order members are looked up, and whether all of them are known."""
@@ -164,6 +233,8 @@ class Resolver:
                 definition = facts.definitions[one.definition]
                 if definition.kind in _CLASSES:
                     return Bound(path, definition.scope, definition.name)
+            elif one.kind == "class":
+                return None
             scope = one.parent
         return None
 
@@ -171,9 +242,31 @@ class Resolver:
         """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
         if not isinstance(entity, Bound):
             return entity
-        if self._is_class(entity):
+        if self._is_class(entity) or self._holds(entity):
             return entity
         return self._typed(entity)
+
+    def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
+        """What a name in a list of exports stands for."""
+        if not one.source:
+            own = Bound(path, 0, one.local)
+            found = self.meaning(own)
+            return Meaning(entities=found, certain=bool(found), how="export")
+        modules = self._world.modules(facts)
+        places = modules.find(one.source, path) if modules else ()
+        if not places and modules is not None and modules.outside(one.source):
+            return Meaning(entities=(Outside(one.source),), certain=True, how="export")
+        found = _unique(entity for place in places for entity in self.export(place, one.local))
+        if one.local == "*":
+            found = tuple(map(Module, places))
+        return Meaning(entities=found, certain=len(found) == 1, how="export")
+
+    def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
+        """What taking a whole module brings: the module, or the one thing it says it is."""
+        facts = self._world.facts(place) if kind in _WHOLE else None
+        given = given_whole(facts) if facts is not None else None
+        found = self.meaning(Bound(place, 0, given.local)) if given is not None else ()
+        return found or (Module(place),)
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
         bound = self.lexical(path, facts, offset, name)
@@ -199,13 +292,17 @@ class Resolver:
 
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0]
+        scripted = self._scripted(facts)
         if first.name == "super" and (first.called or facts.language != "python"):
-            of = self.enclosing_class(path, facts, offset)
+            of = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
             return (of, True) if of is not None and len(steps) == 1 else (None, False)
         current: Entity | None
         if first.name == "this" and facts.language != "python":
-            of = self.enclosing_class(path, facts, offset)
+            of = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
             current = Instance(of) if of is not None else None
+        elif scripted and self._is_exports(path, facts, steps):
+            steps = steps[1:] if first.name == "module" else steps
+            current = Module(path)
         else:
             current = self._one(self._lexical(path, facts, first.at, first.name).entities)
         current = self._called(current) if first.called else self._valued(current)
@@ -213,6 +310,24 @@ class Resolver:
             current = self._one(self._step(current, step.name))
             current = self._called(current) if step.called else self._valued(current)
         return current, False
+
+    @staticmethod
+    def _scripted(facts: Facts) -> bool:
+        return facts.language in ("javascript", "typescript", "tsx")
+
+    def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | None:
+        scope = class_of_this(facts, self._world.text(path), offset)
+        if scope < 0 or facts.scopes[scope].definition < 0:
+            return None
+        definition = facts.definitions[facts.scopes[scope].definition]
+        return Bound(path, definition.scope, definition.name)
+
+    def _is_exports(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> bool:
+        """Whether a chain begins with this module's own `exports` or `module.exports`."""
+        names = [step.name for step in steps[:2]]
+        if names[0] != "exports" and names != ["module", "exports"]:
+            return False
+        return self.lexical(path, facts, steps[0].at, names[0]) is None
 
     def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
         if isinstance(entity, Outside):
@@ -230,7 +345,12 @@ class Resolver:
     def _called(self, entity: Entity | None) -> Entity | None:
         if isinstance(entity, Outside):
             return entity
-        return Instance(entity) if isinstance(entity, Bound) and self._is_class(entity) else None
+        return Instance(entity) if isinstance(entity, Bound) and self._makes(entity) else None
+
+    def _makes(self, of: Bound) -> bool:
+        """Whether calling a name makes an instance of the class it names: an interface is made by something else."""
+        kinds = {one.kind for _, one in self.definitions(of)}
+        return bool(kinds & _CLASSES) and kinds.isdisjoint({"interface"} | _VARIABLES)
 
     @staticmethod
     def _one(entities: tuple[Entity, ...]) -> Entity | None:
@@ -243,6 +363,7 @@ class Resolver:
         if facts is None:
             return None
         text = self._world.text(bound.file)
+        scripted = self._scripted(facts)
         found: set[Entity | None] = set()
         rows = facts.bound.get((bound.scope, bound.name), ())
         places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
@@ -252,10 +373,17 @@ class Resolver:
                 of = self.enclosing_class(bound.file, facts, at)
                 return Instance(of) if of is not None else None
             end = at + len(bound.name.encode())
-            written = annotated(text, end)
-            made = None if written else constructed(text, end)
+            if scripted:
+                written = declared_type(text, end)
+                made = None if written or says_type(text, end) else constructed(text, end)
+            else:
+                written = annotated(text, end)
+                made = None if written else constructed(text, end)
             chain = written or made
-            found.add(self._class_named(bound.file, facts, chain) if chain else None)
+            named = self._class_named(bound.file, facts, chain) if chain else None
+            if made and isinstance(named, Instance) and not self._makes(named.of):
+                named = None
+            found.add(named)
         types = {one for one in found if one is not None}
         # One binding that says nothing makes the others a guess, unless it is an annotation that speaks for all.
         if len(types) == 1 and None not in found:
@@ -289,14 +417,33 @@ class Resolver:
     def _is_class(self, bound: Bound) -> bool:
         return any(one.kind in _CLASSES for _, one in self.definitions(bound))
 
+    def _holds(self, bound: Bound) -> bool:
+        """Whether a name's members are written out where it is bound: a namespace's, an object's."""
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return False
+        for index, one in self.definitions(bound):
+            if one.kind in _NAMESPACES:
+                return True
+            if one.kind in _VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
+                return not says_type(self._world.text(bound.file), one.name_at + len(one.name.encode()))
+        return False
+
     def _bases(self, of: Bound) -> list[tuple[Entity, ...]]:
         facts = self._world.facts(of.file)
         if facts is None:
             return []
         found: list[tuple[Entity, ...]] = []
+        text = self._world.text(of.file)
+        scripted = self._scripted(facts)
         for _, one in self.definitions(of):
+            if one.kind in _CLASSES and one.bases is None and scripted and _HERITAGE.match(text, one.name_at):
+                found.append(())
             if one.kind in _CLASSES and one.bases is not None:
-                for chain in chains(self._world.text(of.file), *one.bases):
+                for chain in extended(text, *one.bases) if scripted else chains(text, *one.bases):
+                    if chain is None:
+                        found.append(())
+                        continue
                     written, at = chain
                     names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
                     entities = self._lexical(of.file, facts, at, names[0]).entities
@@ -331,8 +478,8 @@ class Resolver:
                 for place in modules.find(one.source, module) if modules else ():
                     found += [Module(place)] if one.local == "*" else self.export(place, one.local, hops - 1)
             elif one.name == name:
-                bound = Bound(module, 0, one.local)
-                found += self.meaning(bound)
+                # `exports.name = function …` is the only binding there is.
+                found += self.meaning(Bound(module, 0, one.local or (name if one.evidence == "commonjs" else "")))
         if not found and name != "default":
             for place in stars:
                 found += self.export(place, name, hops - 1)

@@ -16,6 +16,10 @@ class Modules(Protocol):
 
     def find(self, source: str, importer: str) -> tuple[str, ...]: ...
 
+    def outside(self, source: str) -> bool:
+        """Whether a module that was not found is certainly not of this repository."""
+        ...
+
 
 class World:
     """What one answer is resolved against; everything asked for is kept for its length."""
@@ -25,6 +29,7 @@ class World:
         self._store = store
         self._shared = shared
         self._facts: dict[str, Facts | None] = {}
+        self._texts: dict[str, bytes] = {}
         self.missing: set[str] = set()
 
     def facts(self, path: str) -> Facts | None:
@@ -39,8 +44,10 @@ class World:
 
     def text(self, path: str) -> bytes:
         """A file's bytes."""
-        known = self.snapshot.files[path]
-        return self.snapshot.text(known)
+        found = self._texts.get(path)
+        if found is None:
+            found = self._texts[path] = self.snapshot.text(self.snapshot.files[path])
+        return found
 
     def language(self, facts: Facts) -> Language:
         """The table of a file's language."""

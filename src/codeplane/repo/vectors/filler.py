@@ -105,6 +105,25 @@ class Filler:
         _, digests, _ = self._of(snapshot)
         return len(digests) - len(store.has(digests))
 
+    def copy_to(self, folder: Path) -> str | None:
+        """Write a copy of the vectors and name the model; nothing while no model was needed yet."""
+        if self._opened is None:
+            return None
+        embedder, store = self._opened
+        store.copy_to(folder)
+        return embedder.name
+
+    def take_from(self, folder: Path, model: str, snapshot: Snapshot) -> int:
+        """Take over vectors that the same model made of contents that are here; how many contents that were."""
+        embedder, store = self._open()
+        if model != embedder.name:
+            return 0
+        other = VectorStore(folder, model=f"{embedder.name} chunks{REVISION}", dimensions=embedder.dimensions)
+        try:
+            return store.take_from(other, self._of(snapshot)[1])
+        finally:
+            other.close()
+
     def close(self) -> None:
         """Close the store."""
         with self._opening:

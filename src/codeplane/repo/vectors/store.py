@@ -197,6 +197,26 @@ class VectorStore:
             for start, end, start_line, end_line in np.frombuffer(packed, "<u4").reshape(-1, 4).tolist()
         ]
 
+    def take_from(self, other: "VectorStore", digests: Iterable[str]) -> int:
+        """Copy the vectors of some contents from a store of the same model; how many contents that were."""
+        taken = 0
+        for digest in digests:
+            entry = other._view.entries.get(digest)
+            if entry is not None and digest not in self._view.entries:
+                rows = other._view.rows[entry.first : entry.first + entry.rows]
+                matrix = rows["vector"].astype(np.float32) * rows["scale"][:, None]
+                self.add(digest, other.spans(digest), matrix)
+                taken += 1
+        self.commit()
+        return taken
+
+    def copy_to(self, folder: Path) -> None:
+        """Write a copy of everything committed to another folder, in which it opens as a store."""
+        with self._writing:
+            view = self._view
+            self._table.copy_to(folder / "vectors.db", generation=1)
+            (folder / "000001.bin").write_bytes(view.rows.tobytes())
+
     def compact(self, live: Collection[str]) -> int:
         """Drop the vectors of all other contents into a new file, and say how many rows that were."""
         self.commit()

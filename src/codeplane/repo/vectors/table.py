@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,6 +101,13 @@ class VectorTable:
                 ((entry.first, digest) for digest, entry in entries.items()),
             )
             self._connection.execute("UPDATE state SET generation = ?, rows = ?", (generation, rows))
+
+    def copy_to(self, path: Path, *, generation: int) -> None:
+        """Write a copy of the table whose rows are in the file of that number."""
+        with self._lock:
+            self._connection.execute("VACUUM INTO ?", (str(path),))
+        with closing(sqlite3.connect(path)) as copy, copy:
+            copy.execute("UPDATE state SET generation = ?", (generation,))
 
     def remake(self, why: str) -> None:
         """Throw everything away and begin anew: it is all derived."""

@@ -3,7 +3,8 @@
 ; Definitions and the scopes they open.
 [(function_declaration name: (identifier) @name)
  (generator_function_declaration name: (identifier) @name)] @definition.function @scope.function
-(method_definition name: [(property_identifier) (private_property_identifier)] @name @unbound) @definition.method @scope.function
+(method_definition
+  name: [(property_identifier) (private_property_identifier) (computed_property_name) (string)] @name @unbound) @definition.method @scope.function
 (lexical_declaration . (variable_declarator name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)] @scope.function) .) @definition.function
 (variable_declaration . (variable_declarator name: (identifier) @name
@@ -20,6 +21,11 @@
              value: [(arrow_function) (function_expression)] @scope.function) @definition.method)))
           (export_statement (lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
              value: [(arrow_function) (function_expression)] @scope.function) @definition.method))))])
+(program (expression_statement (assignment_expression left: (member_expression)
+  right: (object [(pair key: (property_identifier) @name @unbound
+      value: [(arrow_function) (function_expression)] @scope.function) @definition.method
+    (pair value: (object (pair key: (property_identifier) @name @unbound
+      value: [(arrow_function) (function_expression)] @scope.function) @definition.method))]))))
 (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @receiver property: (property_identifier) @_prototype)
@@ -32,15 +38,17 @@
   right: [(arrow_function) (function_expression) (generator_function)] @scope.function
   (#eq? @_exports "exports")) @definition.function @unbound
 (program (expression_statement (assignment_expression
-  left: (member_expression object: (identifier) @receiver property: (property_identifier) @name)
+  left: (member_expression object: [(identifier) (member_expression)] @receiver property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function)] @scope.function) @definition.function))
+(function_expression name: (identifier) @name @unbound) @definition.function @scope.function
+(class name: (_) @name @unbound) @definition.class @scope.class
 (assignment_expression left: (member_expression object: (this)
   property: [(property_identifier) (private_property_identifier)] @name)) @definition.field
 
 ; Scopes alone.
 [(arrow_function) (generator_function)] @scope.function
 (function_expression name: (identifier)? @bind.local) @scope.function
-(method_definition name: [(computed_property_name) (string) (number)]) @scope.function
+(method_definition name: (number)) @scope.function
 (class_static_block) @scope.function
 [(for_statement) (for_in_statement) (switch_body) (catch_clause)] @scope.block
 (if_statement consequence: (statement_block) @scope.block)

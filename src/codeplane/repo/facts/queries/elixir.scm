@@ -33,7 +33,7 @@
 (list (identifier) @leaf)
 (pair value: (identifier) @leaf)
 (binary_operator left: (identifier) @leaf operator: ["|" "=" "\\\\" "<>"])
-(binary_operator right: (identifier) @leaf operator: ["|" "=" "<>"])
+(binary_operator operator: ["|" "=" "<>"] right: (identifier) @leaf)
 
 (call target: (identifier) @_import (arguments . (dot left: (alias) @source right: (tuple (alias) @imported)))
   (#any-of? @_import "alias" "import" "require" "use")) @import.elixir_alias
@@ -45,4 +45,4 @@
 (call target: (identifier) @_import (arguments . (alias) @source) (#eq? @_import "require")) @import.elixir_require
 
 (keyword) @label
-[(comment) (quoted_content) (escape_sequence) (charlist) (atom) (sigil)] @text
+[(comment) (quoted_content) (escape_sequence) (atom) (sigil_name) (sigil_modifiers)] @text

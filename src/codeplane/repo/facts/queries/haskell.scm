@@ -18,7 +18,7 @@
 [(do) (let_in)] @scope.block
 
 (patterns (variable) @bind.param)
-(patterns [(apply) (parens) (infix) (list) (tuple) (as) (lazy) (strict)] @bind.param)
+(patterns [(apply) (parens) (infix) (list) (tuple) (as)] @bind.param)
 (alternative pattern: [(variable) (apply) (parens) (infix) (list) (tuple) (as)] @bind.param)
 (local_binds (bind name: (variable) @bind.local))
 (do (bind pattern: [(variable) (apply) (parens) (infix) (list) (tuple) (as)] @bind.local))

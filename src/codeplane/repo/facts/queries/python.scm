@@ -98,7 +98,8 @@
 (keyword_pattern . (identifier) @label)
 
 ; Text in which words are no references.
-[(string_start) (string_content) (comment) (type_conversion)] @text
+[(string) (comment) (type_conversion)] @text
+(interpolation) @hole
 
 ; Names reached at run time.
 (call function: (identifier) @_f arguments: (argument_list . (_) . (string (string_content) @key)?)

@@ -36,4 +36,6 @@
    (as_renamed_identifier name: (identifier) @imported alias: (identifier) @alias)]) @until) @import.scala_import
 (import_declaration . (identifier) @source (identifier) @imported @until .) @import.scala_import
 
-[(comment) (block_comment) (string) (character_literal)] @text
+[(comment) (block_comment) (string) (character_literal) (interpolated_string)] @text
+(interpolated_string_expression interpolator: (identifier) @label)
+(interpolation) @hole

@@ -5,9 +5,11 @@ import typer
 from codeplane.surfaces.cli.commands.call import call
 from codeplane.surfaces.cli.commands.doctor import doctor
 from codeplane.surfaces.cli.commands.down import down
+from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
 from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
+from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.status import status
 from codeplane.surfaces.cli.commands.uninstall import uninstall
 from codeplane.surfaces.cli.commands.up import up
@@ -23,5 +25,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(version)
-for command in (init, up, status, doctor, call, log, down, mcp, uninstall):
+for command in (init, up, status, search, doctor, call, log, down, mcp, uninstall):
     app.command()(command)
+app.add_typer(index, name="index")

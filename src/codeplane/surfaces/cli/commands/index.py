@@ -1,0 +1,77 @@
+"""`cpl index`: an index made once and carried to a fresh clone."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.commands.call import show
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.owner import owner_client
+
+index = typer.Typer(help="Carry an index to a fresh clone, or make it anew.", no_args_is_help=True)
+
+
+@index.command()
+@failing_clearly
+def export(
+    file: Annotated[Path, typer.Argument(help="The archive to write.")],
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the facts and vectors of this repository into one file."""
+    workspace = workspace_of(repo)
+    with owner_client(workspace) as client:
+        envelope = client.call("index.export", {}, text=not as_json)
+    result = envelope.get("result")
+    if isinstance(result, dict):
+        try:
+            shutil.move(str(result["path"]), file)
+        except OSError as error:
+            raise InvalidArgument(f"{file} cannot be written: {error.strerror}", hint="name another file") from error
+        _named(envelope, result, file)
+    show(envelope, as_json=as_json)
+
+
+@index.command("import")
+@failing_clearly
+def import_(
+    file: Annotated[Path, typer.Argument(help="An archive that cpl index export wrote.")],
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take over what an archive says of files that are the same here."""
+    workspace = workspace_of(repo)
+    workspace.exports.mkdir(parents=True, exist_ok=True)
+    brought = workspace.exports / f"import-{uuid4()}.cplindex"
+    try:
+        shutil.copyfile(file, brought)
+    except OSError as error:
+        raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="name an archive") from error
+    try:
+        with owner_client(workspace) as client:
+            envelope = client.call("index.import", {"name": brought.name}, text=not as_json)
+    finally:
+        brought.unlink(missing_ok=True)
+    show(envelope, as_json=as_json)
+
+
+@index.command()
+@failing_clearly
+def rebuild(repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """Read every file anew; normally nothing needs this."""
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("index.rebuild", {}, text=not as_json)
+    show(envelope, as_json=as_json)
+
+
+def _named(envelope: JsonObject, result: JsonObject, file: Path) -> None:
+    """Say the place the person chose instead of where the archive was made."""
+    text = envelope.get("text")
+    if isinstance(text, str):
+        envelope["text"] = text.replace(str(result["path"]), str(file), 1)
+    result["path"] = str(file)
