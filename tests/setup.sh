@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings what the tests need besides Python packages: two Debian tools and the MCP clients in tests/clients.
+# Brings what the tests need besides Python packages: three Debian tools and the MCP clients in tests/clients.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 missing=
 command -v strace >/dev/null 2>&1 || missing="$missing strace"
 command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
+command -v ctags >/dev/null 2>&1 || missing="$missing universal-ctags"
 
 if [ -n "$missing" ]; then
     if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
