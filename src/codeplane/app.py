@@ -56,6 +56,7 @@ from codeplane.trust.rules import Rules
 from codeplane.work.operations import SessionOperations
 from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.recovery import recover
+from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
 
 __all__ = ["Plane", "configuration", "prepare", "running"]
@@ -175,11 +176,13 @@ def _wire(
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
     listing = CatalogueOperations()
+    replays = ReplayOperations(log=log, repo=repo)
     catalogue = Catalogue(
         [
             listing,
             StatusOperations(parts=parts),
             session_operations,
+            replays,
             index,
             PortableOperations(index=index, folder=workspace.exports),
             contexts,
@@ -222,6 +225,7 @@ def _wire(
             clock=clock,
         ),
     )
+    replays.through(conveyor.call, catalogue.risk_of)
     metrics.watch(
         operations=[found.name for found in catalogue],
         running=lambda: conveyor.running,

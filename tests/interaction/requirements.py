@@ -1090,6 +1090,15 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="RPL-01",
+        source="000 §12",
+        promise="a recorded session's reads can be asked again, and what they answer differently is told",
+        tests=(
+            "work/test_replay.py::test_reads_are_asked_again_and_differences_told",
+            "work/test_replay.py::test_what_cannot_be_asked_again_is_said",
+        ),
+    ),
+    Requirement(
         id="PRJ-01",
         source="issue project",
         promise="the wheel installs into a clean environment and serves",

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import cast, get_args, get_origin, get_type_hints
 
 from codeplane.kernel.errors import UnknownOperation
-from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result
+from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result, Risk
 
 _MAX_NAME = 100
 
@@ -39,6 +39,11 @@ class Catalogue:
             hint = f"did you mean {' or '.join(near)}?" if near else None
             raise UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
         return found
+
+    def risk_of(self, name: str) -> Risk | None:
+        """What an operation may do, or None when it is not there."""
+        found = self._by_name.get(name)
+        return found.mark.risk if found is not None else None
 
     def families(self) -> tuple[str, ...]:
         """The first parts of the names, as in `git` of `git.status`."""

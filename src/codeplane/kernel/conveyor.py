@@ -337,6 +337,7 @@ class Conveyor:
             draft = passage.record().finished(
                 duration_ns=stages.clock.monotonic_ns() - passage.started_ns,
                 result=encoded,
+                lasting=result.lasting() if result is not None else None,
                 error=error,
                 convergence=convergence,
                 repo_after=repo_after,

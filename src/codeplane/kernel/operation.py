@@ -47,6 +47,10 @@ class Request(BaseModel):
         return announced
 
 
+# Two answers that differ in nothing else are the same.
+_MOMENTARY = {"epoch", "commit", "stale", "verified_sec_ago", "query_time_ms", "pagination"}
+
+
 class Result(BaseModel):
     """What an operation answers with; `text` is what an agent reads."""
 
@@ -55,6 +59,11 @@ class Result(BaseModel):
     def text(self) -> str:
         """The answer in as few words as it can be said."""
         return dumps(self.model_dump(mode="json", exclude_none=True))
+
+    def lasting(self) -> bytes | None:
+        """The answer without what tells of the moment it was given; None when it says nothing of that."""
+        momentary = _MOMENTARY & type(self).model_fields.keys()
+        return self.model_dump_json(exclude=momentary).encode() if momentary else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

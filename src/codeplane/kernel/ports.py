@@ -28,6 +28,10 @@ class EventLog(Protocol):
         """Events of one stream after a sequence, oldest first; raises StreamGap when some of them are gone."""
         ...
 
+    async def flush(self) -> None:
+        """Return when everything said so far can be read."""
+        ...
+
     async def query(self, query: "EventQuery") -> list[Event]:
         """Events of the whole log that fit, in the order of their positions."""
         ...

@@ -50,6 +50,7 @@ class Record:
         *,
         duration_ns: int,
         result: bytes | None,
+        lasting: bytes | None = None,
         error: CodePlaneError | None,
         convergence: Convergence,
         repo_after: str | None,
@@ -62,6 +63,8 @@ class Record:
         if result is not None:
             payload["result_hash"] = digest(result)
             payload["result_bytes"] = len(result)
+        if lasting is not None:
+            payload["answer_hash"] = digest(lasting)
         if error is not None:
             wire: JsonObject = {"code": error.code, "message": error.message[:1000], "retryable": error.retryable}
             if error.hint != error.default_hint:

@@ -1,0 +1,156 @@
+"""`session.replay`: a recorded session's reads asked again, and what they answer differently."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.call import Call
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import InvalidArgument, NotFound
+from codeplane.kernel.event import Event
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.ports import EventLog, EventQuery, RepoState
+from codeplane.kernel.record import CALL_FINISHED
+
+_MAX_CALLS = 200
+_READ = 1000
+# They tell of the server and of what it recorded, which is another thing every time.
+_OF_THE_SERVER = frozenset({"status", "session", "task", "ledger", "operation"})
+
+Ask = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
+
+
+class ReplayRequest(Request):
+    """Which session, or which of its tasks."""
+
+    session_id: str | None = None
+    task_id: str | None = None
+    limit: int = Field(50, ge=1, le=_MAX_CALLS, description="calls to ask again, oldest first")
+    operations: tuple[str, ...] = Field((), max_length=50, description="only these")
+
+
+class Replayed(Result):
+    """One call, then and now."""
+
+    call_id: str
+    operation: str
+    outcome: Literal["same", "different", "not asked"]
+    then: str
+    now: str = ""
+    why: str = ""
+
+
+class ReplayResult(Result):
+    """What is the same, what is not, and what was not asked again."""
+
+    calls: tuple[Replayed, ...]
+    same: int
+    different: int
+    not_asked: int
+    left_out: int
+    against: str
+
+    def text(self) -> str:
+        said = [
+            f"{one.outcome}: {one.operation} {one.call_id}"
+            + (f" then {one.then}, now {one.now}" if one.outcome == "different" else "")
+            + (f" ({one.why})" if one.why else "")
+            for one in self.calls
+            if one.outcome != "same"
+        ]
+        end = f"[{self.same} same, {self.different} different, {self.not_asked} not asked; against {self.against}"
+        return "\n".join([*said, end + (f"; {self.left_out} more were left out]" if self.left_out else "]")])
+
+
+class ReplayOperations:
+    """Asks the door again what a session asked it; nothing that writes is ever repeated."""
+
+    def __init__(self, *, log: EventLog, repo: RepoState) -> None:
+        self._log = log
+        self._repo = repo
+        self._ask: Ask | None = None
+        self._risk: Callable[[str], Risk | None] = lambda name: None
+
+    def through(self, ask: Ask, risk: Callable[[str], Risk | None]) -> None:
+        """The door, once it stands."""
+        self._ask, self._risk = ask, risk
+
+    @operation("session.replay", risk=Risk.READ, timeout_sec=600)
+    async def replay(self, call: Call, request: ReplayRequest) -> ReplayResult:
+        """Ask the reads of a recorded session again and tell which answers differ now."""
+        if not request.session_id and not request.task_id:
+            raise InvalidArgument("say which session or task", hint="task.list names them")
+        recorded = await self._recorded(request)
+        if not recorded:
+            raise NotFound("nothing is recorded of that session or task", hint="task.list names what there is")
+        reads = [event for event in recorded if self._is_read(event, request.operations)]
+        chosen = reads[: request.limit]
+        calls: list[Replayed] = []
+        for index, event in enumerate(chosen):
+            await call.progress(index, len(chosen))
+            calls.append(await self._again(event, call.caller))
+        counts = {name: sum(one.outcome == name for one in calls) for name in ("same", "different", "not asked")}
+        head = self._repo.head()
+        return ReplayResult(
+            calls=tuple(calls),
+            same=counts["same"],
+            different=counts["different"],
+            not_asked=counts["not asked"],
+            left_out=len(reads) - len(chosen),
+            against=f"the present state, at {(head or 'no commit')[:9]}",
+        )
+
+    async def _recorded(self, request: ReplayRequest) -> list[Event]:
+        # Reads are recorded without making their caller wait.
+        await self._log.flush()
+        found: list[Event] = []
+        after = 0
+        while True:
+            page = await self._log.query(
+                EventQuery(
+                    after=after,
+                    limit=_READ,
+                    types=(CALL_FINISHED,),
+                    task_id=request.task_id,
+                    session_id=request.session_id,
+                )
+            )
+            found += page
+            if len(page) < _READ:
+                return found
+            after = page[-1].position
+
+    def _is_read(self, event: Event, wanted: tuple[str, ...]) -> bool:
+        name = str(event.payload.get("operation"))
+        about = name.partition(".")[0]
+        return self._risk(name) is Risk.READ and about not in _OF_THE_SERVER and (not wanted or name in wanted)
+
+    async def _again(self, event: Event, caller: Caller) -> Replayed:
+        payload = event.payload
+        name, then = str(payload.get("operation")), str(payload.get("status"))
+        arguments = payload.get("arguments")
+        asked = Replayed(call_id=str(event.correlation.call_id), operation=name, outcome="not asked", then=then)
+        if not isinstance(arguments, dict):
+            return asked.model_copy(update={"why": "its arguments were too long to record"})
+        if arguments.get("cursor"):
+            return asked.model_copy(update={"why": "it was a later page, and its cursor is gone"})
+        assert self._ask is not None
+        outcome = await self._ask(name, arguments, replace(caller, request_id=None, on_progress=None))
+        now = "ok" if outcome.error is None else outcome.error.name
+        same = now == then and (outcome.result is None or _hash(outcome.result) == _recorded_hash(payload))
+        why = "" if same or now != then else "the answer is another one"
+        return asked.model_copy(update={"outcome": "same" if same else "different", "now": now, "why": why})
+
+
+def _hash(result: Result) -> str:
+    lasting = result.lasting()
+    return digest(lasting if lasting is not None else result.model_dump_json().encode())
+
+
+def _recorded_hash(payload: JsonObject) -> str:
+    return str(payload.get("answer_hash") or payload.get("result_hash"))

@@ -1,0 +1,48 @@
+"""`session.replay`: what was read is asked again, and what changed since is told."""
+
+from pathlib import Path
+
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+from tests.surfaces.http.wire import at
+
+
+def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "def alpha():\n    pass\n", "b.py": "BETA = 1\n"})
+
+    async def body(ask: Ask) -> None:
+        first = await ask("search", query="alpha", mode="definitions")
+        await ask("search", query="BETA")
+        await ask("read_files", paths=["b.py"])
+        await ask("search", query="(", mode="regex")
+        await ask("status")
+        await ask("index.rebuild")
+        task = at(first, "meta", "task_id")
+        again = result(await ask("session.replay", task_id=task))
+        assert (again["same"], again["different"], again["not_asked"]) == (4, 0, 0)
+        (root / "b.py").write_text("GAMMA = 1\n")
+        later = await ask("session.replay", task_id=task, limit=4)
+        assert at(later, "result", "different") == 2
+        assert "different: search" in str(later["text"]) and "different: read_files" in str(later["text"])
+        assert "against the present state" in str(later["text"])
+        only = result(await ask("session.replay", task_id=task, operations=["read_files"], limit=1))
+        assert only["different"] == 1 and only["left_out"] != 0
+
+    with_plane(root, body)
+
+
+def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "x = 1\nx = 2\nx = 3\n"})
+
+    async def body(ask: Ask) -> None:
+        first = await ask("search", query="x", limit=1)
+        await ask("search", query="x", limit=1, cursor=at(first, "result", "pagination", "next_cursor"))
+        await ask("search", query="x" * 4090)
+        told = await ask("session.replay", task_id=at(first, "meta", "task_id"))
+        assert at(told, "result", "not_asked") == 2
+        assert "cursor is gone" in str(told["text"]) and "too long to record" in str(told["text"])
+        for arguments in ({}, {"task_id": "none such"}):
+            refused = await ask("session.replay", **arguments)
+            assert at(refused, "error", "error") in ("INVALID_ARGUMENT", "NOT_FOUND")
+
+    with_plane(root, body)
