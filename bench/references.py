@@ -28,7 +28,7 @@ from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.worker import Source
 from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.references import TIERS, occurrence, references
+from codeplane.repo.resolve.references import TIERS, occurrences, references
 from codeplane.repo.resolve.world import SharedModules, World
 from codeplane.repo.truth.file import Stamp
 
@@ -211,14 +211,13 @@ def bound_at(facts: Facts, path: str, at: int) -> Bound | None:
 
 def matched_names(snapshot: Snapshot, store: FactStore, name: str, lines: Mapping[str, Lines]) -> set[Place]:
     """The peer: the name as a token, wherever the language has code."""
-    pattern = occurrence(name)
     found = set()
     for path, digest in store.files_with(name):
         facts = store.facts(path, digest)
         text = snapshot.text(snapshot.files[path])
-        for match in pattern.finditer(text):
-            if facts is not None and not facts.in_text(match.start()):
-                found.add(lines[path].place(path, match.start()))
+        for offset in occurrences(text, name):
+            if facts is not None and not facts.in_text(offset):
+                found.add(lines[path].place(path, offset))
     return found
 
 

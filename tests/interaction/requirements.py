@@ -1099,6 +1099,34 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="RES-02",
+        source="design §6",
+        promise="JavaScript and TypeScript are followed through modules, exports and classes, by tier",
+        tests=(
+            "repo/resolve/test_javascript.py::test_barrels_pass_names_on",
+            "repo/resolve/test_javascript.py::test_a_default_is_known_by_any_name",
+            "repo/resolve/test_javascript.py::test_types_are_imported_annotated_and_extended",
+            "repo/resolve/test_javascript.py::test_members_are_strong_where_the_class_is_written",
+            "repo/resolve/test_javascript.py::test_an_override_and_an_implementation_have_their_own_references",
+            "repo/resolve/test_javascript.py::test_a_comment_is_no_part_of_a_chain",
+        ),
+    ),
+    Requirement(
+        id="RES-03",
+        source="design §6",
+        promise="no claim across files is made for a language whose modules cannot be found",
+        tests=(
+            "repo/resolve/test_javascript.py::test_modules_are_found_by_what_renames_them",
+            "repo/resolve/test_javascript.py::test_without_a_way_to_find_modules_nothing_is_claimed_across_files",
+        ),
+    ),
+    Requirement(
+        id="RES-04",
+        source="design §6",
+        promise="every whole-word occurrence is looked at, and no other",
+        tests=("repo/resolve/test_occurrences.py::test_a_name_is_found_wherever_no_letter_touches_it",),
+    ),
+    Requirement(
         id="PRJ-01",
         source="issue project",
         promise="the wheel installs into a clean environment and serves",

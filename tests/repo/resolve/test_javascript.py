@@ -386,6 +386,20 @@ def test_what_the_grammar_does_not_know_hides_nothing(tmp_path: Path) -> None:
     }
 
 
+def test_what_an_open_quote_swallows_is_proposed(tmp_path: Path) -> None:
+    swallowed = "call(1);\n" * 60
+    files = {
+        "a.ts": (
+            "export function helper() {}\n"
+            "type Bad<P extends string> =\n"
+            "  `Missing \\`Self\\` generic - use \\`class Self extends Class<Self>()(${P}{ ... })\\``\n"
+            f"{swallowed}helper();\nconst good = `text`;\n"
+        ),
+        "b.ts": "const good = `" + "helper\n" * 80 + "`;\n",
+    }
+    assert uses(tmp_path, files, "a.ts:1") == {"a.ts:1:17": "PROVEN", "a.ts:64:1": "UNKNOWN"}
+
+
 @pytest.mark.parametrize(
     ("first", "second", "query"),
     [

@@ -6,8 +6,7 @@ _SIGHTED = frozenset({"typescript", "tsx"})
 # `interface Box<in out T>`: the words say how a parameter varies, and name nothing.
 _VARIANCE = re.compile(rb"((?:[<,]|\*/)\s*(?:const\s+)?)(in\s+out|in|out)(?=\s+[A-Za-z_$][\w$]*\s*(?:extends\b|[,>=]))")
 # Members of a type need no separator but the line's end, also before what could continue the line above.
-# Every repetition keeps what it took: comments could otherwise be divided in endless ways.
-_LINE_END = re.compile(rb"\n(?=\s*+(?:(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+)\s*+)*+[(<\[])")
+_CONTINUING = re.compile(rb"\n[ \t]*[(<\[]")
 _TYPE_END = re.compile(rb"[\w$>\]})\"'`]\s*$")
 
 
@@ -23,10 +22,26 @@ def separated(language: str, text: bytes) -> bytes | None:
     if language not in _SIGHTED:
         return None
     found = bytearray(text)
-    for match in _LINE_END.finditer(text):
-        end = match.start()
-        line = text[text.rfind(b"\n", 0, end) + 1 : end]
+    for match in _CONTINUING.finditer(text):
+        end = _code_above(text, match.start())
+        line = text[text.rfind(b"\n", 0, end) + 1 : end] if end > 0 else b""
         # The end of a line is also that of a comment on it.
         if b"//" not in line and _TYPE_END.search(line[-80:]):
             found[end] = ord(";")
     return bytes(found) if found != text else None
+
+
+def _code_above(text: bytes, end: int) -> int:
+    """The end of the nearest line above that is not empty and not a comment, or -1."""
+    while end > 0:
+        start = text.rfind(b"\n", 0, end) + 1
+        line = text[start:end].strip()
+        if line.endswith(b"*/"):
+            opened = text.rfind(b"/*", 0, end)
+            start = text.rfind(b"\n", 0, max(opened, 0)) + 1
+            if opened < 0 or text[start:opened].strip():
+                return -1
+        elif line and not line.startswith(b"//"):
+            return end
+        end = start - 1
+    return -1

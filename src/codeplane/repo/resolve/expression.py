@@ -1,9 +1,10 @@
 """Reading the expression before a member, and the type written beside a name, straight from the text."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-_WORD = re.compile(rb"[\w$\x80-\xff]")
+_WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _SPACE = b" \t\r\n\\"
 _MAX_CALL = 2_000
 _MAX_CHAIN = 8
@@ -19,6 +20,9 @@ _BLANK = re.compile(rb"\s*")
 _MAX_TYPE = 600
 
 
+Said = Callable[[int], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A name of a chain, and whether it is called."""
@@ -28,16 +32,21 @@ class Step:
     called: bool
 
 
-def receiver(text: bytes, member_at: int) -> tuple[Step, ...] | None:
-    """The chain before a member (`a.b().` before `c`), empty when there is no member operator, None when unreadable."""
+def receiver(text: bytes, member_at: int, said: Said) -> tuple[Step, ...] | None:
+    """The chain before a member (`a.b().` before `c`), empty when there is no member operator, None when unreadable.
+
+    `said` tells whether a place is in a comment: what one above says is no part of the chain.
+    """
     at = _back_over_space(text, member_at - 1)
     dot = _operator(text, at)
-    if dot is None:
+    if dot is None or _above(text, at, member_at, said):
         return ()
     steps: list[Step] = []
     at = dot
     while len(steps) < _MAX_CHAIN:
-        at = _back_over_space(text, at)
+        below, at = at, _back_over_space(text, at)
+        if _above(text, at, below, said):
+            return None
         called = False
         if at > 0 and text[at : at + 1] == b"!":
             at = _back_over_space(text, at - 1)
@@ -47,13 +56,14 @@ def receiver(text: bytes, member_at: int) -> tuple[Step, ...] | None:
                 return None
             called, at = True, _before_arguments(text, opened - 1)
         end = at + 1
-        while at >= 0 and _WORD.match(text, at):
+        while at >= 0 and _WORD[text[at]]:
             at -= 1
         if end == at + 1 or text[at + 1 : at + 2].isdigit():
             return None
         steps.append(Step(text[at + 1 : end].decode("utf-8", "replace"), at + 1, called))
-        before = _operator(text, _back_over_space(text, at))
-        if before is None:
+        ended = _back_over_space(text, at)
+        before = _operator(text, ended)
+        if before is None or _above(text, ended, at, said):
             return tuple(reversed(steps))
         at = before
     return None
@@ -61,7 +71,7 @@ def receiver(text: bytes, member_at: int) -> tuple[Step, ...] | None:
 
 def shape(text: bytes, member_at: int) -> str:
     """The receiver as a pattern: `self.`, `obj.`, `call().`; what unresolved members are grouped by."""
-    steps = receiver(text, member_at)
+    steps = receiver(text, member_at, lambda place: False)
     if steps is None:
         return "expression."
     return "".join(f"{step.name}{'()' if step.called else ''}." for step in steps[-2:])
@@ -196,9 +206,14 @@ def is_short(text: bytes, start: int, end: int) -> bool:
 
 
 def _back_over_space(text: bytes, at: int) -> int:
-    while at >= 0 and text[at : at + 1] in _SPACE and text[at : at + 1]:
+    while at >= 0 and text[at] in _SPACE:
         at -= 1
     return at
+
+
+def _above(text: bytes, at: int, below: int, said: Said) -> bool:
+    """Whether a place is at the end of a comment on a line above."""
+    return at >= 0 and text.find(b"\n", at, below + 1) >= 0 and said(at)
 
 
 def _operator(text: bytes, at: int) -> int | None:

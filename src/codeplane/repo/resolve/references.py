@@ -5,15 +5,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.expression import is_short, shape
-from codeplane.repo.resolve.resolver import Meaning, Resolver
+from codeplane.repo.resolve.names import Meaning
+from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 
 Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
+_WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
+_LONG_TEXT = 400
+_TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside by the name of what they belong to.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
@@ -43,16 +50,22 @@ def references(world: World, store: FactStore, wanted: Sequence[Bound]) -> Itera
         return
     name = asked.bounds[0].name
     paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(name)]
-    pattern = occurrence(name)
     for path in paths:
         known = world.snapshot.files.get(path)
-        facts = world.facts(path) if known is not None and known.skipped is None else None
+        if known is None or known.skipped is not None or not asked.may_be_in(path):
+            continue
+        facts = world.facts(path)
         if facts is None or world.language(facts).family not in asked.families:
             continue
         text = world.text(path)
-        for match in pattern.finditer(text):
-            if not facts.in_text(match.start()):
-                found = _judged(resolver, text, facts, path, match.start(), asked)
+        offsets = occurrences(text, name)
+        in_code = _in_code(facts, offsets)
+        doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
+        for offset in offsets if doubted else in_code:
+            if offset in doubted:
+                yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
+            elif not doubted or not facts.in_text(offset):
+                found = _judged(resolver, text, facts, path, offset, asked)
                 if found is not None:
                     yield found
 
@@ -66,6 +79,11 @@ class _Asked:
     member: bool
     plain: bool
     local: bool
+
+    def may_be_in(self, path: str) -> bool:
+        """Whether a file's name allows that it speaks of these: facts of other languages need not be unpacked."""
+        language = languages().of(path)
+        return language is None or language.family in self.families
 
     @classmethod
     def of(cls, world: World, wanted: Sequence[Bound]) -> "_Asked":
@@ -88,9 +106,36 @@ class _Asked:
         )
 
 
-def occurrence(name: str) -> re.Pattern[bytes]:
-    """Matches a name as a whole word."""
-    return re.compile(rb"(?<![\w$\x80-\xff])" + re.escape(name.encode()) + rb"(?![\w$\x80-\xff])")
+def occurrences(text: bytes, name: str) -> list[int]:
+    """Where a name stands as a whole word."""
+    # Finding bytes is many times faster than a pattern that looks behind itself.
+    wanted = name.encode()
+    length, end = len(wanted), len(text)
+    found = []
+    at = text.find(wanted)
+    while at >= 0:
+        if (at == 0 or not _WORD[text[at - 1]]) and (at + length >= end or not _WORD[text[at + length]]):
+            found.append(at)
+        at = text.find(wanted, at + 1)
+    return found
+
+
+def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
+    """The places that are not inside strings and comments."""
+    texts = facts.texts
+    if not offsets or not len(texts):
+        return offsets
+    places = np.array(offsets, dtype=np.int64)
+    before = texts[:, 0].searchsorted(places, side="right") - 1
+    inside = (before >= 0) & (places < texts[before, 1])
+    return places[~inside].tolist() if inside.any() else offsets
+
+
+def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
+    """The places in text that may be code: after a syntax error a quote can seem to open where it closes."""
+    spans = [(start, end) for start, end in facts.texts.tolist() if end - start > _LONG_TEXT]
+    spans = [(start, end) for start, end in spans if not _TEXT_OPENS.match(text, start)]
+    return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
 
 
 def _judged(resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked) -> Reference | None:

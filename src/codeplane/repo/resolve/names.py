@@ -1,0 +1,190 @@
+"""What names mean through scopes, imports and exports; classes and their members build on it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Import
+from codeplane.repo.resolve.entity import Bound, Entity, Module, Outside
+from codeplane.repo.resolve.exported import given_whole
+from codeplane.repo.resolve.world import World
+
+_IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
+_WHOLE = frozenset({"js_require"})
+_MAX_HOPS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a name at a place stands for; `certain` says that nothing unseen could make it something else.
+
+    `own` is the binding of this file that brings it, when there is one: an import's, for example.
+    """
+
+    entities: tuple[Entity, ...]
+    certain: bool
+    how: str
+    own: Bound | None = None
+
+
+class Names:
+    """Answers within one world; what it found is kept for its length."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
+
+    def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
+        """The binding a plain name refers to, by scopes alone."""
+        hidden = self._world.language(facts).hidden_from_functions
+        scope = facts.scope_at(offset)
+        if facts.in_outer(offset):
+            scope = max(facts.scopes[scope].parent, 0)
+        first = scope
+        while scope >= 0:
+            rows = facts.bound.get((scope, name))
+            if rows and (scope == first or facts.scopes[scope].kind not in hidden):
+                reasons = {int(facts.binds[row, 2]) for row in rows}
+                if _GLOBAL in reasons:
+                    return Bound(path, 0, name) if (0, name) in facts.bound else None
+                if _NONLOCAL not in reasons:
+                    return Bound(path, scope, name)
+            scope = facts.scopes[scope].parent
+        return None
+
+    def meaning(self, bound: Bound) -> tuple[Entity, ...]:
+        """What a binding stands for: itself, or what its imports bring."""
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return ()
+        found: list[Entity] = []
+        for row in facts.bound.get((bound.scope, bound.name), ()):
+            _, _, reason, target = facts.binds[row].tolist()
+            if reason == _IMPORT:
+                found += self.imported(bound.file, facts, facts.imports[target])
+            else:
+                found.append(bound)
+        if not found and (bound.scope, bound.name) in facts.declared:
+            found.append(bound)
+        return _unique(found)
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+        """What an import brings."""
+        modules = self._world.modules(facts)
+        if modules is None:
+            return ()
+        whole = one.imported == ""
+        source = one.source.partition(".")[0] if whole and not one.alias and facts.language == "python" else one.source
+        places = modules.find(source, path)
+        if not places:
+            return (Outside(source),) if modules.outside(source) else ()
+        if whole:
+            return _unique(entity for place in places for entity in self._whole(place, one.kind))
+        return _unique(entity for place in places for entity in self.export(place, one.imported))
+
+    def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
+        """What a module gives under a name."""
+        key = (module, name)
+        if key in self._exports:
+            return self._exports[key]
+        self._exports[key] = ()
+        found = self._exported(module, name, hops) if hops else ()
+        self._exports[key] = found
+        return found
+
+    def definitions(self, bound: Bound) -> list[tuple[int, Definition]]:
+        """The definitions that share a binding."""
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return []
+        return [(index, facts.definitions[index]) for index in facts.declared.get((bound.scope, bound.name), ())]
+
+    def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+        bound = self.lexical(path, facts, offset, name)
+        if bound is not None:
+            found = self.meaning(bound)
+            return Meaning(entities=found, certain=bool(found), how="name", own=bound)
+        found = self._by_star(path, facts, name, _MAX_HOPS)
+        return Meaning(entities=found, certain=len(found) == 1, how="name")
+
+    def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
+        """What a name in a list of exports stands for."""
+        if not one.source:
+            own = Bound(path, 0, one.local)
+            found = self.meaning(own)
+            return Meaning(entities=found, certain=bool(found), how="export")
+        modules = self._world.modules(facts)
+        places = modules.find(one.source, path) if modules else ()
+        if not places and modules is not None and modules.outside(one.source):
+            return Meaning(entities=(Outside(one.source),), certain=True, how="export")
+        found = _unique(entity for place in places for entity in self.export(place, one.local))
+        if one.local == "*":
+            found = tuple(map(Module, places))
+        return Meaning(entities=found, certain=len(found) == 1, how="export")
+
+    def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
+        """What taking a whole module brings: the module, or the one thing it says it is."""
+        facts = self._world.facts(place) if kind in _WHOLE else None
+        given = given_whole(facts) if facts is not None else None
+        found = self.meaning(Bound(place, 0, given.local)) if given is not None else ()
+        return found or (Module(place),)
+
+    def _exported(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
+        facts = self._world.facts(module)
+        if facts is None:
+            return self._submodule(module, name)
+        if not self._world.language(facts).implicit_exports:
+            return self._declared_export(module, facts, name, hops)
+        if (0, name) in facts.bound:
+            found = self.meaning(Bound(module, 0, name))
+            # `from . import name` in a package may bring the very module of that name.
+            return found or self._submodule(module, name)
+        return self._by_star(module, facts, name, hops) or self._submodule(module, name)
+
+    def _declared_export(self, module: str, facts: Facts, name: str, hops: int) -> tuple[Entity, ...]:
+        modules = self._world.modules(facts)
+        found: list[Entity] = []
+        stars: list[str] = []
+        for one in facts.exports:
+            if one.name == "*" and one.source:
+                stars += modules.find(one.source, module) if modules else ()
+            elif one.name == name and one.source:
+                for place in modules.find(one.source, module) if modules else ():
+                    found += [Module(place)] if one.local == "*" else self.export(place, one.local, hops - 1)
+            elif one.name == name:
+                # `exports.name = function …` is the only binding there is.
+                found += self.meaning(Bound(module, 0, one.local or (name if one.evidence == "commonjs" else "")))
+        if not found and name != "default":
+            for place in stars:
+                found += self.export(place, name, hops - 1)
+        return _unique(found)
+
+    def _by_star(self, path: str, facts: Facts, name: str, hops: int) -> tuple[Entity, ...]:
+        """What a name that is not bound here may come from: the modules everything is taken from."""
+        modules = self._world.modules(facts)
+        if not facts.star or modules is None or hops == 0:
+            return ()
+        found: list[Entity] = []
+        for one in facts.imports:
+            if one.imported != "*":
+                continue
+            for place in modules.find(one.source, path):
+                given = self._world.facts(place)
+                if given is not None and self._gives(given, name):
+                    found += self.export(place, name, hops - 1)
+        return _unique(found)
+
+    @staticmethod
+    def _gives(facts: Facts, name: str) -> bool:
+        """Whether a module's `*` includes a name."""
+        listed = {one.name for one in facts.exports if one.evidence == "all"}
+        return name in listed if listed else not name.startswith("_")
+
+    def _submodule(self, module: str, name: str) -> tuple[Entity, ...]:
+        if module.endswith((".py", ".pyi")) or "." not in module.rpartition("/")[2]:
+            found = self._world.python().submodule(module, name)
+            return (Module(found),) if found is not None else ()
+        return ()
+
+
+def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    return tuple(dict.fromkeys(entities))
