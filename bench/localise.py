@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.measure import Stopwatch, machine, table
 from codeplane.repo.index.fulltext import Document, FullText, Term, parts
-from codeplane.repo.query.question import MAX_QUESTION
-from codeplane.repo.query.ranking import is_test, rank
+from codeplane.repo.search.question import MAX_QUESTION
+from codeplane.repo.search.ranking import is_test, rank
 
 _SOURCE = frozenset(
     (

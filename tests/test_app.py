@@ -15,7 +15,7 @@ async def nothing(ask: Ask) -> None:
 
 @pytest.mark.parametrize(
     ("setting", "advice"),
-    [("trust.allow=ledger.retian", "did you mean 'ledger.retain'"), ("mcp.toolset=git", "mcp.toolset names 'git'")],
+    [("trust.allow=ledger.retian", "did you mean 'ledger.retain'"), ("mcp.toolset=gti", "mcp.toolset names 'gti'")],
 )
 def test_names_that_are_not_there_are_refused(repo: Path, setting: str, advice: str) -> None:
     with pytest.raises(ConfigInvalid, match=advice):

@@ -2,22 +2,19 @@
 
 import asyncio
 import difflib
-import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from codeplane import __version__
 from codeplane.adapters.disk import refusal
 from codeplane.adapters.file_lock import FileLock
-from codeplane.adapters.git_cli import GitCli
 from codeplane.adapters.home import prepare
 from codeplane.adapters.pygit2_repo import GitRepo
-from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
-from codeplane.kernel.config import Config, EmbeddingsConfig
+from codeplane.kernel.config import Config
 from codeplane.kernel.conveyor import Conveyor, Stages
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
@@ -32,24 +29,9 @@ from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
-from codeplane.repo.contexts.service import ContextOperations
-from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.follower import Follower
-from codeplane.repo.index.fulltext import FullText
-from codeplane.repo.index.indexer import Indexer
-from codeplane.repo.index.parsers import Parsers
-from codeplane.repo.index.portable import PortableOperations
 from codeplane.repo.index.service import IndexService
-from codeplane.repo.query.explain import ExplainOperations
-from codeplane.repo.query.fact_operations import FactOperations
-from codeplane.repo.query.list_dir import ListOperations
-from codeplane.repo.query.map_repo import MapOperations
-from codeplane.repo.query.read import ReadOperations
-from codeplane.repo.query.search import Knowledge, SearchOperations
-from codeplane.repo.resolve.world import SharedModules
-from codeplane.repo.truth.freshness import Fresh
-from codeplane.repo.vectors.chosen import embedder
-from codeplane.repo.vectors.filler import Filler
+from codeplane.repo.workspaces.workspaces import Workspaces
+from codeplane.repository import Shared, repository, workspaces
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import LocalIdentity, owner_token
 from codeplane.trust.rules import Rules
@@ -79,6 +61,7 @@ class Plane:
     conveyor: Conveyor
     metrics: Metrics
     index: IndexService
+    workspaces: Workspaces
     token: str
 
 
@@ -104,6 +87,7 @@ async def running(
         plane = _wire(workspace, loaded, operations, health, clock, logs)
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
         stack.push_async_callback(plane.index.stop)
+        stack.push_async_callback(plane.workspaces.stop)
         found = await recover(plane.log)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
@@ -118,7 +102,8 @@ async def running(
 
 def _refuse_foreign_home(workspace: Workspace) -> None:
     """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
-    ours = [path.relative_to(workspace.root).as_posix() for path in (workspace.config, workspace.owner_token)]
+    files = (workspace.config, workspace.owner_token, workspace.attached)
+    ours = [path.relative_to(workspace.root).as_posix() for path in files]
     if tracked := GitRepo(workspace.root).tracks(*ours):
         raise ConfigInvalid(
             f"{tracked[0]} is under version control, so it is not the owner's own",
@@ -156,23 +141,15 @@ def _wire(
     sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits, observer=metrics)
     retention = Retention(log=log, config=config.retention, clock=clock)
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
-    index = _index(workspace, loaded, log, repo, clock, logs)
-    knowledge = Knowledge(
-        fresh=index.ready,
-        behind=index.behind,
-        filled=index.filled,
-        store=index.store,
-        text=index.text,
-        modules=SharedModules(),
-        vectors=index.vectors,
-    )
-    contexts = ContextOperations(home=workspace.home, root=workspace.root, fresh=index.ready, parsers=index.parsers)
+    shared = Shared(config=config, log=log, clock=clock, logs=logs, cursors=cursors)
+    served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
+    further, workspace_operations = workspaces(shared, workspace)
     parts = {
         "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
         "ledger": lambda call: _ledger_part(log),
         "session": session_operations.state,
-        "index": index.state,
-        "contexts": contexts.state,
+        "index": served.index.state,
+        "contexts": served.contexts.state,
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
     listing = CatalogueOperations()
@@ -183,17 +160,8 @@ def _wire(
             StatusOperations(parts=parts),
             session_operations,
             replays,
-            index,
-            PortableOperations(index=index, folder=workspace.exports),
-            contexts,
-            SearchOperations(root=workspace.root, knowledge=knowledge, cursors=cursors),
-            ReadOperations(
-                root=workspace.root, repo=repo, max_file_bytes=config.index.max_file_bytes, knowledge=knowledge
-            ),
-            MapOperations(root=workspace.root, knowledge=knowledge),
-            ExplainOperations(knowledge=knowledge),
-            ListOperations(root=workspace.root, knowledge=knowledge, cursors=cursors),
-            FactOperations(root=workspace.root, knowledge=knowledge),
+            *served.operations,
+            workspace_operations,
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -205,6 +173,7 @@ def _wire(
         ]
     )
     listing.describe(catalogue)
+    catalogue.reach(further.elsewhere)
     _check_names(config, catalogue)
     try:
         token = owner_token(workspace.owner_token)
@@ -244,47 +213,9 @@ def _wire(
         retention=retention,
         conveyor=conveyor,
         metrics=metrics,
-        index=index,
+        index=served.index,
+        workspaces=further,
         token=token,
-    )
-
-
-def _index(
-    workspace: Workspace, loaded: LoadedConfig, log: SqliteLog, repo: GitRepo, clock: Clock, logs: Logs
-) -> IndexService:
-    config = loaded.config.index
-    said = logs.logger("index")
-    return IndexService(
-        indexer=lambda published: Indexer(
-            root=workspace.root,
-            home=workspace.home,
-            git_at=GitCli,
-            repo=repo,
-            clock=clock,
-            max_file_bytes=config.max_file_bytes,
-            published=published,
-        ),
-        fresh=lambda indexer: Fresh(indexer=indexer, clock=clock, verify_after_sec=config.verify_after_sec),
-        follower=lambda told: Follower(
-            facts=FactStore(workspace.home / "facts.db"),
-            text=FullText(workspace.home / "tantivy"),
-            parsers=Parsers(processes=config.processes or min(os.cpu_count() or 1, 4)),
-            told=told,
-        ),
-        vectors=_vectors(workspace, loaded.config.embeddings),
-        watcher=Watcher(workspace.root) if config.watch else None,
-        log=log,
-        wait_sec=config.wait_sec,
-        said=lambda event, facts: said.warning(event, **facts),
-    )
-
-
-def _vectors(workspace: Workspace, config: EmbeddingsConfig) -> Callable[[FactStore], Filler] | None:
-    if config.model == "none":
-        return None
-    key = os.environ.get(config.key_variable) if config.key_variable else None
-    return lambda store: Filler(
-        workspace.home / "vectors", embedder=lambda: embedder(config, key=key), facts=store.facts
     )
 
 

@@ -10,6 +10,12 @@ _TIMEOUT_SEC = 120.0
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "TMPDIR", "SYSTEMROOT")
 
 
+def clean_environment() -> dict[str, str]:
+    """What git may know of this process: no settings of its own by environment, and nobody to ask for a password."""
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return environment | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+
 class GitCli:
     """Runs git in one repository."""
 
@@ -37,14 +43,13 @@ class GitCli:
         return [line for line in self._run(*arguments).split(b"\0") if line]
 
     def _run(self, *arguments: str) -> bytes:
-        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-        command = ["git", "-c", "core.quotepath=off", *arguments]
+        # A folder's own settings can name a program to ask for changes; listing its files must not run it.
+        command = ["git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments]
         try:
             done = subprocess.run(
                 command,
                 cwd=self._root,
-                env=environment,
+                env=clean_environment(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TIMEOUT_SEC,

@@ -2,10 +2,11 @@
 
 import difflib
 import inspect
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import cast, get_args, get_origin, get_type_hints
 
-from codeplane.kernel.errors import UnknownOperation
+from codeplane.kernel.errors import NotFound, UnknownOperation
 from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result, Risk
 
 _MAX_NAME = 100
@@ -14,13 +15,15 @@ _MAX_NAME = 100
 class Catalogue:
     """The operations found on the given objects."""
 
-    def __init__(self, owners: Iterable[object]) -> None:
+    def __init__(self, owners: Iterable[object], *, around: Callable[[Handler], Handler] | None = None) -> None:
+        """`around` wraps every handler; none of them may be a stream then."""
         self._by_name: dict[str, Operation] = {}
+        self._elsewhere: Callable[[str], Catalogue] | None = None
         for owner in owners:
             for found in _operations_of(owner):
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
-                self._by_name[found.name] = found
+                self._by_name[found.name] = found if around is None else replace(found, handler=around(found.handler))
         self._by_tool: dict[str, Operation] = {}
         for found in self._by_name.values():
             other = self._by_tool.setdefault(found.tool, found)
@@ -44,6 +47,16 @@ class Catalogue:
         """What an operation may do, or None when it is not there."""
         found = self._by_name.get(name)
         return found.mark.risk if found is not None else None
+
+    def reach(self, elsewhere: "Callable[[str], Catalogue]") -> None:
+        """Tell where the operations of other workspaces are; `elsewhere` raises NotFound for names it does not know."""
+        self._elsewhere = elsewhere
+
+    def elsewhere(self, workspace: str) -> "Catalogue":
+        """The operations of another workspace."""
+        if self._elsewhere is None:
+            raise NotFound(f"there is no workspace {workspace[:_MAX_NAME]!r}", hint="leave workspace out")
+        return self._elsewhere(workspace)
 
     def families(self) -> tuple[str, ...]:
         """The first parts of the names, as in `git` of `git.status`."""

@@ -94,7 +94,17 @@ class IndexConfig(Section):
     max_file_bytes: int = Field(10 * 1024 * 1024, ge=1024, description="larger files are not indexed, and counted")
     verify_after_sec: float = Field(30.0, gt=0, description="a whole walk at least this often while questions come")
     wait_sec: float = Field(30.0, gt=0, description="how long a question waits for what it needs of the index")
+    memory_mb: int = Field(400, ge=0, description="above it parsing goes on with one process, and says so; 0: no limit")
     processes: int = Field(0, ge=0, le=64, description="processes that parse at once; 0 is one a core, at most four")
+
+
+class WorkspacesConfig(Section):
+    """Further folders that can be asked about."""
+
+    roots: tuple[str, ...] = Field((), description="folders that agents may attach, with those below them")
+    max_attached: int = Field(16, ge=0, description="workspaces attached at once")
+    max_clone_mb: int = Field(2000, ge=1, description="a clone that grows larger is ended and removed")
+    clone_timeout_sec: float = Field(1800.0, gt=0, description="a clone that takes longer is ended and removed")
 
 
 class EmbeddingsConfig(Section):
@@ -128,4 +138,5 @@ class Config(Section):
     trust: TrustConfig = TrustConfig()
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
     index: IndexConfig = IndexConfig()
+    workspaces: WorkspacesConfig = WorkspacesConfig()
     mcp: McpConfig = McpConfig()

@@ -31,6 +31,7 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
 from codeplane.kernel.passage import Passage
+from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import (
     Approver,
     Authority,
@@ -164,6 +165,7 @@ class Conveyor:
         operation = self._validate(passage, arguments, streams=streams)
         stages = self._stages
         passage.actor = stages.identity.identify(passage.caller)
+        operation = self._placed(passage, operation)
         passage.task = await self._enter(passage, operation)
         call = passage.call = Call(
             call_id=passage.call_id,
@@ -230,6 +232,14 @@ class Conveyor:
             raise MalformedRequest(f"{operation.name}: the arguments cannot be written as UTF-8 JSON") from error
         passage.arguments, passage.arguments_hash = given, digest(encoded)
         passage.request = parse(operation, given)
+        return operation
+
+    def _placed(self, passage: Passage, operation: Operation) -> Operation:
+        """The operation of the workspace that the request names: its handler, its judgement and its preview."""
+        request = passage.request
+        if isinstance(request, InWorkspace) and request.workspace:
+            passage.operation = operation = self.catalogue.elsewhere(request.workspace).get(operation.name)
+            passage.workspace = request.workspace
         return operation
 
     @staticmethod

@@ -367,6 +367,17 @@ class ArchiveRefused(
     """An index archive is damaged, newer than this CodePlane, made by another one, or of another repository."""
 
 
+class RemoteFailed(
+    CodePlaneError,
+    name="REMOTE_FAILED",
+    code=4010,
+    http=502,
+    rpc="unavailable",
+    hint="try it yourself, since nobody is asked for passwords here: git ls-remote URL",
+):
+    """A git remote did not answer, refused, or has not what was asked for."""
+
+
 class EmbedderFailed(
     CodePlaneError,
     name="EMBEDDER_FAILED",

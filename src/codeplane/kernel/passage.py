@@ -32,6 +32,7 @@ class Passage:
     request: Request | None = None
     arguments: JsonObject | None = None
     arguments_hash: str = ""
+    workspace: str = ""
     actor: Actor = NOBODY
     task: Task | None = None
     key: str | None = None
@@ -59,6 +60,7 @@ class Passage:
             operation=cast(Operation, self.operation),
             arguments=self.arguments or {},
             arguments_hash=self.arguments_hash,
+            workspace=self.workspace,
             repo_before=self.repo_before,
             executed=self.executed,
         )

@@ -34,6 +34,7 @@ class Record:
     operation: Operation
     arguments: JsonObject
     arguments_hash: str
+    workspace: str
     repo_before: str | None
     executed: bool
 
@@ -99,6 +100,8 @@ class Record:
             "budget": self.operation.mark.budget.value,
             "arguments_hash": self.arguments_hash,
         }
+        if self.workspace:
+            payload["workspace"] = self.workspace
         if self.operation.mutates:
             if self.call.idempotency_key is not None:
                 payload["idempotency_key"] = self.call.idempotency_key

@@ -69,6 +69,16 @@ class Workspace:
         return self.home / "logs" / "server.jsonl"
 
     @property
+    def workspaces(self) -> Path:
+        """The indexes and clones of further workspaces, a folder each."""
+        return self.home / "workspaces"
+
+    @property
+    def attached(self) -> Path:
+        """Which further workspaces are attached."""
+        return self.home / "workspaces.json"
+
+    @property
     def exports(self) -> Path:
         """Exported traces."""
         return self.home / "exports"

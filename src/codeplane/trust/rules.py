@@ -35,9 +35,11 @@ class Rules:
             return Decision(verdict=Verdict.ALLOW, reasons=(f"{operation.name} is named in trust.allow",))
         if self._config.mode == "automatic":
             return Decision(verdict=Verdict.ALLOW, reasons=("trust.mode is automatic",))
+        # What an operation says of one call is nearer to it than what is said of its kind.
+        said = " and ".join(assessment.effects) or guarded
         return Decision(
             verdict=Verdict.DENY,
-            reasons=(f"{guarded}, and {actor} was not given leave for {operation.name}",),
+            reasons=(f"{said}, and {actor} was not given leave for {operation.name}",),
         )
 
     def check_path(self, path: str) -> None:

@@ -20,7 +20,7 @@ from codeplane.kernel.record import CALL_FINISHED
 _MAX_CALLS = 200
 _READ = 1000
 # They tell of the server and of what it recorded, which is another thing every time.
-_OF_THE_SERVER = frozenset({"status", "session", "task", "ledger", "operation"})
+_OF_THE_SERVER = frozenset({"status", "session", "task", "ledger", "operation", "workspace"})
 
 Ask = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
 

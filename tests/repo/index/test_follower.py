@@ -173,3 +173,17 @@ def test_what_was_defined_at_an_earlier_epoch_is_known(tmp_path: Path) -> None:
     assert at(third.epoch) is None
     one.close()
     indexer.close()
+
+
+def test_too_much_memory_leaves_one_parser_and_is_said(tmp_path: Path) -> None:
+    content = tmp_path / "content.bin"
+    text = b"def a(): pass\n" * 20_000
+    content.write_bytes(text)
+    sources = [Source(key=key, name=str(key), language="python", offset=0, length=len(text)) for key in range(8)]
+    parsers = Parsers(processes=3, memory_bytes=1)
+    found = [one for batch in parsers.parse(content, sources) for one in batch]
+    assert {one.key for one in found} == set(range(8)) and parsers.throttled
+    generous = Parsers(processes=2, memory_bytes=2**40)
+    assert len(list(generous.parse(content, sources))) == 8 and not generous.throttled
+    parsers.close()
+    generous.close()

@@ -11,9 +11,9 @@ from codeplane.repo.index.follower import Follower
 from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
-from codeplane.repo.query.symbols import targets
 from codeplane.repo.resolve.references import references
 from codeplane.repo.resolve.world import SharedModules, World
+from codeplane.repo.search.symbols import targets
 from tests.harness import git, make_repo
 from tests.repo.indexed import Indexed
 

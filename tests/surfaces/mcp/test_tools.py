@@ -71,6 +71,7 @@ async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_serv
             "session_configure",
             "session_create",
             "session_info",
+            "session_replay",
             "status",
         ]
     async with connected(codeplane_server, way=way, toolset="all") as client:
@@ -86,8 +87,8 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
     known = (
-        "all, context, core, explain_symbol, facts, index, ledger, list_dir, map_repo, operation, read_files, search, "
-        "session, status, task"
+        "all, context, core, explain_symbol, facts, git, index, ledger, list_dir, map_repo, operation, read_files, "
+        "search, session, status, task, workspace"
     )
     assert f"use {known}" in caught.value.error.message
 

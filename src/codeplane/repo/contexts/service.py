@@ -9,7 +9,8 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
 from codeplane.repo.contexts.contexts import Contexts
 from codeplane.repo.contexts.family import families_of
 from codeplane.repo.contexts.file import NAME, ContextsFile
@@ -42,7 +43,7 @@ class ContextInfo(Result):
         return f"{self.id}  {self.status}  {self.files} files  root={self.root or '.'}{why}"
 
 
-class ListRequest(Request):
+class ListRequest(InWorkspace):
     """Which contexts."""
 
     family: str | None = Field(None, description="only this language family")
@@ -65,7 +66,7 @@ class ListResult(Result):
         return "\n".join(lines) or "[no contexts]"
 
 
-class OfRequest(Request):
+class OfRequest(InWorkspace):
     """Whose context."""
 
     path: str

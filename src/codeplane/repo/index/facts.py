@@ -5,7 +5,8 @@ import threading
 import zlib
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,12 @@ import msgspec
 from codeplane.repo.facts.language import tables_version
 from codeplane.repo.facts.model import Facts, unpacked
 from codeplane.repo.index.derived import DerivedDatabase
-from codeplane.repo.index.worker import Parsed
+from codeplane.repo.index.worker import Parsed, unpacked_names
 
+_INDEXES = {
+    "definitions_by_name": "CREATE INDEX definitions_by_name ON definitions(name)",
+    "definitions_by_uid": "CREATE INDEX definitions_by_uid ON definitions(uid)",
+}
 _SCHEMA = (
     """CREATE TABLE parsed(
         file_id INTEGER PRIMARY KEY, path BLOB UNIQUE, digest TEXT, language TEXT, epoch INTEGER, problem TEXT,
@@ -23,8 +28,7 @@ _SCHEMA = (
     """CREATE TABLE definitions(
         file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, path TEXT, signature TEXT, line INTEGER,
         PRIMARY KEY(file_id, position)) WITHOUT ROWID""",
-    "CREATE INDEX definitions_by_name ON definitions(name)",
-    "CREATE INDEX definitions_by_uid ON definitions(uid)",
+    *_INDEXES.values(),
     "CREATE TABLE names(name TEXT PRIMARY KEY, files BLOB) WITHOUT ROWID",
     # What the full text was fed, and the commit of it this speaks of.
     "CREATE TABLE fed(path BLOB PRIMARY KEY, digest TEXT) WITHOUT ROWID",
@@ -35,6 +39,7 @@ _SCHEMA = (
 _KEPT_EPOCHS = 1000
 _CACHED_BYTES = 48 * 1024 * 1024
 _AT_ONCE = 500
+_MANY = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +142,19 @@ class FactStore:
         try:
             lost: dict[str, list[int]] = {}
             gained: dict[str, list[int]] = {}
+            (first,) = connection.execute("SELECT COALESCE(MAX(file_id), 0) + 1 FROM parsed").fetchone()
             for path in removed:
                 self._forget(os.fsencode(path), epoch, lost)
+            ids = []
             for one in files:
                 file_id = self._forget(os.fsencode(one.path), epoch, lost)
-                file_id = self._write(one, file_id, epoch)
-                for name in one.parsed.names:
+                if file_id is None:
+                    file_id, first = first, first + 1
+                ids.append(file_id)
+                for name in unpacked_names(one.parsed.names):
                     gained.setdefault(name, []).append(file_id)
+            with self._indexed_after(len(files)):
+                self._write(files, ids, epoch)
             self._rename(lost, gained)
             connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
             connection.execute("COMMIT")
@@ -262,39 +273,46 @@ class FactStore:
             return None
         return tuple(map(tuple, msgspec.json.decode(zlib.decompress(past[0][0]))))
 
-    def _write(self, one: FileParsed, file_id: int | None, epoch: int) -> int:
-        connection, parsed = self._database.connection, one.parsed
-        cursor = connection.execute(
+    @contextmanager
+    def _indexed_after(self, files: int) -> Iterator[None]:
+        """Into an empty table many rows go without its indexes, which are made once they are there."""
+        connection = self._database.connection
+        empty = connection.execute("SELECT 1 FROM definitions LIMIT 1").fetchone() is None
+        if not empty or files < _MANY:
+            yield
+            return
+        for name in _INDEXES:
+            connection.execute(f"DROP INDEX {name}")
+        yield
+        for statement in _INDEXES.values():
+            connection.execute(statement)
+
+    def _write(self, files: Sequence[FileParsed], ids: Sequence[int], epoch: int) -> None:
+        connection = self._database.connection
+        connection.executemany(
             "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                file_id,
-                os.fsencode(one.path),
-                one.digest,
-                one.language,
-                epoch,
-                parsed.problem,
-                zlib.compress("\n".join(parsed.names).encode(), 1),
-                parsed.facts,
+                (
+                    file_id,
+                    os.fsencode(one.path),
+                    one.digest,
+                    one.language,
+                    epoch,
+                    one.parsed.problem,
+                    one.parsed.names,
+                    one.parsed.facts,
+                )
+                for file_id, one in zip(ids, files, strict=True)
             ),
         )
-        found = int(cursor.lastrowid or 0)
         connection.executemany(
             "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (
-                    found,
-                    position,
-                    row.uid,
-                    row.name,
-                    row.kind,
-                    row.path,
-                    row.signature,
-                    row.line,
-                )
-                for position, row in enumerate(parsed.rows)
+                (file_id, position, row.uid, row.name, row.kind, row.path, row.signature, row.line)
+                for file_id, one in zip(ids, files, strict=True)
+                for position, row in enumerate(one.parsed.rows)
             ),
         )
-        return found
 
     def _forget(self, path: bytes, epoch: int, lost: dict[str, list[int]]) -> int | None:
         """Take a file's facts out and keep its definitions as what they were until now."""
@@ -313,7 +331,7 @@ class FactStore:
             )
         connection.execute("DELETE FROM definitions WHERE file_id = ?", (file_id,))
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
-        for name in filter(None, zlib.decompress(names).decode().split("\n")):
+        for name in unpacked_names(names):
             lost.setdefault(name, []).append(file_id)
         return int(file_id)
 
@@ -321,6 +339,10 @@ class FactStore:
         """Bring the lists of files of each name up to date; a name kept by a file is not written again."""
         connection = self._database.connection
         touched = sorted(name for name in lost.keys() | gained.keys() if lost.get(name) != gained.get(name))
+        if not lost and connection.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None:
+            rows = ((name, array("I", gained[name]).tobytes()) for name in touched)
+            connection.executemany("INSERT INTO names VALUES (?, ?)", rows)
+            return
         kept: list[tuple[str, bytes]] = []
         dropped: list[tuple[str]] = []
         for at in range(0, len(touched), _AT_ONCE):

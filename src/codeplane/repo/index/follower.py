@@ -4,23 +4,26 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import msgspec
 
-from codeplane.repo.facts.language import languages
+from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import unpacked
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.fulltext import Document, FullText
-from codeplane.repo.index.parsers import Parsers
+from codeplane.repo.index.parsers import Parsers, Parsing
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.worker import Parsed, Row, Source
 
 _COMMIT_BYTES = 12 * 1024 * 1024
 # Of a larger file the beginning is ranked; exact search looks at all of it.
 _MAX_FED = 1024 * 1024
+_MAX_DATA_FED = 32 * 1024
+_PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
 _MANY = 200
 _DELETED_SHARE = 4
 _DELETED_LEAST = 2000
@@ -35,6 +38,7 @@ class Progress:
     bytes: int
     bytes_total: int
     sec: float
+    throttled: bool = False
 
     @property
     def rate(self) -> float:
@@ -73,76 +77,81 @@ class Follower:
     def follow(self, snapshot: Snapshot, *, newer: Callable[[], bool]) -> bool:
         """Parse what changed and forget what went; stops early, with False, when there is a newer snapshot."""
         with self._lock:
-            if not self._follow_facts(snapshot, newer):
-                return False
-            return self._feed(snapshot, newer)
+            digests = self._known()
+            gone = [path for path in digests if not _has_text(snapshot, path)]
+            if gone:
+                self.facts.put((), removed=gone, epoch=snapshot.epoch)
+                for path in gone:
+                    del digests[path]
+            pending = _Pending.of(snapshot, self.pending(snapshot))
+            with closing(self.parsers.begin(snapshot.content_file, pending.sources)) as parsing:
+                feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text)
+                # The workers parse by now; what needs no parsing is fed meanwhile.
+                waiting = {known.path for known in pending.files}
+                self._feed(snapshot, (known for known in feeding.wanted.values() if known.path not in waiting))
+                done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
+            if done:
+                self._commit(snapshot, feeding)
+            elif feeding.wanted:
+                # What was added since the last commit is given up; the next pass begins from it.
+                self.text.release()
+            self.progress = None
+            return done
 
-    def _follow_facts(self, snapshot: Snapshot, newer: Callable[[], bool]) -> bool:
-        digests = self._known()
-        gone = [path for path in digests if path not in snapshot.files or snapshot.files[path].skipped is not None]
-        pending = self.pending(snapshot)
-        if gone:
-            self.facts.put((), removed=gone, epoch=snapshot.epoch)
-            for path in gone:
-                del digests[path]
+    def _take(
+        self,
+        snapshot: Snapshot,
+        pending: "_Pending",
+        parsing: Parsing,
+        feeding: "_Feeding",
+        newer: Callable[[], bool],
+    ) -> bool:
+        """Write facts as they come, and feed the files they are of."""
         started, done, size = time.monotonic(), 0, 0
-        total = sum(known.length for known in pending)
-        for files in self._parsed(snapshot, pending):
+        total = sum(known.length for known in pending.files)
+        for files in pending.grouped(parsing):
             self.facts.put(files, epoch=snapshot.epoch)
-            digests |= {one.path: one.digest for one in files}
+            self._known().update({one.path: one.digest for one in files})
+            self._feed(snapshot, (snapshot.files[one.path] for one in files if one.path in feeding.wanted))
             done += len(files)
             size += sum(snapshot.files[one.path].length for one in files)
             self.progress = Progress(
                 files=done,
-                files_total=len(pending),
+                files_total=len(pending.files),
                 bytes=size,
                 bytes_total=total,
                 sec=time.monotonic() - started,
+                throttled=self.parsers.throttled,
             )
             self._told(self.progress)
             if newer():
                 return False
-        self.progress = None
-        return not newer()
+        return True
 
-    def _feed(self, snapshot: Snapshot, newer: Callable[[], bool]) -> bool:
-        """Bring the full text into step; it commits first, and what it was fed is noted after."""
-        anew = self._fed is None and not self.facts.fed(self.text.epoch)
-        if self._fed is None:
-            self._fed = self.facts.fed(self.text.epoch)
-        gone = [path for path in self._fed if path not in snapshot.files or snapshot.files[path].skipped is not None]
-        wanted = [known for known in snapshot.texts if self._fed.get(known.path) != known.digest]
-        if not gone and not wanted:
-            return not newer()
-        if anew:
-            self.text.clear()
-        self.text.remove(gone)
-        for known in wanted:
-            if newer() and not anew:
-                # What was added since the last commit is given up; the next pass begins from it.
-                self.text.release()
-                return False
-            self.text.add([self._document(snapshot, known)])
-        self.text.commit(snapshot.epoch)
-        added = {known.path: known.digest for known in wanted}
-        self.facts.feed(added, gone, epoch=snapshot.epoch, anew=anew)
-        for path in gone:
-            del self._fed[path]
-        self._fed |= added
-        if len(wanted) > _MANY:
+    def _feed(self, snapshot: Snapshot, files: Iterable[Known]) -> None:
+        self.text.add(self._document(snapshot, known) for known in files)
+
+    def _commit(self, snapshot: Snapshot, feeding: "_Feeding") -> None:
+        """The full text commits first, and what it was fed is noted after: a disagreement feeds everything anew."""
+        added = {known.path: known.digest for known in feeding.wanted.values()}
+        if added or feeding.gone:
+            self.text.commit(snapshot.epoch)
+            self.facts.feed(added, feeding.gone, epoch=snapshot.epoch, anew=feeding.anew)
+        self._fed = {path: digest for path, digest in feeding.fed.items() if path not in feeding.gone} | added
+        if len(added) > _MANY:
             self.text.release()
         if self.text.deleted > max(_DELETED_LEAST, len(self._fed) // _DELETED_SHARE):
             self.text.compact()
-        return not newer()
 
     def _document(self, snapshot: Snapshot, known: Known) -> Document:
         language = languages().of(known.path)
-        names = self.facts.names_in(known.path) if language is not None else []
+        most = _MAX_FED if language is not None or known.path.lower().endswith(_PROSE) else _MAX_DATA_FED
         return Document(
             path=known.path,
-            text=bytes(snapshot.content[known.offset : known.offset + min(known.length, _MAX_FED)]),
-            names=names,
+            text=bytes(snapshot.content[known.offset : known.offset + min(known.length, most)]),
+            names=self.facts.names_in(known.path) if language is not None else (),
             language=language.name if language is not None else "",
+            pieces=None if language is not None else "",
         )
 
     def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
@@ -172,32 +181,52 @@ class Follower:
             self.text.close()
             self.facts.close()
 
-    def _parsed(self, snapshot: Snapshot, pending: Sequence[Known]) -> Iterator[list[FileParsed]]:
-        """The pending files with their facts, in groups worth a transaction."""
+    def _known(self) -> dict[str, str]:
+        if self._digests is None:
+            self._digests = self.facts.digests()
+        return self._digests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pending:
+    """Files to parse, as the workers are asked for them."""
+
+    files: Sequence[Known]
+    languages: Sequence[Language]
+    sources: Sequence[Source]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, files: Sequence[Known]) -> "_Pending":
         tables = languages()
-        chosen = {key: tables.of(known.path, _start(snapshot, known)) for key, known in enumerate(pending)}
-        sources = [
-            Source(
-                key=key,
-                name=os.fsencode(pending[key].path).decode("latin-1"),
-                language=language.name,
-                offset=pending[key].offset,
-                length=pending[key].length,
-            )
-            for key, language in chosen.items()
-            if language is not None
-        ]
+        found = [(known, tables.of(known.path, _start(snapshot, known))) for known in files]
+        known_ones = [(known, language) for known, language in found if language is not None]
+        return cls(
+            files=[known for known, _ in known_ones],
+            languages=[language for _, language in known_ones],
+            sources=[
+                Source(
+                    key=key,
+                    name=os.fsencode(known.path).decode("latin-1"),
+                    language=language.name,
+                    offset=known.offset,
+                    length=known.length,
+                )
+                for key, (known, language) in enumerate(known_ones)
+            ],
+        )
+
+    def grouped(self, parsing: Iterable[list[Parsed]]) -> Iterator[list[FileParsed]]:
+        """The files with their facts, in groups worth a transaction."""
         group: list[FileParsed] = []
         size = 0
-        for batch in self.parsers.parse(snapshot.content_file, sources):
+        for batch in parsing:
             for parsed in batch:
-                language, known = chosen[parsed.key], pending[parsed.key]
-                assert language is not None
+                known = self.files[parsed.key]
                 group.append(
                     FileParsed(
                         path=known.path,
                         digest=known.digest,
-                        language=language.name,
+                        language=self.languages[parsed.key].name,
                         parsed=parsed,
                     )
                 )
@@ -208,10 +237,31 @@ class Follower:
         if group:
             yield group
 
-    def _known(self) -> dict[str, str]:
-        if self._digests is None:
-            self._digests = self.facts.digests()
-        return self._digests
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Feeding:
+    """What the full text holds, what it is still to be fed, and what it is to forget."""
+
+    fed: dict[str, str]
+    wanted: dict[str, Known]
+    gone: frozenset[str]
+    anew: bool
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText) -> "_Feeding":
+        known = facts.fed(text.epoch) if fed is None else fed
+        anew = fed is None and not known
+        gone = frozenset(path for path in known if not _has_text(snapshot, path))
+        if anew:
+            text.clear()
+        text.remove(gone)
+        wanted = {one.path: one for one in snapshot.texts if known.get(one.path) != one.digest}
+        return cls(fed=known, wanted=wanted, gone=gone, anew=anew)
+
+
+def _has_text(snapshot: Snapshot, path: str) -> bool:
+    known = snapshot.files.get(path)
+    return known is not None and known.skipped is None
 
 
 def _is_sound(one: Packed) -> bool:
@@ -230,8 +280,7 @@ def _parsed(path: str, one: Packed) -> FileParsed:
         Row(uid=bytes(uid), name=name, kind=kind, path=lexical, signature=signature, line=line)
         for uid, name, kind, lexical, signature, line in one.definitions
     )
-    names = tuple(filter(None, zlib.decompress(one.names).decode().split("\n")))
-    parsed = Parsed(key=0, facts=one.facts, rows=rows, names=names, problem=one.problem)
+    parsed = Parsed(key=0, facts=one.facts, rows=rows, names=one.names, problem=one.problem)
     return FileParsed(path=path, digest=one.digest, language=one.language, parsed=parsed)
 
 

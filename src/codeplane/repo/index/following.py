@@ -192,4 +192,5 @@ def _told(progress: Progress) -> JsonObject:
         "bytes_total": progress.bytes_total,
         "mb_per_sec": round(progress.rate / 1e6, 2),
         "eta_sec": round(eta, 1) if eta is not None else None,
+        "throttled": progress.throttled,
     }

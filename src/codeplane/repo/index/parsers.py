@@ -1,11 +1,12 @@
 """Worker processes that parse: a grammar that crashes or hangs costs a worker, never the server."""
 
 import contextlib
+import os
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,13 @@ from codeplane.repo.index.worker import Batch, Parsed, Source, receive, send
 _BATCH_BYTES = 512 * 1024
 _BATCH_FILES = 200
 _PATIENCE_SEC = 60.0
+_AHEAD = 8
+_PAUSE_SEC = 0.2
 _DECODER = msgspec.msgpack.Decoder(list[Parsed])
 _ENCODER = msgspec.msgpack.Encoder()
+
+
+_Work = Callable[["queue.SimpleQueue[Batch]", "queue.Queue[list[Parsed]]", threading.Event, "_Crew"], None]
 
 
 class _Worker:
@@ -29,6 +35,11 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
 
     def parse(self, batch: Batch) -> list[Parsed] | None:
         """The batch's facts, or None when the process ended or hung over them."""
@@ -55,40 +66,86 @@ class _Worker:
         self._process.wait()
 
 
+class _Crew:
+    """The threads of one parsing: any of them may leave early but the last."""
+
+    def __init__(self, threads: int) -> None:
+        self._lock = threading.Lock()
+        self._threads = threads
+
+    def may_leave(self) -> bool:
+        """Leave, if somebody stays."""
+        with self._lock:
+            if self._threads < 2:
+                return False
+            self._threads -= 1
+            return True
+
+
+class Parsing:
+    """Files that are being parsed: their facts as they come."""
+
+    def __init__(self, batches: Sequence[Batch], threads: int, work: "_Work", left: Callable[[], None]) -> None:
+        self._count = len(batches)
+        self._done: queue.Queue[list[Parsed]] = queue.Queue(maxsize=_AHEAD)
+        self._ended = threading.Event()
+        self._left = left
+        waiting: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+        for batch in batches:
+            waiting.put(batch)
+        crew = _Crew(threads)
+        self._threads = [
+            threading.Thread(target=work, args=(waiting, self._done, self._ended, crew), daemon=True, name="parsing")
+            for _ in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __iter__(self) -> Iterator[list[Parsed]]:
+        for _ in range(self._count):
+            yield self._next()
+
+    def close(self) -> None:
+        """Stop what still goes on; everything that was asked for and not taken is given up."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+        self._left()
+
+    def _next(self) -> list[Parsed]:
+        while True:
+            alive = any(thread.is_alive() for thread in self._threads)
+            try:
+                return self._done.get(timeout=_PAUSE_SEC)
+            except queue.Empty:
+                # Looked at before waiting: one that just ended may have left something.
+                if not alive:
+                    raise OSError("the processes that parse could not be kept running") from None
+
+
 class Parsers:
     """Up to so many workers; one stays warm for the next edit."""
 
-    def __init__(self, *, processes: int) -> None:
+    def __init__(self, *, processes: int, memory_bytes: int = 0) -> None:
+        """`memory_bytes`: above it, workers and this process together, all but one worker are let go; 0 is no limit."""
         self._processes = processes
+        self._memory_bytes = memory_bytes
+        self._working: set[_Worker] = set()
+        self.throttled = False
         self._idle: list[_Worker] = []
         self._lock = threading.Lock()
         self._closed = False
 
     def parse(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> Iterator[list[Parsed]]:
         """The facts of the files, batch by batch in any order; may be left early. `check`: only whether they parse."""
-        waiting: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+        with contextlib.closing(self.begin(content, sources, check=check)) as parsing:
+            yield from parsing
+
+    def begin(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> "Parsing":
+        """Begin to parse; whoever does closes what is returned."""
+        self.throttled = False
         batches = list(_batches(content, sources, check))
-        for batch in batches:
-            waiting.put(batch)
-        done: queue.Queue[list[Parsed]] = queue.Queue(maxsize=4)
-        ended = threading.Event()
-        threads = [
-            threading.Thread(target=self._work, args=(waiting, done, ended), daemon=True, name="parsing")
-            for _ in range(min(self._processes, len(batches)))
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            for _ in batches:
-                yield done.get()
-        finally:
-            ended.set()
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    done.get_nowait()
-            for thread in threads:
-                thread.join()
-            self._keep_one()
+        return Parsing(batches, min(self._processes, len(batches)), self._work, self._keep_one)
 
     def close(self) -> None:
         """End the workers."""
@@ -99,27 +156,52 @@ class Parsers:
             worker.end()
 
     def _work(
-        self, waiting: "queue.SimpleQueue[Batch]", done: "queue.Queue[list[Parsed]]", ended: threading.Event
+        self,
+        waiting: "queue.SimpleQueue[Batch]",
+        done: "queue.Queue[list[Parsed]]",
+        ended: threading.Event,
+        crew: _Crew,
     ) -> None:
         worker = self._taken()
         while not ended.is_set():
+            if self._is_too_much() and crew.may_leave():
+                self.throttled = True
+                self._left(worker)
+                worker.end()
+                return
             try:
                 batch = waiting.get_nowait()
             except queue.Empty:
                 break
             found = worker.parse(batch)
             if found is None:
+                self._left(worker)
                 worker.end()
                 worker, found = self._one_by_one(batch)
+                with self._lock:
+                    self._working.add(worker)
             while not ended.is_set():
                 with contextlib.suppress(queue.Full):
-                    done.put(found, timeout=0.2)
+                    done.put(found, timeout=_PAUSE_SEC)
                     break
+        self._left(worker)
         with self._lock:
             if not self._closed:
                 self._idle.append(worker)
                 return
         worker.end()
+
+    def _is_too_much(self) -> bool:
+        """Whether the workers and this process together hold more memory than they may."""
+        if not self._memory_bytes:
+            return False
+        with self._lock:
+            pids = [os.getpid(), *(one.pid for one in self._working)]
+        return sum(map(_resident, pids)) > self._memory_bytes
+
+    def _left(self, worker: _Worker) -> None:
+        with self._lock:
+            self._working.discard(worker)
 
     @staticmethod
     def _one_by_one(batch: Batch) -> tuple[_Worker, list[Parsed]]:
@@ -137,9 +219,9 @@ class Parsers:
 
     def _taken(self) -> _Worker:
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return _Worker()
+            worker = self._idle.pop() if self._idle else _Worker()
+            self._working.add(worker)
+            return worker
 
     def _keep_one(self) -> None:
         with self._lock:
@@ -160,3 +242,12 @@ def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[
         size += source.length
     if group:
         yield Batch(content=str(content), sources=tuple(group), check=check)
+
+
+def _resident(pid: int) -> int:
+    """The memory a process holds; 0 where the system does not tell, and then nothing is throttled."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

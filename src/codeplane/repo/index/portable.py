@@ -9,7 +9,8 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import ArchiveRefused, InvalidArgument, NotFound
-from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
 from codeplane.repo.index import archive
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.index.snapshot import Snapshot
@@ -17,7 +18,7 @@ from codeplane.repo.index.snapshot import Snapshot
 _ENDING = ".cplindex"
 
 
-class ExportRequest(Request):
+class ExportRequest(InWorkspace):
     """What the archive is called."""
 
     name: str = Field("", pattern=r"^[\w.-]{0,100}$", description="of the file below .codeplane/exports")
@@ -38,7 +39,7 @@ class ExportResult(Result):
         return f"{self.path}: {size}, facts of {self.files} files at {(self.commit or 'no commit')[:9]}{vectors}"
 
 
-class ImportRequest(Request):
+class ImportRequest(InWorkspace):
     """Which archive."""
 
     name: str = Field(pattern=r"^[\w.-]{1,100}$", description="a file below .codeplane/exports")

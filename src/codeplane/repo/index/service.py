@@ -10,7 +10,8 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventLog
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
@@ -36,7 +37,7 @@ class Watcher(Protocol):
     def touched(self) -> AsyncIterator[set[str]]: ...
 
 
-class Nothing(Request):
+class Nothing(InWorkspace):
     """No arguments."""
 
 
@@ -66,8 +67,10 @@ class IndexService:
         log: EventLog,
         wait_sec: float,
         said: Callable[[str, JsonObject], None],
+        stream: str = STREAM,
     ) -> None:
         self._log = log
+        self._stream = stream
         self._wait_sec = wait_sec
         self._said = said
         self._watcher = watcher
@@ -78,7 +81,7 @@ class IndexService:
             vectors=vectors,
             newest=lambda: self._indexer.snapshot,
             log=log,
-            stream=STREAM,
+            stream=stream,
             wait_sec=wait_sec,
             said=said,
         )
@@ -231,7 +234,7 @@ class IndexService:
         self._log.append_soon(
             [
                 Draft(
-                    stream=STREAM,
+                    stream=self._stream,
                     type="index.epoch_published",
                     payload={
                         "epoch": snapshot.epoch,

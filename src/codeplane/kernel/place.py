@@ -1,0 +1,17 @@
+"""Requests that can be about another workspace than the one that serves."""
+
+from pydantic import Field
+from pydantic.config import JsonDict
+
+from codeplane.kernel.operation import Request
+
+
+def _unsaid(schema: JsonDict) -> None:
+    # Agents pay for every byte of a tool list, and leaving it out is what everyone expects to mean "here".
+    schema.pop("default", None)
+
+
+class InWorkspace(Request):
+    """A request that the same operation of an attached workspace answers when it names one."""
+
+    workspace: str = Field("", description="an attached workspace", json_schema_extra=_unsaid)

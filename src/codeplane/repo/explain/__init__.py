@@ -1,0 +1,1 @@
+"""A symbol with all that is worth knowing of it."""

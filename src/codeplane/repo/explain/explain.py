@@ -1,0 +1,278 @@
+"""The `explain_symbol` operation: everything worth knowing of one symbol, in one answer."""
+
+import difflib
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import NotFound
+from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.explain.explained import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
+from codeplane.repo.explain.signature import doc, signature
+from codeplane.repo.facts.model import Definition, Facts
+from codeplane.repo.index.facts import FactStore, Symbol
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.references import TIERS, Reference, references
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.found import Place
+from codeplane.repo.search.scope import is_test
+from codeplane.repo.search.symbols import Target, targets
+from codeplane.repo.settled import settled
+from codeplane.repo.truth.paths import shown
+
+_MAX_CANDIDATES = 30
+_MAX_MEMBERS = 40
+_MAX_BASES = 8
+_MAX_LINES = 8
+_PER_FILE = 2
+_MAX_REFERENCES = 20_000
+_MAX_TESTS = 20
+_FOR_SEC = 2.0
+_MAX_NEAR = 50_000
+
+
+class ExplainRequest(InWorkspace):
+    """Which symbol, and how long the answer may be."""
+
+    symbol: str = Field(
+        min_length=1, max_length=1000, description="name, Class.method, path:line, path:line:column or id"
+    )
+    budget: int = Field(4_000, ge=800, le=20_000, description="characters of text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What one look at a snapshot found: one symbol, several, or none with what is called nearly so."""
+
+    target: Target | None = None
+    explanation: Explanation | None = None
+    candidates: tuple[Target, ...] = ()
+    in_tests: int = 0
+    near: tuple[str, ...] = ()
+    paths: frozenset[str] = frozenset()
+
+
+class ExplainOperations:
+    """Explains symbols."""
+
+    def __init__(self, *, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    @operation("explain_symbol", risk=Risk.READ, toolset="core")
+    async def explain_symbol(self, call: Call, request: ExplainRequest) -> ExplainResult:
+        """A symbol's definition, doc, bases, members, references by certainty and tests, by name, Class.method,
+        path:line[:column] or id; a name that several have lists them with ids."""
+        found = await settled(
+            self._knowledge, lambda snapshot: self._look(snapshot, request.symbol.strip()), lambda look: look.paths
+        )
+        look = found.answer
+        if look.target is None and not look.candidates:
+            raise _not_found(request.symbol, look.near, found.partial)
+        return ExplainResult(
+            explanation=look.explanation,
+            candidates=tuple(entry(one) for one in look.candidates[:_MAX_CANDIDATES]),
+            candidate_count=len(look.candidates),
+            also_in_tests=look.in_tests,
+            budget=request.budget,
+            epoch=found.snapshot.epoch,
+            commit=found.snapshot.commit,
+            partial=found.partial,
+            stale=found.stale,
+        )
+
+    def _look(self, snapshot: Snapshot, symbol: str) -> _Look:
+        store = self._knowledge.store
+        world = World(snapshot, store, self._knowledge.modules)
+        found = targets(world, store, symbol.removeprefix("./"))
+        if not found:
+            return _Look(near=near_names(store, symbol))
+        chosen, in_tests = only_one(found)
+        if chosen is None:
+            return _Look(candidates=tuple(found), paths=frozenset(one.bound.file for one in found[:_MAX_CANDIDATES]))
+        explanation, paths = _explained(world, store, chosen)
+        return _Look(target=chosen, explanation=explanation, in_tests=in_tests, paths=paths)
+
+
+def only_one(found: list[Target]) -> tuple[Target | None, int]:
+    """The one that is plainly meant: the only one, or the only one outside of tests; and how many are in those."""
+    written = [one for one in found if not is_test(one.bound.file)]
+    if len(found) == 1:
+        return found[0], 0
+    return (written[0], len(found) - 1) if len(written) == 1 else (None, 0)
+
+
+def entry(one: Target) -> SymbolEntry:
+    """A target as it is listed."""
+    symbol = one.symbol
+    return SymbolEntry(
+        id=symbol.uid if symbol else None,
+        kind=symbol.kind if symbol else "name",
+        name=one.bound.name,
+        qualified_name=symbol.path if symbol else one.bound.name,
+        path=shown(one.bound.file),
+        line=symbol.line if symbol else 0,
+    )
+
+
+def near_names(store: FactStore, symbol: str) -> tuple[str, ...]:
+    """Names that are spelled nearly as the last part of what was asked for."""
+    wanted = re.split(r"::|[.#]", symbol.removesuffix("()"))[-1]
+    low = wanted.lower()
+    alike = [name for name in store.all_names() if abs(len(name) - len(wanted)) <= 4 or low in name.lower()]
+    by_case = {name.lower(): name for name in alike[:_MAX_NEAR]}
+    found = difflib.get_close_matches(low, by_case, n=5, cutoff=0.6)
+    return tuple(by_case[name] for name in found)
+
+
+def _not_found(symbol: str, near: tuple[str, ...], partial: str | None) -> NotFound:
+    hint = f"did you mean {', '.join(near)}?" if near else "search finds text and parts of names: mode=symbol"
+    return NotFound(
+        f"nothing is defined as {symbol!r}" + (f" ({partial})" if partial else ""),
+        hint=hint,
+        details={"near": list(near)},
+    )
+
+
+def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
+    bound, one = target.bound, target.definition
+    facts, text = world.facts(bound.file), world.text(bound.file)
+    summary, paths = _references(world, store, target)
+    if one is None or facts is None:
+        offset = _first_place(facts, bound)
+        hit = Place(path=bound.file, offset=offset).hit(world.snapshot, 0)
+        return Explanation(
+            id=None,
+            kind="name",
+            name=bound.name,
+            qualified_name=bound.name,
+            path=shown(bound.file),
+            line=hit.line,
+            end_line=hit.line,
+            signature=hit.snippet.strip(),
+            references=summary,
+        ), paths | {bound.file}
+    symbol = target.symbol
+    inside = {row.position: row for row in store.in_file(bound.file, limit=10_000)}
+    members = _members(facts, text, symbol.position if symbol else -1, inside)
+    container = facts.definitions[one.container].path if one.container >= 0 else None
+    return Explanation(
+        id=symbol.uid if symbol else None,
+        kind=one.kind,
+        name=one.name,
+        qualified_name=one.path,
+        path=shown(bound.file),
+        line=one.line,
+        end_line=one.end_line,
+        signature=signature(facts, text, one),
+        doc=doc(facts, text, one) or None,
+        container=container,
+        bases=_bases(world, bound, one),
+        members=tuple(members[:_MAX_MEMBERS]),
+        member_count=len(members),
+        references=summary,
+    ), paths | {bound.file}
+
+
+def _first_place(facts: Facts | None, bound: Bound) -> int:
+    rows = facts.bound.get((bound.scope, bound.name), []) if facts else []
+    return int(facts.binds[rows[0], 1]) if facts is not None and rows else 0
+
+
+def _members(facts: Facts, text: bytes, position: int, inside: dict[int, Symbol]) -> list[Member]:
+    """Public ones first, each in the order of the file; what a name is set to twice is one member."""
+    found: dict[tuple[str, str], Member] = {}
+    for index, one in enumerate(facts.definitions):
+        if position >= 0 and one.container == position:
+            row = inside.get(index)
+            found.setdefault(
+                (one.name, one.signature),
+                Member(
+                    id=row.uid if row else None,
+                    kind=one.kind,
+                    name=one.name,
+                    line=one.line,
+                    signature=signature(facts, text, one),
+                ),
+            )
+    order = {"variable": 1, "constant": 1, "field": 2}
+    return sorted(found.values(), key=lambda one: (one.name.startswith("_"), order.get(one.kind, 0), one.line))
+
+
+def _bases(world: World, bound: Bound, one: Definition) -> tuple[str, ...]:
+    """The classes a class is built on, in the order members are looked up."""
+    if one.bases is None:
+        return ()
+    line, whole = Resolver(world).line_of(bound)
+    said = []
+    for base in line[1 : 1 + _MAX_BASES]:
+        facts = world.facts(base.file)
+        rows = facts.declared.get((base.scope, base.name), []) if facts else []
+        at = f":{facts.definitions[rows[0]].line}" if facts and rows else ""
+        said.append(f"{base.name} ({shown(base.file)}{at})")
+    if len(line) > 1 + _MAX_BASES:
+        said.append(f"and {len(line) - 1 - _MAX_BASES} more")
+    # With none of ours among them, the signature says all there is.
+    return (*said, "others that are not of this repository") if said and not whole else tuple(said)
+
+
+def _references(world: World, store: FactStore, target: Target) -> tuple[ReferenceSummary, frozenset[str]]:
+    tiers: Counter[str] = Counter()
+    files: set[str] = set()
+    tests: Counter[str] = Counter()
+    found: list[Reference] = []
+    exact, until = True, time.monotonic() + _FOR_SEC
+    for one in references(world, store, [target.bound]):
+        if one.role == "DEFINITION":
+            continue
+        if len(found) >= _MAX_REFERENCES or time.monotonic() > until:
+            exact = False
+            break
+        found.append(one)
+        tiers[one.tier] += 1
+        files.add(one.path)
+        if is_test(one.path):
+            tests[one.path] += 1
+    best = _telling(found, target.bound.file)
+    size = len(target.bound.name.encode())
+    hits = [Place(path=one.path, offset=one.offset, length=size, tier=one.tier).hit(world.snapshot, 0) for one in best]
+    ranked = sorted(tests, key=lambda path: (-tests[path], path))
+    summary = ReferenceSummary(
+        total=len(found),
+        total_is_exact=exact and not world.missing,
+        tiers={tier: tiers[tier] for tier in TIERS if tiers[tier]},
+        files=len(files),
+        lines=tuple(hits),
+        tests={shown(path): tests[path] for path in ranked[:_MAX_TESTS]},
+        test_count=len(tests),
+    )
+    return summary, frozenset(one.path for one in best)
+
+
+def _telling(found: list[Reference], home: str) -> list[Reference]:
+    """A few uses: the surest first, those of other files before its own, imports and tests last."""
+    order = sorted(
+        range(len(found)),
+        key=lambda index: (
+            is_test(found[index].path),
+            found[index].tier not in ("PROVEN", "STRONG"),
+            found[index].role == "IMPORT",
+            found[index].path == home,
+            index,
+        ),
+    )
+    chosen: list[int] = []
+    held: Counter[str] = Counter()
+    for index in order:
+        if len(chosen) < _MAX_LINES and held[found[index].path] < _PER_FILE:
+            held[found[index].path] += 1
+            chosen.append(index)
+    places = {found[index].path: place for place, index in reversed(list(enumerate(chosen)))}
+    return sorted((found[index] for index in chosen), key=lambda one: (places[one.path], one.offset))

@@ -1,0 +1,1 @@
+"""The bounded queries over facts (002 §7.8)."""

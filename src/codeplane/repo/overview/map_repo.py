@@ -1,0 +1,230 @@
+"""The `map_repo` operation: a repository at a glance, within a budget of letters."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal as OneOf
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.overview.entry_points import EntryPoint, entry_points
+from codeplane.repo.overview.fitting import fitting
+from codeplane.repo.overview.focus import Words, focused
+from codeplane.repo.overview.graph import Graph, graph_of
+from codeplane.repo.overview.layout import (
+    LanguageShare,
+    Structure,
+    TestLayout,
+    language_shares,
+    layout_of_tests,
+    structure,
+)
+from codeplane.repo.overview.outline import OutlineFile, outline
+from codeplane.repo.overview.surface import Dependencies, PublicName, dependencies, public_names
+from codeplane.repo.reading.folders import folders_of
+from codeplane.repo.resolve.world import World
+from codeplane.repo.settled import settled
+
+DEFAULT_BUDGET = 6_000
+MAX_BUDGET = 50_000
+_SHOWN_ENTRY_POINTS = 10
+_SHOWN_EXPORTS = 40
+_FOR_HEAD = 0.6
+_FOR_END = 150
+
+Part = OneOf["structure", "languages", "entry_points", "dependencies", "test_layout", "public_api"]
+_DEFAULT: tuple[Part, ...] = ("structure", "languages", "entry_points", "test_layout")
+
+
+class MapRequest(InWorkspace):
+    """What the map shows, what it is about, and how long it may be."""
+
+    include: tuple[Part, ...] = Field(
+        (), max_length=10, description="default: structure, languages, entry_points, test_layout"
+    )
+    depth: int = Field(3, ge=1, le=10, description="of the folder tree")
+    focus: tuple[str, ...] = Field((), max_length=20, description="a task in words, files or symbols")
+    budget: int = Field(DEFAULT_BUDGET, ge=500, le=MAX_BUDGET, description="characters of text")
+
+
+class MapResult(Result):
+    """The parts asked for, and the definitions that matter most."""
+
+    structure: Structure | None = None
+    languages: tuple[LanguageShare, ...] | None = None
+    entry_points: tuple[EntryPoint, ...] | None = None
+    entry_point_count: int | None = None
+    dependencies: Dependencies | None = None
+    test_layout: TestLayout | None = None
+    public_api: tuple[PublicName, ...] | None = None
+    public_api_count: int | None = None
+    map: tuple[OutlineFile, ...] = ()
+    code_files: int
+    cut: tuple[str, ...] = ()
+    budget: int
+    epoch: int
+    commit: str | None
+    partial: str | None = None
+    stale: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        return "\n".join([*self.head(), *(one.text() for one in self.map), self._end()])
+
+    def head(self) -> list[str]:
+        """Everything but the ranked definitions, as much of it as the budget lets."""
+        lines: list[str] = []
+        if self.languages is not None:
+            shares = ", ".join(
+                f"{one.language} {one.file_count:,} ({one.percentage:g} %)" for one in self.languages[:8]
+            )
+            lines.append(f"languages: {shares or 'no code that is known'}")
+        if self.structure is not None:
+            lines += self.structure.lines()
+        if self.entry_points is not None and self.entry_points:
+            lines.append("entry points:")
+            lines += [f"  {one.text()}" for one in self.entry_points[:_SHOWN_ENTRY_POINTS]]
+            more = (self.entry_point_count or 0) - _SHOWN_ENTRY_POINTS
+            lines += [f"  and {more} more"] if more > 0 else []
+        if self.test_layout is not None:
+            lines.append(self.test_layout.line())
+        if self.dependencies is not None:
+            lines.append(self.dependencies.text())
+        if self.public_api is not None:
+            lines += self._api()
+        return fitting(lines, int(self.budget * _FOR_HEAD))
+
+    def _api(self) -> list[str]:
+        if not self.public_api:
+            return ["public names: none are listed in packages' front files"]
+        said: dict[str, list[str]] = {}
+        for one in (self.public_api or ())[:_SHOWN_EXPORTS]:
+            said.setdefault(one.path, []).append(one.name + ("" if one.certainty == "CERTAIN" else "?"))
+        lines = [f"  {path}: {', '.join(names)}" for path, names in said.items()]
+        more = (self.public_api_count or 0) - _SHOWN_EXPORTS
+        return ["public names:", *lines, *([f"  and {more} more"] if more > 0 else [])]
+
+    def _end(self) -> str:
+        said = f"[{len(self.map)} of {self.code_files:,} code files shown, best first; a larger budget shows more"
+        said = f"{said}; epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]"
+        for more in (*self.cut, self.partial or ""):
+            said += f" {more}." if more else ""
+        return said + (f" STALE: changed meanwhile: {', '.join(self.stale[:2])}" if self.stale else "")
+
+
+class MapOperations:
+    """Maps of the repository, from what is indexed alone."""
+
+    def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
+        self._root = root
+        self._knowledge = knowledge
+        self._held: _Held | None = None
+        self._building = threading.Lock()
+
+    @operation("map_repo", risk=Risk.READ, toolset="core")
+    async def map_repo(self, call: Call, request: MapRequest) -> MapResult:
+        """The repository at a glance: languages, folders, entry points, tests, then the most used definitions.
+
+        focus (a task in words, files or symbols) ranks what matters for it; budget is in characters.
+        """
+        found = await settled(
+            self._knowledge, lambda snapshot: self._map(snapshot, request), lambda mapped: mapped.paths
+        )
+        mapped = found.answer
+        if request.focus and not mapped.focused:
+            call.warn("nothing here is called what focus says; the map is about everything")
+        return mapped.result.model_copy(update={"partial": found.partial, "stale": found.stale})
+
+    def _map(self, snapshot: Snapshot, request: MapRequest) -> "_Mapped":
+        parts, store = request.include or _DEFAULT, self._knowledge.store
+        held = self._graph()
+        graph = held.graph
+        result = MapResult(
+            code_files=graph.parsed,
+            cut=(graph.cut,) if graph.cut else (),
+            budget=request.budget,
+            epoch=snapshot.epoch,
+            commit=snapshot.commit,
+        )
+        for part in dict.fromkeys(parts):
+            result = result.model_copy(update=self._part(part, snapshot, held, request.depth))
+        focus = focused(graph, held.words, request.focus) if request.focus else None
+        ranking = graph.rank(focus.files, focus.names) if focus else graph.plain
+        chosen = outline(
+            snapshot,
+            store,
+            graph,
+            ranking,
+            room=request.budget - len(result.text()) - _FOR_END,
+            with_tests=focus is not None and focus.about_tests,
+        )
+        return _Mapped(
+            result=result.model_copy(update={"map": tuple(chosen.values())}),
+            paths=tuple(chosen),
+            focused=focus is not None and bool(focus.files or focus.names),
+        )
+
+    def _part(self, part: Part, snapshot: Snapshot, held: "_Held", depth: int) -> dict[str, object]:
+        """One part's fields; kept while neither the files nor the facts change."""
+        key = (part, depth if part == "structure" else 0)
+        with self._building:
+            if held.files is not snapshot.files:
+                held.parts.clear()
+                held.files = snapshot.files
+            found = held.parts.get(key)
+            if found is None:
+                found = held.parts[key] = self._fields(part, snapshot, held, depth)
+            return found
+
+    def _fields(self, part: Part, snapshot: Snapshot, held: "_Held", depth: int) -> dict[str, object]:
+        store = self._knowledge.store
+        world = World(snapshot, store, self._knowledge.modules)
+        if part == "structure":
+            return {part: structure(snapshot, folders_of(snapshot.files), self._root.name, depth)}
+        if part == "languages":
+            return {part: language_shares(snapshot)}
+        if part == "test_layout":
+            return {part: layout_of_tests(snapshot)}
+        if part == "dependencies":
+            return {part: dependencies(world, held.graph.paths)}
+        if part == "entry_points":
+            starts, count = entry_points(snapshot, store)
+            return {part: tuple(starts), "entry_point_count": count}
+        given, count = public_names(world, store, held.graph.paths)
+        return {part: tuple(given), "public_api_count": count}
+
+    def _graph(self) -> "_Held":
+        """The graph of the facts as they are; those who ask at the same time wait for one."""
+        with self._building:
+            version = self._knowledge.store.version
+            if self._held is None or self._held.version != version:
+                self._held = _Held(version=version, graph=graph_of(self._knowledge.store))
+            return self._held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mapped:
+    result: MapResult
+    paths: tuple[str, ...]
+    focused: bool
+
+
+class _Held:
+    """What is kept while the facts stay as they are."""
+
+    def __init__(self, *, version: int, graph: Graph) -> None:
+        self.version = version
+        self.graph = graph
+        self.files: Mapping[str, Known] = {}
+        self.parts: dict[tuple[Part, int], dict[str, object]] = {}
+
+    @cached_property
+    def words(self) -> Words:
+        """Only a focus needs them."""
+        return Words.of(self.graph)

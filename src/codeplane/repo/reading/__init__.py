@@ -1,0 +1,1 @@
+"""Files and folders as they are read."""

@@ -1,0 +1,246 @@
+"""The `read_files` operation: text from the disk as it is now, bounded, in as few words as possible."""
+
+import asyncio
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import RepoState
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
+from codeplane.repo.truth.file import FileRead, read
+from codeplane.repo.truth.ignore import IgnoreRules
+from codeplane.repo.truth.paths import canonical, inside
+
+MAX_BYTES = 64 * 1024
+MAX_LINES = 2000
+_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?P<open>-)?(?P<end>\d{1,9})?$")
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+class Range(Request):
+    """Some lines of a file, from 1, both ends included."""
+
+    path: str
+    start_line: int = Field(1, ge=1)
+    end_line: int | None = Field(None, ge=1)
+
+
+class ReadRequest(InWorkspace):
+    """Which files, and which lines of them."""
+
+    paths: tuple[str, ...] = Field(
+        (), max_length=50, description="path, path:10-40 for lines 10 to 40, symbol:Class.method, or an id"
+    )
+    ranges: tuple[Range, ...] = Field((), max_length=50)
+    include_metadata: bool = False
+
+
+class FileMetadata(Result):
+    """What the disk says of a file."""
+
+    size_bytes: int
+    modified_at: str
+    hash: str
+
+
+class FileText(Result):
+    """Lines of a file, or why there are none."""
+
+    path: str
+    content: str
+    start: int
+    end: int
+    line_count: int
+    encoding: str = "utf-8"
+    truncated: bool = False
+    next_range: str | None = None
+    error: str | None = None
+    metadata: FileMetadata | None = None
+
+    def text(self) -> str:
+        if self.error is not None:
+            return f"== {self.path}: {self.error}"
+        whole = self.start == 1 and self.end == self.line_count
+        head = (
+            f"== {self.path} ({self.line_count} lines)"
+            if whole
+            else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
+        )
+        if self.encoding != "utf-8":
+            head += f" {self.encoding}"
+        tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
+        return f"{head}\n{self.content}{tail}"
+
+
+class ReadResult(Result):
+    """The files in the order they were asked for."""
+
+    files: tuple[FileText, ...]
+    commit: str | None = None
+
+    def text(self) -> str:
+        return "\n".join(found.text().rstrip("\n") for found in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unread:
+    """A name that leads to no lines, and why."""
+
+    path: str
+    error: CodePlaneError
+
+
+class ReadOperations:
+    """Reads files of the workspace."""
+
+    def __init__(self, *, root: Path, repo: RepoState, max_file_bytes: int, knowledge: Knowledge | None = None) -> None:
+        self._root = root
+        self._knowledge = knowledge
+        self._repo = repo
+        self._max_file_bytes = max_file_bytes
+
+    @operation("read_files", risk=Risk.READ, toolset="core")
+    async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
+        """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, or an id), several at once; up to
+        64 KB or 2,000 lines, then the next range."""
+        named = await self._named(request.paths)
+        wanted = [*(named[text] if text in named else _parse(text) for text in request.paths), *request.ranges]
+        if not wanted:
+            raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
+        return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+
+    async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
+        """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
+        names = [text for text in paths if is_name(text) and not (self._root / text).is_file()]
+        if not names or self._knowledge is None:
+            return {}
+        found = await named_lines(self._knowledge, names)
+        return {
+            name: Range(path=one.path, start_line=one.start, end_line=one.end)
+            if isinstance(one, Lines)
+            else _Unread(path=name, error=one)
+            for name, one in found.items()
+        }
+
+    def _read_all(self, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
+        files: list[FileText] = []
+        bytes_left, lines_left = MAX_BYTES, MAX_LINES
+        for item in wanted:
+            try:
+                if isinstance(item, _Unread):
+                    raise item.error
+                found = self._read_one(item, bytes_left, lines_left, metadata)
+            except CodePlaneError as error:
+                if len(wanted) == 1:
+                    raise
+                found = _failed(item.path, f"{error.name}: {error.message}")
+            bytes_left -= len(found.content.encode("utf-8", "surrogateescape"))
+            lines_left -= found.end - found.start + 1
+            files.append(found)
+        return ReadResult(files=tuple(files), commit=self._repo.head())
+
+    def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
+        path = canonical(item.path, root=self._root)
+        file = self._existing(path)
+        rules = IgnoreRules.of(self._root)
+        # Under both names: a link must not make readable what the rules keep out.
+        if rules.is_secret(path) or rules.is_secret(file.relative_to(self._root).as_posix()):
+            raise PathDenied(
+                f"{path} is left out by the rules for secrets or by .cplignore",
+                hint=f"the owner can un-ignore it: add !{path} to .cplignore",
+            )
+        if bytes_left <= 0 or lines_left <= 0:
+            return _failed(path, "not read: the answer is full; ask for it alone")
+        found = read(str(file), max_bytes=self._max_file_bytes)
+        if found.skipped is not None:
+            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
+        text, encoding = _decode(found.content)
+        lines = text.splitlines(keepends=True) if "\r" not in text else re.split(r"(?<=\n)", text)
+        if lines and lines[-1] == "":
+            lines.pop()
+        if item.start_line > max(len(lines), 1):
+            raise InvalidArgument(f"{path} has {len(lines)} lines", hint=f"ask for lines 1 to {len(lines)}")
+        start = item.start_line
+        end = min(item.end_line or len(lines), len(lines))
+        content, last = _bounded(lines, start, end, bytes_left, lines_left)
+        truncated = last < end
+        return FileText(
+            path=path,
+            content=content,
+            start=start,
+            end=last,
+            line_count=len(lines),
+            encoding=encoding,
+            truncated=truncated,
+            next_range=f"{path}:{last + 1}-{end}" if truncated else None,
+            metadata=_metadata(found) if metadata else None,
+        )
+
+    def _existing(self, path: str) -> Path:
+        try:
+            return inside(self._root, path)
+        except NotFound as error:
+            folder = (self._root / path).parent
+            names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+            near = difflib.get_close_matches(Path(path).name, names, n=3)
+            if near:
+                error.hint = f"did you mean {' or '.join(str(Path(path).with_name(name)) for name in near)}?"
+            else:
+                error.hint = "find it with search, or look at the folder's name"
+            raise
+
+
+def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int]:
+    taken: list[str] = []
+    for line in lines[start - 1 : min(end, start - 1 + max(lines_left, 0))]:
+        size = len(line.encode("utf-8", "surrogateescape"))
+        if size > bytes_left:
+            # A line longer than everything that may be read is cut, or it could never be read at all.
+            if not taken and bytes_left == MAX_BYTES:
+                taken.append(line[:bytes_left])
+            break
+        bytes_left -= size
+        taken.append(line)
+    return "".join(taken), start - 1 + len(taken)
+
+
+def _parse(text: str) -> Range:
+    match = _WITH_RANGE.match(text)
+    if match is None:
+        return Range(path=text)
+    start = int(match["start"])
+    end = int(match["end"]) if match["end"] else None if match["open"] else start
+    if start < 1 or (end is not None and end < start):
+        raise InvalidArgument(f"{text!r} is not a range of lines", hint="write path:10-40, from line 1")
+    return Range(path=match["path"], start_line=start, end_line=end)
+
+
+def _decode(raw: bytes) -> tuple[str, str]:
+    for mark, name in _BOMS:
+        if raw.startswith(mark):
+            try:
+                return raw.decode(name), name
+            except UnicodeDecodeError:
+                break
+    try:
+        return raw.decode(), "utf-8"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1"), "latin-1 (not valid UTF-8)"
+
+
+def _failed(path: str, why: str) -> FileText:
+    return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
+
+
+def _metadata(found: FileRead) -> FileMetadata:
+    assert found.stamp is not None
+    return FileMetadata(size_bytes=found.stamp.size, modified_at=rfc3339(found.stamp.mtime_ns), hash=found.digest)

@@ -1,0 +1,1 @@
+"""Search: exact, by symbols, ranked and by meaning."""

@@ -1,0 +1,50 @@
+"""What a mode of search found, before a page of it is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.search.hit import Hit, MatchType, SymbolInfo, line_at, line_hit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place of a file that answers, best first; `length` is what is highlighted there."""
+
+    path: str
+    offset: int
+    length: int = 0
+    score: float = 1.0
+    match_type: MatchType = "exact"
+    symbol: SymbolInfo | None = None
+    tier: str | None = None
+
+    def hit(self, snapshot: Snapshot, context: int) -> Hit:
+        """The line around the place."""
+        known = snapshot.files[self.path]
+        number, start, end = line_at(snapshot, known, self.offset)
+        at = known.offset + self.offset - start
+        spans = ((at, min(at + self.length, end - start)),) if self.length else ()
+        found = line_hit(snapshot, known, number=number, start=start, end=end, spans=spans, context=context)
+        return found.model_copy(
+            update={
+                "score": round(self.score, 4),
+                "match_type": self.match_type,
+                "symbol": self.symbol,
+                "tier": self.tier,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All places a mode found, or the best of them."""
+
+    places: Sequence[Place]
+    total: int
+    exact: bool = True
+    tiers: dict[str, int] | None = None
+    of: tuple[str, ...] = ()
+    model: str | None = None
+    partial: str | None = None
+    missing: frozenset[str] = field(default_factory=frozenset)

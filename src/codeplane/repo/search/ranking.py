@@ -1,0 +1,252 @@
+"""Ranked search: the files a question is most likely about, without any model."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from codeplane.repo.index.fulltext import Field, FullText, Term, parts, places
+from codeplane.repo.search.question import Question, parsed, variants
+
+# A long report has more words than are needed to find its files.
+_MAX_WORDS = 150
+_MAX_NAMES = 100
+_MAX_REASONS = 4
+_POOL = 200
+_TESTS = re.compile(
+    r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py)$"
+    r"|(?:_test|\.test|\.spec|Test|Tests|Spec)\.\w+$"
+)
+_ASIDE = re.compile(
+    r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated|locale|locales|fixtures)/"
+    r"|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.(?:lock|map|svg|po|pot|csv|json)$"
+)
+_PROSE = re.compile(
+    r"(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|txt|html?)$|(?:^|/)(?:CHANGE\w*|AUTHORS|NEWS|HISTORY)[^/]*$"
+)
+# A line that opens a definition says more than one that uses it.
+_OPENING = re.compile(
+    rb"\s*(?:async |export |public |static |pub )*(?:def|class|function|func|fn|interface|struct|type)\b"
+)
+_MAX_LINE_WORDS = 24
+_MAX_LINE_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much each kind of evidence counts, next to a word of the text found once in a file."""
+
+    title: float = 1.5
+    code: float = 0.7
+    most_often: float = 1.5
+    in_names: float = 0.2
+    in_path: float = 1.2
+    covered_title: float = 0.5
+    variant: float = 0.3
+    defined: float = 1.5
+    mentioned: float = 2.0
+    tests: float = 0.5
+    prose: float = 0.5
+    aside: float = 0.4
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A file, how well it fits, and what speaks for it."""
+
+    path: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A question weighed against an index: what to look for, and what would be said of it."""
+
+    terms: tuple[Term, ...]
+    words: Mapping[str, float]
+    defined: tuple[str, ...]
+    mentioned: tuple[str, ...]
+
+
+def rank(
+    full_text: FullText,
+    question: str,
+    *,
+    limit: int,
+    keep: Callable[[str], bool] | None = None,
+    language: str | None = None,
+    tests: bool | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """The files a question is about, best first; `tests` True counts them as source, False leaves them out."""
+    asked = parsed(question)
+    evidence = weigh(full_text, asked, weights)
+    with_tests = asked.about_tests if tests is None else tests
+    pool, found = max(_POOL, 4 * limit), list[tuple[float, str]]()
+    while True:
+        hits = full_text.search(evidence.terms, limit=pool, language=language)
+        found = [
+            (-hit.score * _standing(hit.path, weights, with_tests=with_tests), hit.path)
+            for hit in hits
+            if (keep is None or keep(hit.path)) and not (tests is False and is_test(hit.path))
+        ]
+        if len(found) >= limit or len(hits) < pool:
+            break
+        pool *= 8
+    best = sorted(found)[:limit]
+    reasons = _reasons(full_text, evidence, [path for _, path in best])
+    return [Ranked(path=path, score=-score, reasons=reasons[path]) for score, path in best]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """A line that shows why a file is there."""
+
+    number: int
+    text: str
+    offset: int
+
+
+def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[Telling]:
+    """The lines of a file that hold most of the words, by what those count, in the order of the file."""
+    wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
+    if not wanted:
+        return []
+    pattern = re.compile(b"|".join(re.escape(word.encode()) for word in sorted(wanted, key=len, reverse=True)))
+    lowered = text.lower()
+    held: dict[int, set[bytes]] = {}
+    for found in pattern.finditer(lowered):
+        held.setdefault(lowered.rfind(b"\n", 0, found.start()) + 1, set()).add(found.group())
+    counts = {word.encode(): words[word] for word in wanted}
+    scored = sorted(
+        (-sum(counts[word] for word in sorted(there)) * (1.5 if _OPENING.match(text, start) else 1.0), start)
+        for start, there in held.items()
+    )
+    return [_telling(text, start) for start in sorted(start for _, start in scored[:limit])]
+
+
+def _telling(text: bytes, start: int) -> Telling:
+    end = text.find(b"\n", start)
+    line = text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()
+    shown = line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
+    return Telling(number=text.count(b"\n", 0, start) + 1, text=shown, offset=start)
+
+
+def is_test(path: str) -> bool:
+    """Whether a path is that of a test, by the customs of the common languages."""
+    return _TESTS.search(path) is not None
+
+
+def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
+    """What a question's words, names and mentions count in this index."""
+    total = full_text.count
+    often = {
+        word: min((question.prose.get(word, 0) + weights.code * question.code.get(word, 0)) ** 0.5, weights.most_often)
+        + (weights.title if word in question.title else 0.0)
+        for word in {*question.title, *question.prose, *question.code}
+    }
+    rarity = _rarity(full_text.frequencies("content", often), total)
+    # A word that no text has may still be in a path or a name, as the last of them.
+    ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:_MAX_WORDS]
+    words = {word: often[word] for word in ordered}
+    forms = {
+        form: max(weights.variant * words[word] for word in origins)
+        for form, origins in _forms(question.title & words.keys()).items()
+        if form not in often
+    }
+    terms: list[Term] = []
+    known = {**words, **forms}
+    fields: dict[Field, float] = {"content": 1.0, "names": weights.in_names, "path_words": weights.in_path}
+    for field, weight in fields.items():
+        there = full_text.frequencies(field, known)
+        terms += [Term(field=field, word=word, weight=weight * known[word]) for word in known if there[word]]
+    terms += [
+        Term(field="content", word=word, weight=weights.covered_title * rarity[word], flat=True)
+        for word in sorted(question.title & rarity.keys())
+    ]
+    names = sorted(question.names, key=lambda name: (not question.names[name], name))[:_MAX_NAMES]
+    defined = _rarity(full_text.frequencies("names", names), total)
+    terms += [
+        Term(field="names", word=name, weight=weights.defined * rare * (2 if question.names[name] else 1), flat=True)
+        for name, rare in defined.items()
+    ]
+    mentioned = _rarity(_most_exact(full_text, question), total)
+    terms += [
+        Term(field="path_words", word=place, weight=weights.mentioned * rare, flat=True)
+        for place, rare in mentioned.items()
+    ]
+    return Evidence(
+        terms=tuple(terms),
+        words={word: words[word] * rarity[word] for word in words if word in rarity},
+        defined=tuple(sorted(defined, key=lambda name: (-defined[name], name))),
+        mentioned=tuple(sorted(mentioned)),
+    )
+
+
+def _rarity(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
+    """BM25's weight of a word by the number of files that have it; words that none has are left out."""
+    there = {word: files for word, files in frequencies.items() if files}
+    return {word: math.log(1 + max(0.5, total - files + 0.5) / (files + 0.5)) for word, files in there.items()}
+
+
+def _forms(title: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in sorted(title):
+        for form in sorted(variants(word)):
+            found.setdefault(form, []).append(word)
+    return found
+
+
+def _most_exact(full_text: FullText, question: Question) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for ways in question.mentions:
+        there = full_text.frequencies("path_words", ways)
+        found.update(next(([(way, there[way])] for way in ways if there[way]), []))
+    return found
+
+
+def _standing(path: str, weights: Weights, *, with_tests: bool) -> float:
+    """What a file's score is worth: tests, prose and what others wrote say much and decide little."""
+    match _kind(path):
+        case "aside":
+            return weights.aside
+        case "tests":
+            return 1.0 if with_tests else weights.tests
+        case "prose":
+            return weights.prose
+        case _:
+            return 1.0
+
+
+@lru_cache(maxsize=16_384)
+def _kind(path: str) -> str:
+    if _ASIDE.search(path):
+        return "aside"
+    if is_test(path):
+        return "tests"
+    return "prose" if _PROSE.search(path) else "source"
+
+
+def _reasons(full_text: FullText, evidence: Evidence, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    defines: dict[str, list[str]] = {path: [] for path in paths}
+    # The rarest names only: what half of the files define is no reason.
+    for name in evidence.defined[: 2 * _MAX_REASONS]:
+        for hit in full_text.search([Term(field="names", word=name, flat=True)], limit=20):
+            if hit.path in defines:
+                defines[hit.path].append(name)
+    return {path: tuple(_said(path, defines[path], evidence)) for path in paths}
+
+
+def _said(path: str, defines: Sequence[str], evidence: Evidence) -> Iterator[str]:
+    if set(evidence.mentioned) & set(places(path)):
+        yield "mentioned"
+    if defines:
+        yield f"defines {', '.join(defines[:_MAX_REASONS])}"
+    words = sorted({word for word in parts(path) if word in evidence.words}, key=lambda word: -evidence.words[word])
+    if words:
+        yield f"path has {', '.join(words[:_MAX_REASONS])}"

@@ -1,0 +1,333 @@
+"""The `search` operation: exact lines, symbols and their uses, each by its own mode."""
+
+import asyncio
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal as OneOf
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CursorExpired, InvalidArgument
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.index.following import Behind
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.found import Found
+from codeplane.repo.search.hit import Hit, SearchResult, line_hit
+from codeplane.repo.search.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
+from codeplane.repo.search.ranked import hybrid, ranked
+from codeplane.repo.search.scan import Line, Page, scan
+from codeplane.repo.search.scope import Keep, Tests, scope
+from codeplane.repo.search.semantic import semantic
+from codeplane.repo.search.symbols import definitions, symbols
+from codeplane.repo.search.uses import uses
+from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.truth.paths import shown
+
+_COUNT_SEC = 0.02
+_SCAN_SEC = 10.0
+_KEPT_SNAPSHOTS = 8
+_STREAMED = 100
+
+Mode = OneOf[
+    "auto",
+    "literal",
+    "regex",
+    "ranked",
+    "lexical",
+    "symbol",
+    "definitions",
+    "references",
+    "semantic",
+    "hybrid",
+]
+# What looks like a question rather than text that stands somewhere.
+_WORDS = re.compile(r"^[\w'’-]+(?:[\s,]+[\w'’.()-]+){2,}\s*\??$")
+
+
+class SearchRequest(PageRequest, InWorkspace):
+    """What to look for, and where."""
+
+    query: str = Field(min_length=1, max_length=MAX_PATTERN)
+    mode: Mode = Field("auto", description="auto picks by the query's shape")
+    paths: tuple[str, ...] = Field((), description="globs or folders to look in", max_length=100)
+    languages: tuple[str, ...] = Field((), max_length=50)
+    kinds: tuple[str, ...] = Field((), description="of symbols: function, class, method …", max_length=50)
+    tests: Tests = "include"
+    ignore_case: bool = False
+    context: int = Field(0, ge=0, le=10, description="lines before and after")
+    fresh: OneOf["default", "strict"] = Field("default", description="strict walks the disk first")
+
+
+class StreamRequest(SearchRequest):
+    """What to look for, and how much of it."""
+
+    most: int = Field(1000, ge=1, le=100_000, description="lines in all")
+
+
+class SearchOperations:
+    """Search over the published state of the repository."""
+
+    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
+        self._root = root
+        self._knowledge = knowledge
+        self._cursors = cursors
+        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+
+    @operation("search", risk=Risk.READ, toolset="core")
+    async def search(self, call: Call, request: SearchRequest) -> SearchResult:
+        """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; files by a question or issue text
+        (hybrid, ranked by words, semantic by meaning); definitions of a name (also Class.method, path:line),
+        references to one (by certainty), symbol (parts of names).
+
+        auto is literal or regex by the query's shape, and ranks when that finds nothing; it says what it took.
+        """
+        started = time.monotonic()
+        fresh = await self._knowledge.fresh()
+        mode = {"auto": _shape(request.query), "lexical": "ranked"}.get(request.mode, request.mode)
+        keep = scope(request.paths, request.languages, request.tests, self._root)
+        place = f"search:{call.task.session_id if call.task else ''}:{_words(request)}"
+        resumed = self._resume(request.cursor, place) if request.cursor else None
+        if resumed is not None:
+            # What auto picked for the first page holds for all of them.
+            mode = str(resumed[1]["mode"])
+        asked = _Asked(request=request, mode=mode, keep=keep, scope=place, resumed=resumed)
+        answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
+        if request.mode == "auto" and not answer.total and mode == "literal":
+            ranking = replace(asked, mode="hybrid" if _WORDS.match(request.query) else "symbol")
+            second = await self._listed(fresh, ranking)
+            if second.hits:
+                asked, answer = ranking, second
+        if keep is not None and not answer.hits and not any(map(keep, answer.snapshot.files)):
+            call.warn(f"no file matches {_scoped(request)}")
+        freshness = fresh.of(answer.snapshot, answer.stale)
+        return SearchResult(
+            mode=asked.mode,
+            results=answer.hits,
+            pagination=Pagination(next_cursor=answer.cursor, total_estimate=answer.total),
+            total=answer.total,
+            total_is_exact=answer.exact,
+            files=answer.files,
+            epoch=answer.snapshot.epoch,
+            commit=answer.snapshot.commit,
+            verified_sec_ago=freshness.verified_sec_ago,
+            tiers=answer.found.tiers if answer.found else None,
+            of=answer.found.of if answer.found else (),
+            model=answer.found.model if answer.found else None,
+            partial=answer.partial,
+            stale=freshness.stale,
+            query_time_ms=round((time.monotonic() - started) * 1000, 2),
+        )
+
+    @operation("search.stream", risk=Risk.READ)
+    async def stream(self, call: Call, request: StreamRequest) -> AsyncIterator[SearchResult]:
+        """The pages of a search one after the other, the first as soon as it is there."""
+        left = request.most
+        page: SearchRequest = request
+        while left > 0:
+            found = await self.search(call, page)
+            yield found
+            left -= len(found.results)
+            cursor = found.pagination.next_cursor
+            if cursor is None or not found.results:
+                return
+            page = page.model_copy(update={"cursor": cursor, "limit": min(_STREAMED, max(left, 1))})
+
+    async def _exact(self, fresh: Fresh, asked: "_Asked") -> "_Answer":
+        """A page of matching lines, found by sweeping the text."""
+        request = asked.request
+        pattern = _pattern(request, asked.mode)
+        stale: tuple[str, ...] = ()
+        counted = 0
+        if asked.resumed is not None:
+            snapshot, state = asked.resumed
+            counted = int(str(state["seen"]))
+            after = (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"])))
+            page = await _scan(snapshot, pattern, request, asked.keep, after)
+        else:
+            snapshot, page, stale = await _scan_fresh(fresh, pattern, asked)
+        cursor = None
+        if page.seen > len(page.lines):
+            last = page.lines[-1]
+            place: JsonObject = {"path": os.fsencode(last.known.path).decode("latin-1"), "line": last.number}
+            cursor = self._issue(snapshot, asked, {**place, "seen": counted + len(page.lines)})
+        return _Answer(
+            snapshot=snapshot,
+            hits=await asyncio.to_thread(_line_hits, snapshot, page.lines, request.context),
+            total=counted + page.seen,
+            exact=page.complete,
+            files=page.files,
+            cursor=cursor,
+            stale=stale,
+        )
+
+    async def _listed(self, fresh: Fresh, asked: "_Asked") -> "_Answer":
+        """A page of what a mode lists; the files shown are looked at again before it leaves."""
+        request = asked.request
+        first = 0
+        stale: tuple[str, ...] = ()
+        if asked.resumed is not None:
+            snapshot, state = asked.resumed
+            first = int(str(state["first"]))
+            found, behind = await self._found(snapshot, asked)
+        else:
+            snapshot = await fresh.snapshot(strict=request.fresh == "strict")
+            for _ in range(fresh.looks):
+                found, behind = await self._found(snapshot, asked)
+                paths = {place.path for place in found.places[: request.limit]} | found.missing
+                newer = await fresh.recheck(snapshot, paths)
+                if newer is None:
+                    break
+                snapshot = newer
+            else:
+                stale = tuple(sorted(map(shown, paths)))
+        places = found.places[first : first + request.limit]
+        cursor = None
+        if first + len(places) < len(found.places):
+            cursor = self._issue(snapshot, asked, {"first": first + len(places)})
+        return _Answer(
+            snapshot=snapshot,
+            hits=await asyncio.to_thread(lambda: tuple(one.hit(snapshot, request.context) for one in places)),
+            total=found.total,
+            exact=found.exact and not behind.files,
+            files=len({place.path for place in found.places}),
+            cursor=cursor,
+            stale=stale,
+            found=found,
+            partial=behind.line() or found.partial,
+        )
+
+    async def _found(self, snapshot: Snapshot, asked: "_Asked") -> tuple[Found, Behind]:
+        behind = await self._knowledge.behind(snapshot)
+        if asked.mode == "semantic":
+            await self._knowledge.filled()
+        return await asyncio.to_thread(self._by_mode, snapshot, asked), behind
+
+    def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> Found:
+        request, store = asked.request, self._knowledge.store
+        if asked.mode == "definitions":
+            return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+        if asked.mode == "symbol":
+            return symbols(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+        if asked.mode == "ranked":
+            return ranked(snapshot, self._knowledge.text, request.query, keep=asked.keep, tests=request.tests)
+        if asked.mode == "hybrid":
+            text, vectors = self._knowledge.text, self._knowledge.vectors
+            return hybrid(snapshot, text, vectors, request.query, keep=asked.keep, tests=request.tests)
+        if asked.mode == "semantic":
+            if self._knowledge.vectors is None:
+                raise InvalidArgument("semantic search is switched off", hint="set embeddings.model, or use mode=auto")
+            return semantic(snapshot, self._knowledge.vectors, request.query, keep=asked.keep)
+        world = World(snapshot, store, self._knowledge.modules)
+        return uses(world, store, request.query, keep=asked.keep)
+
+    def _issue(self, snapshot: Snapshot, asked: "_Asked", state: JsonObject) -> str:
+        self._snapshots[snapshot.epoch] = snapshot
+        self._snapshots.move_to_end(snapshot.epoch)
+        while len(self._snapshots) > _KEPT_SNAPSHOTS:
+            self._snapshots.popitem(last=False)
+        return self._cursors.issue(scope=asked.scope, state={"epoch": snapshot.epoch, "mode": asked.mode, **state})
+
+    def _resume(self, cursor: str, scope: str) -> tuple[Snapshot, JsonObject]:
+        state = self._cursors.open(cursor, scope=scope)
+        snapshot = self._snapshots.get(int(str(state["epoch"])))
+        if snapshot is None:
+            raise CursorExpired("the state this cursor speaks of is no longer held")
+        return snapshot, state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    request: SearchRequest
+    mode: str
+    keep: Keep | None
+    scope: str
+    resumed: tuple[Snapshot, JsonObject] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    snapshot: Snapshot
+    hits: tuple[Hit, ...]
+    total: int
+    exact: bool
+    files: int
+    cursor: str | None
+    stale: tuple[str, ...]
+    found: Found | None = None
+    partial: str | None = None
+
+
+async def _scan_fresh(fresh: Fresh, pattern: Pattern, asked: _Asked) -> tuple[Snapshot, Page, tuple[str, ...]]:
+    """Search, look whether the files found are still as they were, and search again if not."""
+    snapshot = await fresh.snapshot(strict=asked.request.fresh == "strict")
+    for _ in range(fresh.looks):
+        page = await _scan(snapshot, pattern, asked.request, asked.keep, None)
+        paths = {line.known.path for line in page.lines}
+        newer = await fresh.recheck(snapshot, paths)
+        if newer is None:
+            return snapshot, page, ()
+        snapshot = newer
+    return snapshot, page, tuple(sorted(map(shown, paths)))
+
+
+async def _scan(
+    snapshot: Snapshot, pattern: Pattern, request: SearchRequest, keep: Keep | None, after: tuple[str, int] | None
+) -> Page:
+    deadline = time.monotonic() + _SCAN_SEC
+    return await asyncio.to_thread(
+        scan,
+        snapshot,
+        pattern,
+        keep=keep,
+        after=after,
+        limit=request.limit,
+        count_for_sec=_COUNT_SEC,
+        deadline=deadline,
+    )
+
+
+def _shape(query: str) -> str:
+    return "regex" if looks_like_regex(query) else "literal"
+
+
+def _pattern(request: SearchRequest, mode: str) -> Pattern:
+    if mode == "regex":
+        return Regex(request.query, ignore_case=request.ignore_case)
+    return literal_ignoring_case(request.query) if request.ignore_case else Literal(request.query)
+
+
+def _scoped(request: SearchRequest) -> str:
+    said = {"paths": list(request.paths), "languages": list(request.languages), "tests": request.tests}
+    return " ".join(f"{name}={value}" for name, value in said.items() if value and value != "include")
+
+
+def _words(request: SearchRequest) -> str:
+    return digest(canonical(request.model_dump(mode="json", exclude={"cursor", "limit", "context", "fresh"})))
+
+
+def _line_hits(snapshot: Snapshot, lines: Iterable[Line], context: int) -> tuple[Hit, ...]:
+    return tuple(
+        line_hit(
+            snapshot,
+            line.known,
+            number=line.number,
+            start=line.start,
+            end=line.end,
+            spans=line.spans,
+            context=context,
+        )
+        for line in lines
+    )

@@ -1,0 +1,201 @@
+"""Definitions by name, by a part of it, by place and by id."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from codeplane.kernel.errors import NotFound
+from codeplane.repo.facts.model import Definition
+from codeplane.repo.index.facts import FactStore, Symbol
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.found import Found, Place
+from codeplane.repo.search.hit import SymbolInfo
+from codeplane.repo.search.scope import Keep, is_test
+from codeplane.repo.truth.paths import shown
+
+_LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+_UID = re.compile(r"^[0-9a-f]{16}$")
+_MAX_NAMED = 1000
+_MAX_NAMES = 300
+_IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A symbol that was asked for: where it is bound, and one definition of it."""
+
+    bound: Bound
+    symbol: Symbol | None
+    definition: Definition | None
+
+    def line(self) -> str:
+        """How it is named in an answer."""
+        if self.symbol is None:
+            return f"{self.bound.name} in {shown(self.bound.file)}"
+        return f"{self.symbol.kind} {self.symbol.path} ({shown(self.symbol.file)}:{self.symbol.line})"
+
+
+def definitions(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
+    """The definitions a name, a dotted name, a place or an id stands for."""
+    found = _live(snapshot, _asked(store, query), keep, kinds)
+    return Found(places=[place_of(store, one) for one in found], total=len(found))
+
+
+def symbols(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
+    """Definitions whose name is, begins with, contains, or abbreviates what was asked for, best first."""
+    wanted = re.split(r"::|[.#]", query.strip())[-1]
+    ranked = sorted(
+        ((score, name) for name in store.all_names() if (score := _likeness(wanted, name)) > 0),
+        key=lambda one: (-one[0], len(one[1]), one[1]),
+    )
+    places: list[Place] = []
+    for score, name in ranked[:_MAX_NAMES]:
+        for one in _live(snapshot, store.named(name, limit=_MAX_NAMED), keep, kinds):
+            place = place_of(store, one)
+            places.append(
+                Place(
+                    path=place.path,
+                    offset=place.offset,
+                    length=place.length,
+                    score=score,
+                    match_type="exact" if name == wanted else "fuzzy",
+                    symbol=place.symbol,
+                )
+            )
+    return Found(places=places, total=len(places), exact=len(ranked) <= _MAX_NAMES)
+
+
+def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = None) -> list[Target]:
+    """The symbols a question is about; a place may name a use, which leads to what it means."""
+    location = _LOCATION.match(query)
+    if location and world.snapshot.files.get(location["path"]) is not None:
+        column = int(location["column"]) if location["column"] else None
+        return _at(world, store, location["path"], int(location["line"]), column)
+    found: dict[Bound, Target] = {}
+    for one in _live(world.snapshot, _asked(store, query), keep, ()):
+        facts = world.facts(one.file)
+        if facts is None or one.position >= len(facts.definitions):
+            continue
+        definition = facts.definitions[one.position]
+        bound = Bound(one.file, definition.scope, definition.name)
+        found.setdefault(bound, Target(bound=bound, symbol=one, definition=definition))
+    return list(found.values())
+
+
+def place_of(store: FactStore, one: Symbol) -> Place:
+    """Where a definition's name stands."""
+    facts = store.facts(one.file, one.digest)
+    definition = facts.definitions[one.position] if facts and one.position < len(facts.definitions) else None
+    return Place(
+        path=one.file,
+        offset=definition.name_at if definition else 0,
+        length=len(one.name.encode()) if definition else 0,
+        symbol=info(one),
+    )
+
+
+def info(one: Symbol) -> SymbolInfo:
+    """A definition in the words of an answer."""
+    return SymbolInfo(name=one.name, kind=one.kind, container=one.path.rpartition(".")[0] or None, id=one.uid)
+
+
+def _asked(store: FactStore, query: str) -> list[Symbol]:
+    """By id, by name, or by the end of a dotted name."""
+    query = query.strip()
+    if _UID.match(query):
+        found = store.with_uid(query)
+        if found is not None:
+            return [found]
+    location = _LOCATION.match(query)
+    if location:
+        line = int(location["line"])
+        inside = [one for one in store.in_file(location["path"], limit=10_000) if one.line == line]
+        if inside:
+            return inside
+    parts = [part for part in re.split(r"::|[.#]", query.removesuffix("()")) if part]
+    if not parts:
+        return []
+    named = store.named(parts[-1], limit=_MAX_NAMED)
+    return [one for one in named if _ends_with(one, parts)] if len(parts) > 1 else named
+
+
+def _ends_with(one: Symbol, parts: Sequence[str]) -> bool:
+    """Whether a dotted name leads to a definition: its own path first, then its module's."""
+    whole = [*re.split(r"[/.]", one.file.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index"))]
+    whole += one.path.split(".")
+    return whole[-len(parts) :] == list(parts)
+
+
+def _live(snapshot: Snapshot, found: Iterable[Symbol], keep: Keep | None, kinds: Sequence[str]) -> list[Symbol]:
+    """Those whose file is as the snapshot knows it and which are asked for; tests last."""
+    chosen = [
+        one
+        for one in found
+        if (known := snapshot.files.get(one.file)) is not None
+        and known.digest == one.digest
+        and (keep is None or keep(one.file))
+        and (not kinds or one.kind in kinds)
+    ]
+    return sorted(chosen, key=lambda one: is_test(one.file))
+
+
+def _at(world: World, store: FactStore, path: str, line: int, column: int | None) -> list[Target]:
+    facts, text = world.facts(path), world.text(path)
+    if facts is None:
+        raise NotFound(f"{shown(path)} has no parsed symbols", hint="search for the name instead")
+    start = 0
+    for _ in range(line - 1):
+        start = text.find(b"\n", start) + 1
+        if start == 0:
+            raise NotFound(f"{shown(path)} has no line {line}", hint="lines count from 1")
+    end = text.find(b"\n", start)
+    end = len(text) if end < 0 else end
+    on_line = [one for one in facts.definitions if start <= one.name_at < end]
+    if column is None:
+        wanted = on_line[:1]
+        if not wanted:
+            raise NotFound(f"nothing is defined at {shown(path)}:{line}", hint="add the column: path:line:column")
+        return [_target(store, world, Bound(path, wanted[0].scope, wanted[0].name))]
+    at = start + len(text[start:end].decode("utf-8", "replace")[: column - 1].encode())
+    for match in _IDENTIFIER.finditer(text, start, end):
+        if match.start() <= at <= match.end():
+            name = match[0].decode("utf-8", "replace")
+            for one in on_line:
+                if one.name_at == match.start():
+                    return [_target(store, world, Bound(path, one.scope, one.name))]
+            meaning = Resolver(world).at(path, match.start(), name)
+            return [_target(store, world, one) for one in meaning.entities if isinstance(one, Bound)]
+    raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
+
+
+def _target(store: FactStore, world: World, bound: Bound) -> Target:
+    facts = world.facts(bound.file)
+    positions = facts.declared.get((bound.scope, bound.name), []) if facts else []
+    inside = {one.position: one for one in store.in_file(bound.file, limit=100_000)} if positions else {}
+    for position in positions:
+        if facts is not None and position in inside:
+            return Target(bound=bound, symbol=inside[position], definition=facts.definitions[position])
+    return Target(bound=bound, symbol=None, definition=None)
+
+
+def _likeness(wanted: str, name: str) -> float:
+    if name == wanted:
+        return 1.0
+    low, asked = name.lower(), wanted.lower()
+    if low == asked:
+        return 0.95
+    if low.startswith(asked):
+        return 0.8
+    if asked in low:
+        return 0.6
+    flat, plain = low.replace("_", ""), asked.replace("_", "")
+    if plain and plain in flat:
+        return 0.5
+    return 0.4 if len(asked) > 1 and asked == _initials(name) else 0.0
+
+
+def _initials(name: str) -> str:
+    return "".join(part[0] for part in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name) if part).lower()

@@ -1,0 +1,1 @@
+"""Further workspaces: folders and clones that can be asked about beside the repository itself."""

@@ -1,0 +1,184 @@
+"""The repository operations over one root: those of the serving workspace, and those of every attached one."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.adapters.disk import replace_file
+from codeplane.adapters.git_cli import GitCli
+from codeplane.adapters.git_clone import GitClone
+from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.watchfiles_watcher import Watcher
+from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import Config, EmbeddingsConfig
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import EventLog
+from codeplane.kernel.workspace import Workspace
+from codeplane.observe.logs import Logs
+from codeplane.repo.contexts.service import ContextOperations
+from codeplane.repo.explain.explain import ExplainOperations
+from codeplane.repo.fact_queries.operations import FactOperations
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower
+from codeplane.repo.index.fulltext import FullText
+from codeplane.repo.index.indexer import Indexer
+from codeplane.repo.index.parsers import Parsers
+from codeplane.repo.index.portable import PortableOperations
+from codeplane.repo.index.service import STREAM, IndexService
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.overview.map_repo import MapOperations
+from codeplane.repo.reading.list_dir import ListOperations
+from codeplane.repo.reading.read import ReadOperations
+from codeplane.repo.resolve.world import SharedModules
+from codeplane.repo.search.search import SearchOperations
+from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.vectors.chosen import embedder
+from codeplane.repo.vectors.filler import Filler
+from codeplane.repo.workspaces.folders import Folders
+from codeplane.repo.workspaces.leases import Leases
+from codeplane.repo.workspaces.operations import WorkspaceOperations
+from codeplane.repo.workspaces.register import Attached, Register
+from codeplane.repo.workspaces.workspaces import CHECKOUT, Workspaces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What every workspace of one CodePlane uses."""
+
+    config: Config
+    log: EventLog
+    clock: Clock
+    logs: Logs
+    cursors: Cursors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A root with its index and the operations that answer from it."""
+
+    index: IndexService
+    contexts: ContextOperations
+    operations: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """An attached workspace that somebody has asked about."""
+
+    repository: Repository
+    catalogue: Catalogue
+    leases: Leases
+
+    def state(self, call: Call) -> JsonObject:
+        return self.repository.index.state(call)
+
+    async def stop(self) -> None:
+        await self.leases.close()
+        await self.repository.index.stop()
+
+
+def repository(
+    shared: Shared, *, root: Path, home: Path, exports: Path, repo: GitRepo, stream: str = STREAM
+) -> Repository:
+    """Build the operations over a root; the index is kept in `home`, and nothing is written anywhere else."""
+    index = _index(shared, root, home, repo, stream)
+    knowledge = Knowledge(
+        fresh=index.ready,
+        behind=index.behind,
+        filled=index.filled,
+        store=index.store,
+        text=index.text,
+        modules=SharedModules(),
+        vectors=index.vectors,
+    )
+    contexts = ContextOperations(home=home, root=root, fresh=index.ready, parsers=index.parsers)
+    max_file_bytes = shared.config.index.max_file_bytes
+    return Repository(
+        index=index,
+        contexts=contexts,
+        operations=(
+            index,
+            PortableOperations(index=index, folder=exports),
+            contexts,
+            SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge),
+            MapOperations(root=root, knowledge=knowledge),
+            ExplainOperations(knowledge=knowledge),
+            ListOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            FactOperations(root=root, knowledge=knowledge),
+        ),
+    )
+
+
+def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, WorkspaceOperations]:
+    """The further workspaces of a serving one, and the operations that attach and detach them."""
+    config = shared.config.workspaces
+    said = shared.logs.logger("workspaces")
+    folder = workspace.workspaces.resolve()
+    folders = Folders(serving=workspace.root.resolve(), home=Path.home().resolve(), roots=config.roots)
+
+    def opened(attached: Attached, home: Path) -> _Opened:
+        built = repository(
+            shared,
+            root=attached.root,
+            home=home,
+            exports=workspace.exports / attached.name,
+            repo=GitRepo(attached.root),
+            stream=f"{STREAM}/{attached.name}",
+        )
+        leases = Leases()
+        return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)
+
+    register = Register(
+        workspace.attached,
+        write=replace_file,
+        clone_at=lambda name: folder / name / CHECKOUT,
+        refuse=folders.refuse,
+        said=lambda event, facts: said.warning(event, **facts),
+    )
+    found = Workspaces(folder=folder, register=register, opened=opened)
+    cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec)
+    operations = WorkspaceOperations(workspaces=found, folders=folders, cloner=cloner, max_attached=config.max_attached)
+    return found, operations
+
+
+def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -> IndexService:
+    config = shared.config.index
+    said = shared.logs.logger("index")
+    return IndexService(
+        indexer=lambda published: Indexer(
+            root=root,
+            home=home,
+            git_at=GitCli,
+            repo=repo,
+            clock=shared.clock,
+            max_file_bytes=config.max_file_bytes,
+            published=published,
+        ),
+        fresh=lambda indexer: Fresh(indexer=indexer, clock=shared.clock, verify_after_sec=config.verify_after_sec),
+        follower=lambda told: Follower(
+            facts=FactStore(home / "facts.db"),
+            text=FullText(home / "tantivy"),
+            parsers=Parsers(
+                processes=config.processes or min(os.cpu_count() or 1, 4), memory_bytes=config.memory_mb * 1024 * 1024
+            ),
+            told=told,
+        ),
+        vectors=_vectors(home, shared.config.embeddings),
+        watcher=Watcher(root) if config.watch else None,
+        log=shared.log,
+        wait_sec=config.wait_sec,
+        said=lambda event, facts: said.warning(event, **facts),
+        stream=stream,
+    )
+
+
+def _vectors(home: Path, config: EmbeddingsConfig) -> Callable[[FactStore], Filler] | None:
+    if config.model == "none":
+        return None
+    key = os.environ.get(config.key_variable) if config.key_variable else None
+    return lambda store: Filler(home / "vectors", embedder=lambda: embedder(config, key=key), facts=store.facts)

@@ -1,0 +1,109 @@
+"""`explain_symbol` through the door: one symbol in one answer, several as a choice, none with what is near."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+from tests.repo.shop import SHOP
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "shop", SHOP)
+
+
+def explanation(envelope: JsonObject) -> JsonObject:
+    found = result(envelope)["explanation"]
+    assert isinstance(found, dict), envelope["text"]
+    return found
+
+
+def test_a_class_with_all_that_is_worth_knowing(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="ShoppingCart")
+        found, text = explanation(envelope), str(envelope["text"])
+        assert (found["kind"], found["path"], found["line"], found["end_line"]) == ("class", "shop/cart.py", 11, 29)
+        assert found["signature"] == "class ShoppingCart(BaseBasket)"
+        assert found["doc"] == "Holds what a customer wants."
+        assert found["bases"] == ["BaseBasket (shop/cart.py:6)"]
+        members = found["members"]
+        assert isinstance(members, list)
+        assert [one["name"] for one in members] == ["grand_total", "save", "items", "__init__", "_hidden"]
+        references = found["references"]
+        assert isinstance(references, dict)
+        assert references["tiers"] == {"STRONG": 5}
+        assert references["tests"] == {"tests/test_cart.py": 2}
+        assert "shop/cli.py\n  1: from shop.cart import ShoppingCart\n  6: cart = ShoppingCart()" in text
+        assert "tests: tests/test_cart.py 2" in text
+        assert len(text) <= 4_000
+
+    with_plane(root, body)
+
+
+def test_every_way_to_name_a_symbol(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        method = explanation(await ask("explain_symbol", symbol="ShoppingCart.save"))
+        assert (method["qualified_name"], method["container"]) == ("ShoppingCart.save", "ShoppingCart")
+        same = [
+            await ask("explain_symbol", symbol=name)
+            for name in (method["id"], "shop/cart.py:25", "./shop/cart.py:25:10", "shop.cart.ShoppingCart.save")
+        ]
+        assert [explanation(one)["id"] for one in same] == [method["id"]] * 4
+        # A use leads to what it means.
+        used = explanation(await ask("explain_symbol", symbol="shop/cli.py:6:12"))
+        assert used["qualified_name"] == "ShoppingCart"
+        local = explanation(await ask("explain_symbol", symbol="shop/cli.py:6:5"))
+        assert (local["kind"], local["name"], local["line"]) == ("name", "cart", 6)
+        typescript = explanation(await ask("explain_symbol", symbol="drawPage"))
+        assert typescript["doc"] == "Draws the page."
+
+    with_plane(root, body)
+
+
+def test_a_name_that_several_have_is_never_guessed(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="save")
+        found = result(envelope)
+        assert found["explanation"] is None
+        candidates = found["candidates"]
+        assert isinstance(candidates, list)
+        assert [one["qualified_name"] for one in candidates] == ["ShoppingCart.save", "MoneyAmount.save"]
+        assert all(str(one["id"]) in str(envelope["text"]) for one in candidates)
+        # Others in tests alone leave no doubt, and are mentioned.
+        envelope = await ask("explain_symbol", symbol="render_invoice")
+        assert explanation(envelope)["path"] == "shop/report/pdf.py"
+        assert "1 more of this name in tests" in str(envelope["text"])
+
+    with_plane(root, body)
+
+
+def test_what_is_not_there_is_said_with_what_is_near(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for symbol, near in (("ShopingCart", "ShoppingCart"), ("Cart.grand_totl", "grand_total")):
+            error = (await ask("explain_symbol", symbol=symbol))["error"]
+            assert isinstance(error, dict)
+            assert error["error"] == "NOT_FOUND" and near in str(error["hint"])
+        nothing = (await ask("explain_symbol", symbol="shop/cart.py:4"))["error"]
+        assert isinstance(nothing, dict) and nothing["error"] == "NOT_FOUND"
+        refused = (await ask("explain_symbol", symbol=""))["error"]
+        assert isinstance(refused, dict) and refused["error"] == "INVALID_ARGUMENT"
+
+    with_plane(root, body)
+
+
+def test_a_large_class_stays_within_the_budget(tmp_path: Path) -> None:
+    methods = "".join(f"    def method_number_{n}(self, argument_{n}=None):\n        pass\n" for n in range(300))
+    uses = "from big import Big\n" + "Big()\n" * 300
+    root = make_repo(tmp_path / "big", {"big.py": f"class Big:\n{methods}", "use.py": uses})
+
+    async def body(ask: Ask) -> None:
+        for budget in (1_000, 4_000):
+            text = str((await ask("explain_symbol", symbol="Big", budget=budget))["text"])
+            assert len(text) <= budget
+            assert "members (300)" in text and "references: 301 in 1 files: 301 strong" in text
+            assert "more" in text
+
+    with_plane(root, body)

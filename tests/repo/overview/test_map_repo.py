@@ -1,0 +1,112 @@
+"""`map_repo` through the door: what a newcomer sees, what a focus changes, and that the budget holds."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+from tests.repo.shop import SHOP
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "shop", SHOP)
+
+
+def mapped(found: JsonObject) -> list[str]:
+    files = found["map"]
+    assert isinstance(files, list)
+    return [one["path"] for one in files]
+
+
+def test_the_plain_answer_is_what_a_newcomer_needs(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("map_repo")
+        found, text = result(envelope), str(envelope["text"])
+        assert len(text) <= 6_000
+        assert text.startswith("languages: python 6 ")
+        assert "shop = shop.cli:main (pyproject.toml)" in text
+        assert "shop/cli.py:5 function main" in text
+        assert "tests: 1 files: tests/ 1" in text
+        assert "  shop/ 5: report 1" in text
+        assert "shop/cart.py\n" in text and "class ShoppingCart(BaseBasket)" in text
+        # What most files use comes first, and tests do not crowd it out.
+        assert mapped(found)[0] == "shop/money.py"
+        assert not {"README.md", "pyproject.toml"} & set(mapped(found))
+        assert "epoch 1" in text
+        assert {"structure", "languages", "entry_points", "test_layout"} <= found.keys()
+        structure = found["structure"]
+        assert isinstance(structure, dict)
+        assert structure["file_count"] == len(SHOP)
+        assert "dependencies" not in found or found["dependencies"] is None
+
+    with_plane(root, body)
+
+
+def test_a_focus_brings_up_what_it_speaks_of_and_one_that_says_nothing_is_told(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for focus in ("render_invoice", "the invoice is rendered twice", ["shop/report/pdf.py"], "shop/report/"):
+            found = result(await ask("map_repo", focus=focus, include=["languages"]))
+            assert mapped(found)[0] == "shop/report/pdf.py", focus
+        about_tests = result(await ask("map_repo", focus="tests/test_cart.py", include=["languages"]))
+        assert mapped(about_tests)[0] == "tests/test_cart.py"
+        envelope = await ask("map_repo", focus="zzyzx")
+        assert "nothing here is called" in str(envelope)
+        assert mapped(result(envelope))[0] == "shop/money.py"
+
+    with_plane(root, body)
+
+
+def test_parts_on_request(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("map_repo", include=["dependencies", "public_api"])
+        found = result(envelope)
+        dependencies, public = found["dependencies"], found["public_api"]
+        assert isinstance(dependencies, dict) and isinstance(public, list)
+        assert dependencies["external_modules"] == ["requests"]
+        assert dependencies["import_count"] == 7
+        (given,) = public
+        assert (given["name"], given["path"], given["certainty"]) == ("ShoppingCart", "shop/__init__.py", "CERTAIN")
+        explained = result(await ask("explain_symbol", symbol=given["def_uid"]))["explanation"]
+        assert isinstance(explained, dict) and explained["path"] == "shop/cart.py"
+        assert "languages" not in str(envelope["text"])
+        shallow = result(await ask("map_repo", include="structure", depth=1))["structure"]
+        assert isinstance(shallow, dict) and isinstance(shallow["tree"], list)
+        assert [one["name"] for one in shallow["tree"]] == ["shop", "tests", "web", "README.md", "pyproject.toml"]
+        assert all(one.get("children") is None for one in shallow["tree"])
+
+    with_plane(root, body)
+
+
+def test_the_budget_holds_and_what_is_cut_is_said(tmp_path: Path) -> None:
+    files = {f"pkg{n}/module_{n}.py": f"class Thing{n}Maker:\n    pass\n\nThing{n}Maker()\n" for n in range(60)}
+    files["all.py"] = "".join(f"from pkg{n}.module_{n} import Thing{n}Maker\n" for n in range(60))
+    root = make_repo(tmp_path / "many", files)
+
+    async def body(ask: Ask) -> None:
+        for budget in (500, 1_000, 3_000):
+            text = str((await ask("map_repo", budget=budget))["text"])
+            assert len(text) <= budget
+            assert "of 61 code files shown" in text
+        assert "do not fit; raise budget" in str((await ask("map_repo", budget=500))["text"])
+        for wrong in ({"budget": 100}, {"budget": 1_000_000}, {"depth": 99}, {"include": ["secrets"]}):
+            refused = (await ask("map_repo", **wrong))["error"]
+            assert isinstance(refused, dict) and refused["error"] == "INVALID_ARGUMENT"
+
+    with_plane(root, body)
+
+
+def test_the_map_follows_the_files(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        assert "class RefundDesk" not in str((await ask("map_repo"))["text"])
+        (root / "shop/refund.py").write_text("class RefundDesk:\n    pass\n")
+        (root / "shop/cli.py").write_text("from shop.refund import RefundDesk\nRefundDesk()\n")
+        (root / "shop/money.py").unlink()
+        await ask("search", query="RefundDesk", fresh="strict")
+        text = str((await ask("map_repo"))["text"])
+        assert "class RefundDesk" in text
+        assert "shop/money.py" not in text
+
+    with_plane(root, body)

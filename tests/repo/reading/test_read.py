@@ -1,0 +1,148 @@
+"""`read_files` through the door: ranges, bounds, encodings, and paths that stay inside."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from codeplane.repo.reading.read import MAX_BYTES, MAX_LINES
+from tests.harness import make_repo
+from tests.repo.asking import Ask, result, with_plane
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    lines = "".join(f"line {number}\n" for number in range(1, 51))
+    return make_repo(tmp_path / "repo", {"a.txt": lines, "sub/b.txt": "no newline at end", "empty.txt": ""})
+
+
+def files(envelope: JsonObject) -> list[dict[str, object]]:
+    found = result(envelope)["files"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_whole_files_ranges_and_several_at_once(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (whole,) = files(await ask("read_files", path="sub/b.txt"))
+        assert (whole["content"], whole["line_count"]) == ("no newline at end", 1)
+        first, second = files(await ask("read_files", paths=["a.txt:10-12", "sub/b.txt"]))
+        assert first["content"] == "line 10\nline 11\nline 12\n"
+        assert second["content"] == "no newline at end"
+        (one,) = files(await ask("read_files", ranges=[{"path": "a.txt", "start_line": 49}]))
+        assert one["content"] == "line 49\nline 50\n"
+        (empty,) = files(await ask("read_files", paths="empty.txt"))
+        assert (empty["content"], empty["line_count"]) == ("", 0)
+
+    with_plane(root, body)
+
+
+def test_it_reads_the_disk_as_it_is_now(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (root / "a.txt").write_text("changed a moment ago\n")
+        (found,) = files(await ask("read_files", paths="a.txt"))
+        assert found["content"] == "changed a moment ago\n"
+
+    with_plane(root, body)
+
+
+def test_too_much_is_cut_and_says_what_to_read_next(root: Path) -> None:
+    (root / "many.txt").write_text("x\n" * (MAX_LINES + 500))
+    (root / "wide.txt").write_text(("y" * 999 + "\n") * 200)
+    (root / "one.txt").write_text("z" * (MAX_BYTES * 2))
+
+    async def body(ask: Ask) -> None:
+        (many,) = files(await ask("read_files", paths="many.txt"))
+        assert (many["end"], many["truncated"]) == (MAX_LINES, True)
+        assert many["next_range"] == f"many.txt:{MAX_LINES + 1}-{MAX_LINES + 500}"
+        (rest,) = files(await ask("read_files", paths=[str(many["next_range"])]))
+        assert (rest["start"], rest["end"], rest["truncated"]) == (MAX_LINES + 1, MAX_LINES + 500, False)
+        (wide,) = files(await ask("read_files", paths="wide.txt"))
+        assert len(str(wide["content"])) <= MAX_BYTES and wide["truncated"]
+        envelope = await ask("read_files", paths="one.txt")
+        (one,) = files(envelope)
+        assert len(str(one["content"])) == MAX_BYTES
+
+    with_plane(root, body)
+
+
+def test_encodings_are_said(root: Path) -> None:
+    (root / "latin.txt").write_bytes("café\n".encode("latin-1"))
+    (root / "bom.txt").write_bytes(b"\xef\xbb\xbfhello\n")
+
+    async def body(ask: Ask) -> None:
+        latin, bom = files(await ask("read_files", paths=["latin.txt", "bom.txt"]))
+        assert latin["content"] == "café\n" and "latin-1" in str(latin["encoding"])
+        assert (bom["content"], bom["encoding"]) == ("hello\n", "utf-8-sig")
+
+    with_plane(root, body)
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("../outside.txt", "PATH_DENIED"),
+        ("/etc/passwd", "PATH_DENIED"),
+        (".git/config", "PATH_DENIED"),
+        (".codeplane/owner.token", "PATH_DENIED"),
+        ("sub/../.codeplane/owner.token", "PATH_DENIED"),
+        ("way/out", "PATH_DENIED"),
+        ("way/secret.txt", "PATH_DENIED"),
+        ("home/owner.token", "PATH_DENIED"),
+        ("nothing.txt", "NOT_FOUND"),
+        ("blob.bin", "NOT_FOUND"),
+        ("pipe", "NOT_FOUND"),
+        ("sub", "NOT_FOUND"),
+        ("a.txt:5-2", "INVALID_ARGUMENT"),
+        ("nul\0byte", "PATH_DENIED"),
+    ],
+)
+def test_what_may_not_or_cannot_be_read_is_refused(root: Path, tmp_path: Path, path: str, error: str) -> None:
+    (tmp_path / "secret.txt").write_text("outside")
+    (root / "way").symlink_to(tmp_path)
+    (root / "home").symlink_to(root / ".codeplane")
+    (root / "blob.bin").write_bytes(b"a\0b")
+    os.mkfifo(root / "pipe")
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("read_files", paths=[path])
+        assert envelope["error"]["error"] == error  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)
+
+
+def test_one_bad_path_among_several_does_not_spoil_the_rest(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        good, bad = files(await ask("read_files", paths=["sub/b.txt", "nothing.txt"]))
+        assert good["content"] == "no newline at end"
+        assert "NOT_FOUND" in str(bad["error"])
+
+    with_plane(root, body)
+
+
+def test_absolute_paths_open_ranges_and_lines_that_are_not_there(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (absolute,) = files(await ask("read_files", paths=[str(root.resolve() / "sub/b.txt")]))
+        assert absolute["path"] == "sub/b.txt"
+        (rest,) = files(await ask("read_files", paths=["a.txt:48-"]))
+        assert rest["content"] == "line 48\nline 49\nline 50\n"
+        beyond = await ask("read_files", paths=["a.txt:100-120"])
+        assert beyond["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+        near = await ask("read_files", paths=["sub/bb.txt"])
+        assert "sub/b.txt" in str(near["error"])
+
+    with_plane(root, body)
+
+
+def test_secrets_are_not_read_unless_the_owner_unignores_them(root: Path) -> None:
+    (root / ".env").write_text("TOKEN=1\n")
+
+    async def body(ask: Ask) -> None:
+        refused = await ask("read_files", paths=[".env"])
+        assert refused["error"]["error"] == "PATH_DENIED"  # type: ignore[index,call-overload]  # JSON
+        (root / ".cplignore").write_text("!.env\n")
+        (found,) = files(await ask("read_files", paths=[".env"]))
+        assert found["content"] == "TOKEN=1\n"
+
+    with_plane(root, body)
