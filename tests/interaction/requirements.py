@@ -1195,6 +1195,15 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="SRC-11",
+        source="002 §7.2",
+        promise="an expression is matched the same whether or not a text that every match holds is looked for first",
+        tests=(
+            "repo/search/test_pattern.py::test_what_every_match_holds",
+            "repo/search/test_pattern.py::test_the_same_matches_as_one_sweep",
+        ),
+    ),
+    Requirement(
         id="PRJ-01",
         source="issue project",
         promise="the wheel installs into a clean environment and serves",

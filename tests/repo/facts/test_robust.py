@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
-from codeplane.repo.facts.extract import MAX_PARSED, Unparsable
+from codeplane.repo.facts.extract import MAX_PARSED, Unparsable, extractor
 from codeplane.repo.facts.language import languages
 from tests.repo.facts.reading import check, facts_of
 from tests.repo.facts.test_languages import sampled
@@ -85,3 +85,18 @@ def test_a_syntax_error_is_told_by_its_line() -> None:
     assert facts_of("python", "x = 1\ny = (\n").errors == 2
     assert facts_of("typescript", "let a = 1\n\nclass {{ }").errors == 3
     assert facts_of("go", "package a\n").errors == 0
+
+
+def test_thousands_of_names_in_one_statement_are_read_in_one_go() -> None:
+    many = range(3000)
+    for path, text in (
+        ("a.ts", "import { " + ", ".join(f"a{n} as b{n}" for n in many) + " } from './x';\n"),
+        ("a.ts", "export { " + ", ".join(f"a{n}" for n in many) + " } from './x';\n"),
+        ("a.js", "const { " + ", ".join(f"a{n}" for n in many) + " } = require('./x');\n"),
+        ("a.py", "from x import (" + ", ".join(f"a{n} as b{n}" for n in many) + ")\n"),
+    ):
+        language = languages().of(path)
+        assert language is not None
+        facts = extractor(language).facts(text.encode())
+        taken = [one.source for one in facts.imports] + [one.source for one in facts.exports]
+        assert len(taken) == len(many) and set(taken) <= {"./x", "x"}

@@ -9,6 +9,8 @@ A query names what it finds; where two patterns find the same name, the one that
 - `bind.HOW` on a name, or on a pattern whose names are each a `leaf`; a leaf outside such a pattern is none.
 - `import.KIND` with `source` (parts are joined; or all that stands before `until`), `imported`, `alias`; `everything`
   stands for all names; `default` is the local name of what a module gives by default; `import.none` is no import.
+- `given` with `source`: a statement whose source is that of every import and export in it that has none of its own;
+  `given.KIND` also says what kind of import they are, and an `import.when_given` outside of one is none.
 - `export.HOW` with `exported`, `alias`, `source`; `export.declared` gives away what is bound in its stretch.
 - `label`, `text` (with a `hole` where it holds code), `outer`, and `dynamic.PATTERN` with `key`.
 
@@ -60,6 +62,7 @@ class Extractor:
                 those.append(captures)
         for pattern in sorted(matches):
             found.note(matches[pattern])
+        found.share()
         return Assembly(self._language, text, found).facts(errors=_errors(tree.root_node, text))
 
     def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:

@@ -1,5 +1,6 @@
 """What a query found in one file, sorted by what it is about, before places became scopes."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -7,7 +8,10 @@ import tree_sitter
 
 Captures = dict[str, list[tree_sitter.Node]]
 
-_SUBJECTS = ("definition", "import", "export", "dynamic", "scope", "bind", "text", "label", "outer", "leaf", "hole")
+_SUBJECTS = (
+    *("definition", "import", "export", "dynamic", "scope", "bind"),
+    *("text", "label", "outer", "leaf", "hole", "given"),
+)
 
 
 @dataclass(slots=True)
@@ -26,6 +30,7 @@ class Found:
     holes: list[tuple[int, int]] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
     outers: list[int] = field(default_factory=list)
+    given: list[tuple[str, tree_sitter.Node, tree_sitter.Node]] = field(default_factory=list)
 
     def note(self, matches: Sequence[Captures]) -> None:
         """Take in the matches of one pattern."""
@@ -54,6 +59,10 @@ class Found:
         elif subject == "scope":
             for captures in matches:
                 self._note_scope(captures)
+        elif subject == "given":
+            for captures in matches:
+                name = next(name for name in captures if name.partition(".")[0] == "given")
+                self.given.append((name.partition(".")[2], captures[name][0], captures["source"][0]))
         elif subject:
             self._note_larger(subject, matches)
 
@@ -84,6 +93,25 @@ class Found:
                     into.append((what, captures, nodes[0]))
                 elif about == "bind":
                     self.binds += [(what, node) for node in nodes]
+
+    def share(self) -> None:
+        """Give names of a statement the source that stands once for all of them; some are imports only then."""
+        if self.given:
+            self._share()
+        self.imports = [one for one in self.imports if one[0] != "when_given"]
+
+    def _share(self) -> None:
+        # A statement may be found twice; what says more of it stands first.
+        statements = sorted(self.given, key=lambda one: one[1].start_byte)
+        starts = [statement.start_byte for _, statement, _ in statements]
+        for into in (self.imports, self.exports):
+            for index, (what, captures, node) in enumerate(into):
+                first = bisect_right(starts, node.start_byte) - 1
+                if "source" in captures or first < 0 or node.end_byte > statements[first][1].end_byte:
+                    continue
+                first = bisect_left(starts, starts[first])
+                kind, statement, source = statements[first]
+                into[index] = (kind or what, {**captures, "source": [source]}, statement)
 
     def said(self) -> list[int]:
         """Where text starts and ends, in turn, without the code it holds; text inside that code is text again."""

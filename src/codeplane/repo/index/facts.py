@@ -78,6 +78,7 @@ class FactStore:
         self._cache: OrderedDict[tuple[str, str], tuple[int, Facts]] = OrderedDict()
         self._cached = 0
         self.version = 0
+        self._names: tuple[int, list[str]] = (-1, [])
 
     @property
     def remade(self) -> str | None:
@@ -212,8 +213,13 @@ class FactStore:
         return self._symbols("parsed.path = ?", (os.fsencode(path),), limit)
 
     def all_names(self) -> list[str]:
-        """Every name that is defined somewhere, sorted."""
-        return [name for (name,) in self._read("SELECT DISTINCT name FROM definitions ORDER BY name")]
+        """Every name that is defined somewhere, sorted; kept until something changes."""
+        version, held = self._names
+        if version != self.version:
+            version = self.version
+            held = [name for (name,) in self._read("SELECT DISTINCT name FROM definitions ORDER BY name")]
+            self._names = (version, held)
+        return held
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
         """The code files in which an identifier occurs, with the content that was looked at."""

@@ -75,7 +75,7 @@ class Indexer:
                 self.store.remake(str(error))
                 resumed = False
             if not resumed:
-                self._rebuild()
+                return self._rebuild()
         return self.reconcile()
 
     def rebuild(self) -> Snapshot:

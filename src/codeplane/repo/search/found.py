@@ -1,6 +1,6 @@
 """What a mode of search found, before a page of it is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from codeplane.repo.index.snapshot import Snapshot
@@ -18,12 +18,15 @@ class Place:
     match_type: MatchType = "exact"
     symbol: SymbolInfo | None = None
     tier: str | None = None
+    # Where to look is found out only for what is shown.
+    located: Callable[[bytes], int] | None = None
 
     def hit(self, snapshot: Snapshot, context: int) -> Hit:
         """The line around the place."""
         known = snapshot.files[self.path]
-        number, start, end = line_at(snapshot, known, self.offset)
-        at = known.offset + self.offset - start
+        offset = self.offset if self.located is None else self.located(snapshot.text(known))
+        number, start, end = line_at(snapshot, known, offset)
+        at = known.offset + offset - start
         spans = ((at, min(at + self.length, end - start)),) if self.length else ()
         found = line_hit(snapshot, known, number=number, start=start, end=end, spans=spans, context=context)
         return found.model_copy(

@@ -11,6 +11,8 @@ from codeplane.kernel.errors import InvalidArgument
 Content: TypeAlias = "mmap.mmap | bytes"
 
 MAX_PATTERN = 4096
+_LEAST_NEEDLE = 3
+_MAX_IDLE = 5_000
 _MAX_MEMORY = 64 * 1024 * 1024
 _LOOKS_LIKE_REGEX = re.compile(r"\\[wsdbWSDB(.\[{*+?|^$]|\.[*+?]|[\])][*+?{]|^\^|\$$|\(\?|\w\|\w|\[[^\]]+\]")
 
@@ -61,10 +63,60 @@ class Regex:
                 hint="RE2 syntax: no look-around, no back-references; use mode=literal for text as it stands",
             ) from error
 
+        # A text that every match holds is found faster than the expression, and decides which lines are looked at.
+        self._needle = None if ignore_case else _required(text)
+        self._idle = 0
+
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
         """The next match; an empty one counts as the line it is on."""
+        needle = self._needle
+        while needle is not None and self._idle < _MAX_IDLE:
+            at = content.find(needle, start, end)
+            if at < 0:
+                return None
+            first = max(content.rfind(b"\n", start, at) + 1, start)
+            last = content.find(b"\n", at, end)
+            last = end if last < 0 else last
+            match = self._compiled.search(content, first, last)
+            if match is not None:
+                return match.start(), match.end()
+            # A text that is everywhere and a match that is nowhere: then one sweep is faster.
+            self._idle += 1
+            start = last + 1
+            if start >= end:
+                return None
         match = self._compiled.search(content, start, end)
         return None if match is None else (match.start(), match.end())
+
+
+def _required(text: str) -> bytes | None:
+    """The longest plain text that every match of an expression must hold, where that is easy to tell."""
+    if "|" in text or "(?" in text or "\\Q" in text or not text.isascii():
+        return None
+    runs, run, depth, at = [""], "", 0, 0
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            runs, run, at = [*runs, run], "", at + 2
+            continue
+        if char == "[":
+            closed = text.find("]", at + 2)
+            runs, run, at = [*runs, run], "", closed + 1 if closed > 0 else len(text)
+            continue
+        depth += (char == "(") - (char == ")")
+        plain = char.isalnum() or char in "_ -/:=,;<>'\"@#%&!~"
+        if char in "?*{":
+            # What stands before it need not be there.
+            runs, run = [*runs, run[:-1]], ""
+            at = text.find("}", at) + 1 or len(text) if char == "{" else at + 1
+            continue
+        if depth or not plain:
+            runs, run = [*runs, run], ""
+        else:
+            run += char
+        at += 1
+    longest = max([*runs, run], key=len)
+    return longest.encode() if len(longest) >= _LEAST_NEEDLE else None
 
 
 def looks_like_regex(query: str) -> bool:

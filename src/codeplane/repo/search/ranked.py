@@ -1,6 +1,7 @@
 """Files by what a question says, and by that and its meaning together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.index.fulltext import FullText
@@ -22,7 +23,7 @@ _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": T
 def ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> Found:
     """The files a question is about, best first, each with its most telling line."""
     files = _files(snapshot, text, query, keep, tests)
-    return Found(places=_places(snapshot, text, query, files), total=len(files), exact=len(files) < MAX_RANKED)
+    return Found(places=_places(text, query, files), total=len(files), exact=len(files) < MAX_RANKED)
 
 
 def hybrid(
@@ -30,7 +31,7 @@ def hybrid(
 ) -> Found:
     """Words and meaning together: the two rankings are fused by rank, one place a file."""
     files = _files(snapshot, text, query, keep, tests)
-    by_words = {place.path: place for place in _places(snapshot, text, query, files)}
+    by_words = {place.path: place for place in _places(text, query, files)}
     scores = {path: _BY_WORDS / (_FADE + position) for position, path in enumerate(by_words)}
     near, partial = _near(snapshot, vectors, query, keep)
     for position, place in enumerate(near.places):
@@ -39,7 +40,7 @@ def hybrid(
         scores[place.path] = scores.get(place.path, 0.0) + _BY_MEANING / (_FADE + position)
     best = max(scores.values(), default=1.0)
     order = sorted(by_words, key=lambda path: (-scores[path], path))[:MAX_RANKED]
-    places = [_scored(by_words[path], scores[path] / best) for path in order]
+    places = [replace(by_words[path], score=scores[path] / best) for path in order]
     return Found(places=places, total=len(places), exact=False, model=near.model, partial=partial)
 
 
@@ -51,16 +52,17 @@ def _files(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, te
     return rank(text, query, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
 
 
-def _places(snapshot: Snapshot, text: FullText, query: str, files: Sequence[Ranked]) -> list[Place]:
+def _places(text: FullText, query: str, files: Sequence[Ranked]) -> list[Place]:
     words = weigh(text, parsed(query)).words
     best = max((one.score for one in files), default=1.0) or 1.0
-    places = []
-    for one in files:
-        raw = snapshot.text(snapshot.files[one.path])
+
+    def located(raw: bytes) -> int:
         telling = best_lines(raw, words)
-        offset = telling[0].offset if telling else 0
-        places.append(Place(path=one.path, offset=offset, score=one.score / best, match_type="fuzzy"))
-    return places
+        return telling[0].offset if telling else 0
+
+    return [
+        Place(path=one.path, offset=0, score=one.score / best, match_type="fuzzy", located=located) for one in files
+    ]
 
 
 def _near(snapshot: Snapshot, vectors: Filler | None, query: str, keep: Keep | None) -> tuple[Found, str | None]:
@@ -75,7 +77,3 @@ def _near(snapshot: Snapshot, vectors: Filler | None, query: str, keep: Keep | N
     for place in near.places:
         first.setdefault(place.path, place)
     return Found(places=tuple(first.values()), total=len(first), model=near.model), near.partial
-
-
-def _scored(place: Place, score: float) -> Place:
-    return Place(path=place.path, offset=place.offset, length=place.length, score=score, match_type=place.match_type)

@@ -20,6 +20,7 @@ _LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9})
 _UID = re.compile(r"^[0-9a-f]{16}$")
 _MAX_NAMED = 1000
 _MAX_NAMES = 300
+_LONGEST_INITIALS = 8
 _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 
 
@@ -194,7 +195,8 @@ def _likeness(wanted: str, name: str) -> float:
     flat, plain = low.replace("_", ""), asked.replace("_", "")
     if plain and plain in flat:
         return 0.5
-    return 0.4 if len(asked) > 1 and asked == _initials(name) else 0.0
+    short = 1 < len(asked) <= _LONGEST_INITIALS and low.lstrip("_")[:1] == asked[0]
+    return 0.4 if short and asked == _initials(name) else 0.0
 
 
 def _initials(name: str) -> str:

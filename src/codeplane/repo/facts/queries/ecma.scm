@@ -77,17 +77,18 @@
 ; Imports.
 (import_statement (import_clause (identifier) @default) source: (string) @source) @import.js_import
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string) @source) @import.js_import
-(import_statement (import_clause (named_imports (import_specifier name: _ @imported alias: (identifier)? @alias)))
-  source: (string) @source) @import.js_import
+; Names and the statement they stand in are found apart: together they cost the cube of how many names there are.
+(import_specifier name: _ @imported alias: (identifier)? @alias) @import.js_import
+(import_statement (import_clause (named_imports)) source: (string) @source) @given
 (import_statement . source: (string) @source) @import.js_import
 (variable_declarator name: (identifier) @alias
   value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @source .))
   (#eq? @_require "require")) @import.js_require
-(variable_declarator
-  name: (object_pattern [(shorthand_property_identifier_pattern) @imported
-                         (pair_pattern key: (property_identifier) @imported value: (identifier) @alias)])
+(object_pattern [(shorthand_property_identifier_pattern) @imported
+                 (pair_pattern key: (property_identifier) @imported value: (identifier) @alias)] @import.when_given)
+(variable_declarator name: (object_pattern) @given.js_require
   value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @source .))
-  (#eq? @_require "require")) @import.js_require
+  (#eq? @_require "require"))
 (variable_declarator name: (identifier) @alias
   value: (member_expression
     object: (call_expression function: (identifier) @_require arguments: (arguments . (string) @source .))
@@ -97,14 +98,13 @@
   (#eq? @_require "require")) @import.js_require
 (variable_declarator name: (identifier) @alias
   value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @source)))) @import.js_dynamic_import
-(variable_declarator
-  name: (object_pattern [(shorthand_property_identifier_pattern) @imported
-                         (pair_pattern key: (property_identifier) @imported value: (identifier) @alias)])
-  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @source)))) @import.js_dynamic_import
+(variable_declarator name: (object_pattern) @given.js_dynamic_import
+  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @source))))
 (call_expression function: (import) arguments: (arguments . (string) @source)) @import.js_dynamic_import
 
 ; Exports.
-(export_statement (export_clause (export_specifier name: _ @exported alias: _? @alias)) source: (string)? @source) @export.named
+(export_specifier name: _ @exported alias: _? @alias) @export.named
+(export_statement (export_clause) source: (string) @source) @given
 (export_statement "*" source: (string) @source) @export.star
 (export_statement (namespace_export (_) @alias) source: (string) @source) @export.star
 (export_statement "default" declaration: (_ name: (_) @exported)) @export.default

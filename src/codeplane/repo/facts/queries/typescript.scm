@@ -37,10 +37,8 @@
 
 (import_statement "type" (import_clause (identifier) @default) source: (string) @source) @import.ts_import_type
 (import_statement "type" (import_clause (namespace_import (identifier) @alias)) source: (string) @source) @import.ts_import_type
-(import_statement "type" (import_clause (named_imports (import_specifier name: _ @imported alias: (identifier)? @alias)))
-  source: (string) @source) @import.ts_import_type
-(import_statement (import_clause (named_imports (import_specifier "type" name: _ @imported alias: (identifier)? @alias)))
-  source: (string) @source) @import.ts_import_type
+(import_statement "type" (import_clause (named_imports)) source: (string) @source) @given.ts_import_type
+(import_specifier "type" name: _ @imported alias: (identifier)? @alias) @import.ts_import_type
 (import_statement (import_require_clause (identifier) @alias source: (string) @source)) @import.js_require
 
 (export_statement "=" (identifier) @exported) @export.module_exports
