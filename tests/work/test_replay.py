@@ -20,13 +20,17 @@ def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
         task = at(first, "meta", "task_id")
         again = result(await ask("session.replay", task_id=task))
         assert (again["same"], again["different"], again["not_asked"]) == (4, 0, 0)
+        twice = result(await ask("session.replay", task_id=task))
+        assert twice["same"] == 4, "asking again is not recorded as having been asked"
         (root / "b.py").write_text("GAMMA = 1\n")
         later = await ask("session.replay", task_id=task, limit=4)
         assert at(later, "result", "different") == 2
         assert "different: search" in str(later["text"]) and "different: read_files" in str(later["text"])
         assert "against the present state" in str(later["text"])
         only = result(await ask("session.replay", task_id=task, operations=["read_files"], limit=1))
-        assert only["different"] == 1 and only["left_out"] != 0
+        assert (only["different"], only["left_out"]) == (1, 0)
+        first_only = result(await ask("session.replay", task_id=task, limit=1))
+        assert first_only["left_out"] == 3
 
     with_plane(root, body)
 

@@ -45,7 +45,7 @@ class StatusResult(Result):
                 f" up {self.daemon['uptime_sec']} s, {self.daemon['memory_mb']} MB"
             )
         if self.index:
-            lines.append(_index_line(self.index))
+            lines.append(index_line(self.index))
         if self.ledger:
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
         if self.session:
@@ -55,7 +55,8 @@ class StatusResult(Result):
         return "\n".join(lines)
 
 
-def _index_line(index: JsonObject) -> str:
+def index_line(index: JsonObject) -> str:
+    """The index in one line, as people read it."""
     if not index.get("version"):
         return f"index: {index.get('state')}"
     skipped = index.get("skipped")

@@ -12,13 +12,14 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import EventLog, EventQuery, RepoState
 from codeplane.kernel.record import CALL_FINISHED
 
 _MAX_CALLS = 200
 _READ = 1000
+_SHOWN = 120
 # They tell of the server and of what it recorded, which is another thing every time.
 _OF_THE_SERVER = frozenset({"status", "session", "task", "ledger", "operation", "workspace"})
 
@@ -40,6 +41,7 @@ class Replayed(Result):
     call_id: str
     operation: str
     outcome: Literal["same", "different", "not asked"]
+    asked: str = ""
     then: str
     now: str = ""
     why: str = ""
@@ -57,7 +59,7 @@ class ReplayResult(Result):
 
     def text(self) -> str:
         said = [
-            f"{one.outcome}: {one.operation} {one.call_id}"
+            f"{one.outcome}: {one.operation} {one.asked}"
             + (f" then {one.then}, now {one.now}" if one.outcome == "different" else "")
             + (f" ({one.why})" if one.why else "")
             for one in self.calls
@@ -134,13 +136,21 @@ class ReplayOperations:
         payload = event.payload
         name, then = str(payload.get("operation")), str(payload.get("status"))
         arguments = payload.get("arguments")
-        asked = Replayed(call_id=str(event.correlation.call_id), operation=name, outcome="not asked", then=then)
+        asked = Replayed(
+            call_id=str(event.correlation.call_id),
+            operation=name,
+            outcome="not asked",
+            asked=dumps(arguments)[:_SHOWN] if isinstance(arguments, dict) else "",
+            then=then,
+        )
         if not isinstance(arguments, dict):
             return asked.model_copy(update={"why": "its arguments were too long to record"})
         if arguments.get("cursor"):
             return asked.model_copy(update={"why": "it was a later page, and its cursor is gone"})
         assert self._ask is not None
-        outcome = await self._ask(name, arguments, replace(caller, request_id=None, on_progress=None))
+        # A connection of its own: what is asked again does not become part of what was recorded.
+        again = replace(caller, request_id=None, on_progress=None, connection_id=f"replay {event.correlation.call_id}")
+        outcome = await self._ask(name, arguments, again)
         now = "ok" if outcome.error is None else outcome.error.name
         same = now == then and (outcome.result is None or _hash(outcome.result) == _recorded_hash(payload))
         why = "" if same or now != then else "the answer is another one"

@@ -52,6 +52,12 @@ def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
         assert at(symbol, "container") == "Cart" and at(symbol, "kind") == "method"
         by_id = result(await ask("search", query=at(symbol, "id"), mode="definitions"))
         assert places(by_id) == ["src/shop/cart.py:5"]
+        inside = result(await ask("search", query="src/shop/cart.py:6", mode="definitions"))
+        assert places(inside) == ["src/shop/cart.py:5"]
+        given = result(await ask("search", query="shop.Cart.total", mode="references"))
+        assert given["of"] == ["method Cart.total (src/shop/cart.py:5)"]
+        refused = await ask("search", query="total", mode="definitions", kinds=["gadget"])
+        assert "method" in str(at(refused, "error", "hint"))
         nothing = await ask("search", query="no_such_name", mode="definitions")
         assert "nothing found" in str(nothing["text"])
 

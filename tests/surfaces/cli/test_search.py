@@ -33,6 +33,8 @@ def test_lines_for_pipes_and_json(repo: Path) -> None:
         json.loads(line) for line in cpl("search", "greet", "-m", "definitions", "--json", cwd=repo).stdout.splitlines()
     ]
     assert [(hit["path"], hit["line"], hit["symbol"]["kind"]) for hit in hits] == [("src/app.py", 1, "function")]
+    around = cpl("search", "greet(1)", "-C", "1", cwd=repo)
+    assert around.stdout.splitlines() == ["main.py-1-from src.app import greet", "main.py:2:1:greet(1)"]
     uses = cpl("search", "greet", "-m", "references", cwd=repo)
     assert "1 proven, 2 strong" in uses.stderr
 

@@ -45,7 +45,7 @@ class TestRunning:
             [CPL, "status", "--follow"], cwd=codeplane_server.repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             assert process.stdout is not None
-            assert any(line.startswith(b"missing") for line in iter(process.stdout.readline, b""))
+            assert any(line.startswith(b"settings") for line in iter(process.stdout.readline, b""))
             log = codeplane_server.workspace.log
             with log.open("a") as file:
                 file.write('{"event":"something new"}\n')

@@ -23,7 +23,7 @@ from codeplane.repo.resolve.references import TIERS, Reference, references
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Place
-from codeplane.repo.search.scope import is_test
+from codeplane.repo.search.scope import is_copy, is_test
 from codeplane.repo.search.symbols import Target, targets
 from codeplane.repo.settled import settled
 from codeplane.repo.truth.paths import shown
@@ -102,8 +102,8 @@ class ExplainOperations:
 
 
 def only_one(found: list[Target]) -> tuple[Target | None, int]:
-    """The one that is plainly meant: the only one, or the only one outside of tests; and how many are in those."""
-    written = [one for one in found if not is_test(one.bound.file)]
+    """The one that is plainly meant: the only one, or the only one that is neither test nor built; how many are."""
+    written = [one for one in found if not is_test(one.bound.file) and not is_copy(one.bound.file)]
     if len(found) == 1:
         return found[0], 0
     return (written[0], len(found) - 1) if len(written) == 1 else (None, 0)
@@ -127,9 +127,16 @@ def near_names(store: FactStore, symbol: str) -> tuple[str, ...]:
     wanted = re.split(r"::|[.#]", symbol.removesuffix("()"))[-1]
     low = wanted.lower()
     alike = [name for name in store.all_names() if abs(len(name) - len(wanted)) <= 4 or low in name.lower()]
-    by_case = {name.lower(): name for name in alike[:_MAX_NEAR]}
+    by_case: dict[str, list[str]] = {}
+    for name in alike[:_MAX_NEAR]:
+        by_case.setdefault(name.lower(), []).append(name)
     found = difflib.get_close_matches(low, by_case, n=5, cutoff=0.6)
-    return tuple(by_case[name] for name in found)
+    # Spelled as it was meant first: `Client` for `Clinet`.
+    return tuple(
+        name
+        for near in found
+        for name in sorted(by_case[near], key=lambda one: (one[:1].isupper() != wanted[:1].isupper(), one))
+    )[:5]
 
 
 def _not_found(symbol: str, near: tuple[str, ...], partial: str | None) -> NotFound:

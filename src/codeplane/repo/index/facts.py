@@ -79,6 +79,7 @@ class FactStore:
         self._cached = 0
         self.version = 0
         self._names: tuple[int, list[str]] = (-1, [])
+        self._problems: tuple[int, dict[str, int]] = (-1, {})
 
     @property
     def remade(self) -> str | None:
@@ -135,6 +136,21 @@ class FactStore:
         """The files whose facts are partial or none, and why."""
         rows = self._read("SELECT path, problem FROM parsed WHERE problem != ''")
         return {os.fsdecode(path): problem for path, problem in rows}
+
+    def problem_counts(self) -> dict[str, int]:
+        """How many files parse only in part, and how many not at all; kept until something changes."""
+        version, held = self._problems
+        if version != self.version:
+            statement = "SELECT facts = x'', COUNT(*) FROM parsed WHERE problem != '' GROUP BY 1"
+            found = dict(self._read(statement))
+            named = {"not parsed": found.get(1, 0), "with syntax errors": found.get(0, 0)}
+            version, held = self.version, {name: count for name, count in named.items() if count}
+            self._problems = (version, held)
+        return held
+
+    def kinds(self) -> list[str]:
+        """Every kind of definition there is."""
+        return [kind for (kind,) in self._read("SELECT DISTINCT kind FROM definitions ORDER BY kind")]
 
     def put(self, files: Sequence[FileParsed], *, removed: Iterable[str] = (), epoch: int) -> None:
         """Replace the facts of some files in one transaction."""

@@ -27,6 +27,8 @@ _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
 _MANY = 200
 _DELETED_SHARE = 4
 _DELETED_LEAST = 2000
+_WORN_LEAST = 20
+_SMALL = 3000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +156,11 @@ class Follower:
             pieces=None if language is not None else "",
         )
 
+    def feed_anew(self) -> None:
+        """Have the full text fed from the beginning at the next pass."""
+        with self._lock:
+            self._fed = {}
+
     def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
         """Take over the facts of files that have the very content an archive speaks of: how many, and of how many."""
         with self._lock:
@@ -250,7 +257,10 @@ class _Feeding:
     @classmethod
     def of(cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText) -> "_Feeding":
         known = facts.fed(text.epoch) if fed is None else fed
-        anew = fed is None and not known
+        # Removed files count in how rare a word is until they are merged away; a small repository is fed anew instead.
+        worn = text.deleted > max(_WORN_LEAST, len(known) // _DELETED_SHARE) and len(known) < _SMALL
+        known = {} if worn else known
+        anew = not known
         gone = frozenset(path for path in known if not _has_text(snapshot, path))
         if anew:
             text.clear()

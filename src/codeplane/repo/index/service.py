@@ -165,6 +165,8 @@ class IndexService:
         if snapshot is None:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
         skipped: JsonObject = dict(snapshot.skipped())
+        if problems := self._following.follower.facts.problem_counts():
+            skipped |= problems
         return {
             "version": snapshot.epoch,
             "commit": snapshot.commit,
@@ -179,6 +181,7 @@ class IndexService:
     @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=3600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Read every file anew and publish a new epoch; normally nothing needs this."""
+        await asyncio.to_thread(self._following.follower.feed_anew)
         snapshot = await asyncio.to_thread(self._indexer.rebuild)
         self._ready.set()
         return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())

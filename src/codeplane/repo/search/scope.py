@@ -18,12 +18,18 @@ Keep = Callable[[str], bool]
 _TEST = re.compile(
     r"(^|/)(tests?|__tests__|spec|specs|testing)/|(^|/)(test_[^/]*|[^/]*([._]test|[._]spec|_tests?))\.\w+$"
 )
+_COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
 _ALIASES = {"js": "javascript", "ts": "typescript", "py": "python", "c++": "cpp", "c#": "csharp", "shell": "bash"}
 
 
 def is_test(path: str) -> bool:
     """Whether a file is a test by where it lies or what it is called."""
     return _TEST.search(path) is not None
+
+
+def is_copy(path: str) -> bool:
+    """Whether a file is built, bundled or brought along, so that its source lies elsewhere."""
+    return _COPY.search(path) is not None
 
 
 def scope(paths: Sequence[str], named: Sequence[str], tests: Tests, root: Path) -> Keep | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codeplane.kernel.errors import NotFound
+from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.repo.facts.model import Definition
 from codeplane.repo.index.facts import FactStore, Symbol
 from codeplane.repo.index.snapshot import Snapshot
@@ -13,7 +13,7 @@ from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.hit import SymbolInfo
-from codeplane.repo.search.scope import Keep, is_test
+from codeplane.repo.search.scope import Keep, is_copy, is_test
 from codeplane.repo.truth.paths import shown
 
 _LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
@@ -41,12 +41,14 @@ class Target:
 
 def definitions(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
     """The definitions a name, a dotted name, a place or an id stands for."""
+    must_be_kinds(store, kinds)
     found = _live(snapshot, _asked(store, query), keep, kinds)
     return Found(places=[place_of(store, one) for one in found], total=len(found))
 
 
 def symbols(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
     """Definitions whose name is, begins with, contains, or abbreviates what was asked for, best first."""
+    must_be_kinds(store, kinds)
     wanted = re.split(r"::|[.#]", query.strip())[-1]
     ranked = sorted(
         ((score, name) for name in store.all_names() if (score := _likeness(wanted, name)) > 0),
@@ -69,6 +71,14 @@ def symbols(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | No
     return Found(places=places, total=len(places), exact=len(ranked) <= _MAX_NAMES)
 
 
+def must_be_kinds(store: FactStore, kinds: Sequence[str]) -> None:
+    """Refuse kinds that nothing here is of: an empty answer would look like one."""
+    known = store.kinds() if kinds else []
+    unknown = [kind for kind in kinds if kind not in known]
+    if unknown and known:
+        raise InvalidArgument(f"nothing here is a {unknown[0]!r}", hint=f"kinds here: {', '.join(known)}")
+
+
 def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = None) -> list[Target]:
     """The symbols a question is about; a place may name a use, which leads to what it means."""
     location = _LOCATION.match(query)
@@ -83,7 +93,22 @@ def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = N
         definition = facts.definitions[one.position]
         bound = Bound(one.file, definition.scope, definition.name)
         found.setdefault(bound, Target(bound=bound, symbol=one, definition=definition))
-    return list(found.values())
+    return list(found.values()) or _exported(world, store, query)
+
+
+def _exported(world: World, store: FactStore, query: str) -> list[Target]:
+    """What a package gives under a dotted name, wherever it is defined: `package.Class.method`."""
+    parts = [part for part in query.removesuffix("()").split(".") if part]
+    resolver = Resolver(world)
+    for cut in range(len(parts) - 1, 0, -1):
+        for module in world.python().find(".".join(parts[:cut]), ""):
+            found = [one for one in resolver.export(module, parts[cut]) if isinstance(one, Bound)]
+            for name in parts[cut + 1 :]:
+                members = [resolver.member(one, name)[0] for one in found]
+                found = [one for one in members if one is not None]
+            if found:
+                return [_target(store, world, one) for one in found]
+    return []
 
 
 def place_of(store: FactStore, one: Symbol) -> Place:
@@ -113,7 +138,7 @@ def _asked(store: FactStore, query: str) -> list[Symbol]:
     location = _LOCATION.match(query)
     if location:
         line = int(location["line"])
-        inside = [one for one in store.in_file(location["path"], limit=10_000) if one.line == line]
+        inside = _around(store, location["path"], line)
         if inside:
             return inside
     parts = [part for part in re.split(r"::|[.#]", query.removesuffix("()")) if part]
@@ -121,6 +146,19 @@ def _asked(store: FactStore, query: str) -> list[Symbol]:
         return []
     named = store.named(parts[-1], limit=_MAX_NAMED)
     return [one for one in named if _ends_with(one, parts)] if len(parts) > 1 else named
+
+
+def _around(store: FactStore, path: str, line: int) -> list[Symbol]:
+    """What is defined on a line, or else the innermost definition the line is in."""
+    listed = store.in_file(path, limit=100_000)
+    on_line = [one for one in listed if one.line == line]
+    if on_line or not listed:
+        return on_line
+    facts = store.facts(path, listed[0].digest)
+    if facts is None:
+        return []
+    holding = [one for one in listed if one.line <= line <= facts.definitions[one.position].end_line]
+    return holding[-1:]
 
 
 def _ends_with(one: Symbol, parts: Sequence[str]) -> bool:
@@ -140,7 +178,7 @@ def _live(snapshot: Snapshot, found: Iterable[Symbol], keep: Keep | None, kinds:
         and (keep is None or keep(one.file))
         and (not kinds or one.kind in kinds)
     ]
-    return sorted(chosen, key=lambda one: is_test(one.file))
+    return sorted(chosen, key=lambda one: (is_test(one.file), is_copy(one.file)))
 
 
 def _at(world: World, store: FactStore, path: str, line: int, column: int | None) -> list[Target]:
@@ -156,7 +194,7 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
     end = len(text) if end < 0 else end
     on_line = [one for one in facts.definitions if start <= one.name_at < end]
     if column is None:
-        wanted = on_line[:1]
+        wanted = on_line[:1] or [one for one in facts.definitions if one.line <= line <= one.end_line][-1:]
         if not wanted:
             raise NotFound(f"nothing is defined at {shown(path)}:{line}", hint="add the column: path:line:column")
         return [_target(store, world, Bound(path, wanted[0].scope, wanted[0].name))]

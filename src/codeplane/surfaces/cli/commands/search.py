@@ -32,13 +32,14 @@ def search(
     tests: Annotated[str, typer.Option("--tests", help="include, exclude or only.")] = "include",
     ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Capitals do not matter.")] = False,
     context: Annotated[int, typer.Option("--context", "-C", min=0, max=10, help="Lines before and after.")] = 0,
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="An attached workspace.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="At most this many lines.")] = 200,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search the repository; exit code 1 when nothing is found. --json prints one hit a line."""
     asked: JsonObject = {"query": query, "mode": mode, "tests": tests, "ignore_case": ignore_case, "context": context}
-    asked |= {"paths": paths or [], "languages": languages or [], "kinds": kinds or []}
+    asked |= {"workspace": workspace, "paths": paths or [], "languages": languages or [], "kinds": kinds or []}
     with owner_client(workspace_of(repo)) as client:
         pages = _pages(client, asked, limit, as_json=as_json)
         if as_json:
@@ -83,10 +84,23 @@ def _print_lines(pages: Iterator[JsonObject]) -> int:
     page: JsonObject = {}
     for page in pages:
         for hit in _hits(page):
-            print(f"{hit['path']}:{hit['line']}:{hit['column']}:{hit['snippet']}")
+            _print_hit(hit)
             count += 1
     print(_summary(page, count), file=sys.stderr)
     return count
+
+
+def _print_hit(hit: JsonObject) -> None:
+    """As grep does it: colons for the line that was found, dashes for those around it."""
+    path, number = hit["path"], int(str(hit["line"]))
+    before, after = (_texts(hit.get(side)) for side in ("before", "after"))
+    for at, text in enumerate(before):
+        print(f"{path}-{number - len(before) + at}-{text}")
+    tier = hit.get("tier")
+    unsure = f"  ({str(tier).lower()})" if tier in ("ANCHORED", "UNKNOWN") else ""
+    print(f"{path}:{number}:{hit['column']}:{hit['snippet']}{unsure}")
+    for at, text in enumerate(after):
+        print(f"{path}-{number + 1 + at}-{text}")
 
 
 def _page_through(pages: Iterator[JsonObject], *, colour: bool) -> int:
@@ -143,7 +157,7 @@ def _summary(page: JsonObject, shown: int) -> str:
         said += f", {page[name]}" if page.get(name) else ""
     tiers = page.get("tiers")
     if isinstance(tiers, dict):
-        said += ": " + ", ".join(f"{count} {str(tier).lower()}" for tier, count in tiers.items())
+        said += ": " * bool(tiers) + ", ".join(f"{count} {str(tier).lower()}" for tier, count in tiers.items())
     stale = page.get("stale")
     return said + (f"; STALE: {', '.join(_texts(stale))}" if stale else "")
 

@@ -64,17 +64,23 @@ def _last_lines(workspace: Workspace) -> list[str]:
 
 def _show_running(workspace: Workspace, url: str, result: JsonObject) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
-    unavailable = result.get("unavailable")
     block(
         [
             ("server", f"running at {url}, pid {daemon['pid']}, up {daemon['uptime_sec']} s, {daemon['memory_mb']} MB"),
             ("repository", f"{workspace.root} at {config['head'] or 'no commit'}"),
+            ("index", _index_said(result)),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             ("sessions", f"{session['open_sessions']} open"),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
-            ("missing", ", ".join(map(str, _list(unavailable))) or "nothing"),
         ]
     )
+
+
+def _index_said(result: JsonObject) -> str:
+    from codeplane.observe.status import index_line
+
+    index = result.get("index")
+    return index_line(index).removeprefix("index ") if isinstance(index, dict) else "not there"
 
 
 def _paths(workspace: Workspace) -> JsonObject:
