@@ -1,20 +1,25 @@
 """Facts that follow the text: the same whether built at once or step by step, and never lost to a bad file."""
 
 import os
+import signal
 import sqlite3
+import zlib
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.follower import Follower, Progress, _is_sound
 from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Source
 from tests.harness import make_repo
+from tests.repo.asking import Ask, with_plane
 from tests.repo.indexed import Indexed
+from tests.surfaces.http.wire import at
 
 NAMES = ("a.py", "b.py", "sub/c.py", "d.txt")
 TEXTS = (
@@ -187,3 +192,37 @@ def test_too_much_memory_leaves_one_parser_and_is_said(tmp_path: Path) -> None:
     assert len(list(generous.parse(content, sources))) == 8 and not generous.throttled
     parsers.close()
     generous.close()
+
+
+def test_a_parser_killed_from_outside_is_not_held_against_its_file(tmp_path: Path) -> None:
+    content = tmp_path / "content.bin"
+    content.write_bytes(b"def a(): pass\n")
+    source = Source(key=1, name="a", language="python", offset=0, length=14)
+    parsers = Parsers(processes=1)
+    assert len(list(parsers.parse(content, [source]))) == 1
+    # The worker that stays warm is killed while nobody looks, as for want of memory.
+    os.kill(parsers._idle[0].pid, signal.SIGKILL)
+    (found,) = [one for batch in parsers.parse(content, [source]) for one in batch]
+    assert found.problem == "" and [row.name for row in found.rows] == ["a"]
+    parsers.close()
+
+
+def test_what_unpacks_to_too_much_is_not_taken() -> None:
+    bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
+    packed = Packed(path=b"a.py", digest="", language="python", problem="", names=bomb, facts=b"", definitions=())
+    assert not _is_sound(packed)
+
+
+def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {f"m{n}.py": f"def f{n}():\n    return {n}\n" * 40 for n in range(60)})
+
+    async def ask_once(ask: Ask) -> None:
+        found = await ask("search", query="f7", mode="definitions", limit=1)
+        assert at(found, "result", "total") == 40, found
+
+    with_plane(root, ask_once)
+    file = root / ".codeplane" / "facts.db"
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) // 2 : len(raw) // 2 + 8192] = os.urandom(8192)
+    file.write_bytes(raw)
+    with_plane(root, ask_once)

@@ -9,6 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.repo.reading.read import MAX_BYTES, MAX_LINES
 from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
+from tests.surfaces.http.wire import at
 
 
 @pytest.fixture
@@ -144,5 +145,32 @@ def test_secrets_are_not_read_unless_the_owner_unignores_them(root: Path) -> Non
         (root / ".cplignore").write_text("!.env\n")
         (found,) = files(await ask("read_files", paths=[".env"]))
         assert found["content"] == "TOKEN=1\n"
+
+    with_plane(root, body)
+
+
+def test_lines_are_those_of_search_whatever_characters_they_hold(tmp_path: Path) -> None:
+    text = 'import os\n\x0c\ndef first():\n    s = "a\u2028b\x85c"\n    return 1\n\ndef second():\n    return 2\n'
+    root = make_repo(tmp_path / "repo", {"a.py": text})
+
+    async def body(ask: Ask) -> None:
+        found = await ask("search", query="def second")
+        assert "7: def second" in str(found["text"])
+        for path in ("a.py:7-8", "symbol:second"):
+            read = await ask("read_files", paths=[path])
+            assert "def second():\n    return 2" in str(read["text"]), path
+
+    with_plane(root, body)
+
+
+def test_a_line_that_is_cut_says_so(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"long.txt": "ä" * 200_000 + "\nend\n"})
+
+    async def body(ask: Ask) -> None:
+        read = await ask("read_files", paths=["long.txt"])
+        assert "line 1 is cut at 65536 bytes" in str(read["text"]) and "next: long.txt:2-2" in str(read["text"])
+        for path in ("symbol:" + "a." * 5000, "/".join(["d"] * 5000)):
+            refused = await ask("read_files", paths=[path])
+            assert at(refused, "error", "error") == "NOT_FOUND", path[:10]
 
     with_plane(root, body)

@@ -16,6 +16,9 @@ class DerivedDatabase:
         try:
             self.connection = self.connect()
             (found,) = self.connection.execute("PRAGMA user_version").fetchone()
+            (sound,) = self.connection.execute("PRAGMA quick_check(1)").fetchone()
+            if sound != "ok":
+                raise sqlite3.DatabaseError(sound)
         except sqlite3.DatabaseError as error:
             self.remake(str(error))
             return

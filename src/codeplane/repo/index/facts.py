@@ -86,6 +86,16 @@ class FactStore:
         """Why the file was begun anew, if it was."""
         return self._database.remade
 
+    def remake(self, why: str) -> None:
+        """Throw everything away and begin anew."""
+        with self._lock:
+            self._reader.close()
+            self._database.remake(why)
+            self._reader = self._database.connect()
+            self._cache.clear()
+            self._cached = 0
+            self.version += 1
+
     def close(self) -> None:
         """Close the file."""
         with self._lock:

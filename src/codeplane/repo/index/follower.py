@@ -20,6 +20,8 @@ from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.worker import Parsed, Row, Source
 
 _COMMIT_BYTES = 12 * 1024 * 1024
+_COMMIT_SEC = 3.0
+_MAX_UNPACKED = 64 * 1024 * 1024
 # Of a larger file the beginning is ranked; exact search looks at all of it.
 _MAX_FED = 1024 * 1024
 _MAX_DATA_FED = 32 * 1024
@@ -128,7 +130,8 @@ class Follower:
             self._told(self.progress)
             if newer():
                 return False
-        return True
+        # What got no answer, because its content was replaced or its worker killed, is asked for again.
+        return done == len(pending.files)
 
     def _feed(self, snapshot: Snapshot, files: Iterable[Known]) -> None:
         self.text.add(self._document(snapshot, known) for known in files)
@@ -155,6 +158,12 @@ class Follower:
             language=language.name if language is not None else "",
             pieces=None if language is not None else "",
         )
+
+    def remake(self, why: str) -> None:
+        """Throw the facts away and begin anew: they are derived, and these are damaged."""
+        with self._lock:
+            self.facts.remake(why)
+            self._digests, self._fed = None, {}
 
     def feed_anew(self) -> None:
         """Have the full text fed from the beginning at the next pass."""
@@ -225,7 +234,7 @@ class _Pending:
     def grouped(self, parsing: Iterable[list[Parsed]]) -> Iterator[list[FileParsed]]:
         """The files with their facts, in groups worth a transaction."""
         group: list[FileParsed] = []
-        size = 0
+        size, since = 0, time.monotonic()
         for batch in parsing:
             for parsed in batch:
                 known = self.files[parsed.key]
@@ -238,9 +247,9 @@ class _Pending:
                     )
                 )
                 size += known.length
-            if size >= _COMMIT_BYTES:
+            if size >= _COMMIT_BYTES or time.monotonic() - since > _COMMIT_SEC:
                 yield group
-                group, size = [], 0
+                group, size, since = [], 0, time.monotonic()
         if group:
             yield group
 
@@ -278,11 +287,20 @@ def _is_sound(one: Packed) -> bool:
     """Whether what an archive says of a file can be unpacked."""
     try:
         if one.facts:
-            unpacked(zlib.decompress(one.facts))
-        zlib.decompress(one.names).decode()
+            unpacked(_inflated(one.facts))
+        _inflated(one.names).decode()
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return False
     return languages().by_name.get(one.language) is not None
+
+
+def _inflated(packed: bytes) -> bytes:
+    """What was packed, if it is no more than a file can have said."""
+    stream = zlib.decompressobj()
+    found = stream.decompress(packed, _MAX_UNPACKED)
+    if stream.unconsumed_tail:
+        raise ValueError("it unpacks to more than it may")
+    return found
 
 
 def _parsed(path: str, one: Packed) -> FileParsed:

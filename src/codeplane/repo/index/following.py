@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog
@@ -15,6 +15,7 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.vectors.filler import Filler
 
 _RETRY_SEC = 5.0
+_AGAIN_SEC = 0.5
 _TELL_EVERY_SEC = 1.0
 _FILL_SEC = 5.0
 
@@ -97,6 +98,8 @@ class Following:
                 async with self._caught_up:
                     await self._caught_up.wait_for(lambda: self._epoch >= snapshot.epoch)
         except TimeoutError:
+            if self._failure is not None:
+                raise IndexNotReady(f"symbols cannot be indexed: {self._failure}") from None
             pending = await asyncio.to_thread(self._follower.pending, snapshot)
             progress = self._follower.progress
             return Behind(files=len(pending), eta_sec=progress.eta_sec if progress else None)
@@ -139,11 +142,17 @@ class Following:
             if reason != self._failure:
                 self._said("symbols could not be indexed and are tried again", {"reason": reason})
             self._failure = reason
-            await asyncio.sleep(_RETRY_SEC)
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                await asyncio.to_thread(self._follower.remake, reason)
+                self._epoch = 0
+            else:
+                await asyncio.sleep(_RETRY_SEC)
             self._awake.set()
             return
         self._failure = None
         if not done:
+            if not self._is_old(snapshot):
+                await asyncio.sleep(_AGAIN_SEC)
             self._awake.set()
             return
         self._fill()
@@ -165,7 +174,8 @@ class Following:
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
             try:
                 await asyncio.to_thread(vectors.fill, snapshot, stop=lambda: self._is_old(snapshot))
-            except (CodePlaneError, OSError, sqlite3.Error) as error:
+            except Exception as error:  # whatever it was, answers have to say that there are no vectors
+                vectors.failure = str(error)
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
             filled = snapshot.epoch

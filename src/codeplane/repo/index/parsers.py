@@ -3,6 +3,7 @@
 import contextlib
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +16,11 @@ from codeplane.repo.index.worker import Batch, Parsed, Source, receive, send
 
 _BATCH_BYTES = 512 * 1024
 _BATCH_FILES = 200
-_PATIENCE_SEC = 60.0
+_PATIENCE_SEC = 10.0
+# One more second for each so many bytes, on a machine that is busy.
+_PATIENT_BYTES = 100_000
+_TRIES = 3
+_TOO_LONG = "it took too long to parse"
 _AHEAD = 8
 _PAUSE_SEC = 0.2
 _DECODER = msgspec.msgpack.Decoder(list[Parsed])
@@ -35,6 +40,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        self.hung = False
 
     @property
     def pid(self) -> int:
@@ -44,7 +50,8 @@ class _Worker:
     def parse(self, batch: Batch) -> list[Parsed] | None:
         """The batch's facts, or None when the process ended or hung over them."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        alarm = threading.Timer(_PATIENCE_SEC, self._process.kill)
+        size = sum(source.length for source in batch.sources)
+        alarm = threading.Timer(_PATIENCE_SEC + size / _PATIENT_BYTES, self._give_up)
         alarm.daemon = True
         alarm.start()
         try:
@@ -55,6 +62,14 @@ class _Worker:
         finally:
             alarm.cancel()
         return _DECODER.decode(message) if message is not None else None
+
+    def was_killed(self) -> bool:
+        """Whether somebody else ended it: for want of memory, say, which is not the fault of what it read."""
+        return self._process.wait() == -signal.SIGKILL and not self.hung
+
+    def _give_up(self) -> None:
+        self.hung = True
+        self._process.kill()
 
     def end(self) -> None:
         """End the process and take its leave."""
@@ -175,9 +190,13 @@ class Parsers:
                 break
             found = worker.parse(batch)
             if found is None:
+                hung = worker.hung and len(batch.sources) == 1
                 self._left(worker)
                 worker.end()
-                worker, found = self._one_by_one(batch)
+                if hung:
+                    worker, found = _Worker(), [Parsed(key=batch.sources[0].key, problem=_TOO_LONG)]
+                else:
+                    worker, found = self._one_by_one(batch)
                 with self._lock:
                     self._working.add(worker)
             while not ended.is_set():
@@ -205,16 +224,24 @@ class Parsers:
 
     @staticmethod
     def _one_by_one(batch: Batch) -> tuple[_Worker, list[Parsed]]:
-        """Parse the files of a batch that ended its worker alone, so that only the culprit goes without."""
+        """Parse the files of a batch that ended its worker alone, so that only the culprit goes without.
+
+        A file whose worker was killed from outside again and again gets no answer, and is asked for again later.
+        """
         worker = _Worker()
         found: list[Parsed] = []
         for source in batch.sources:
-            answer = worker.parse(Batch(content=batch.content, sources=(source,), check=batch.check))
-            if answer is None:
+            for _ in range(_TRIES):
+                answer = worker.parse(Batch(content=batch.content, sources=(source,), check=batch.check))
+                if answer is not None:
+                    found += answer
+                    break
+                killed, hung = worker.was_killed(), worker.hung
                 worker.end()
                 worker = _Worker()
-                answer = [Parsed(key=source.key, problem="the parser did not survive it")]
-            found += answer
+                if not killed:
+                    found.append(Parsed(key=source.key, problem=_TOO_LONG if hung else "the parser did not survive it"))
+                    break
         return worker, found
 
     def _taken(self) -> _Worker:
@@ -231,10 +258,10 @@ class Parsers:
 
 
 def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
-    """Files in groups of a good size, large ones first so that none is waited for at the end."""
+    """Files in groups of a good size; those that take long by their size alone come last, and keep nobody waiting."""
     group: list[Source] = []
     size = 0
-    for source in sorted(sources, key=lambda one: (-one.length, one.key)):
+    for source in sorted(sources, key=lambda one: (one.length > _BATCH_BYTES, -one.length, one.key)):
         if group and (size + source.length > _BATCH_BYTES or len(group) >= _BATCH_FILES):
             yield Batch(content=str(content), sources=tuple(group), check=check)
             group, size = [], 0

@@ -18,7 +18,7 @@ from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
 from codeplane.repo.truth.file import FileRead, read
 from codeplane.repo.truth.ignore import IgnoreRules
-from codeplane.repo.truth.paths import canonical, inside
+from codeplane.repo.truth.paths import canonical, inside, shown
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
@@ -63,6 +63,7 @@ class FileText(Result):
     encoding: str = "utf-8"
     truncated: bool = False
     next_range: str | None = None
+    cut_line: int | None = None
     error: str | None = None
     metadata: FileMetadata | None = None
 
@@ -78,6 +79,8 @@ class FileText(Result):
         if self.encoding != "utf-8":
             head += f" {self.encoding}"
         tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
+        if self.cut_line is not None:
+            tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"
         return f"{head}\n{self.content}{tail}"
 
 
@@ -120,7 +123,7 @@ class ReadOperations:
 
     async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
         """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
-        names = [text for text in paths if is_name(text) and not (self._root / text).is_file()]
+        names = [text for text in paths if is_name(text) and not self._is_file(text)]
         if not names or self._knowledge is None:
             return {}
         found = await named_lines(self._knowledge, names)
@@ -130,6 +133,12 @@ class ReadOperations:
             else _Unread(path=name, error=one)
             for name, one in found.items()
         }
+
+    def _is_file(self, text: str) -> bool:
+        try:
+            return (self._root / text).is_file()
+        except OSError:
+            return False
 
     def _read_all(self, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
         files: list[FileText] = []
@@ -164,24 +173,26 @@ class ReadOperations:
         if found.skipped is not None:
             raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
         text, encoding = _decode(found.content)
-        lines = text.splitlines(keepends=True) if "\r" not in text else re.split(r"(?<=\n)", text)
+        # Where search ends a line, and nowhere else: a form feed is no end of line.
+        lines = re.split(r"(?<=\n)", text)
         if lines and lines[-1] == "":
             lines.pop()
         if item.start_line > max(len(lines), 1):
             raise InvalidArgument(f"{path} has {len(lines)} lines", hint=f"ask for lines 1 to {len(lines)}")
         start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
-        content, last = _bounded(lines, start, end, bytes_left, lines_left)
-        truncated = last < end
+        content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)
+        truncated = last < end or cut
         return FileText(
-            path=path,
+            path=shown(path),
             content=content,
             start=start,
             end=last,
             line_count=len(lines),
             encoding=encoding,
             truncated=truncated,
-            next_range=f"{path}:{last + 1}-{end}" if truncated else None,
+            next_range=f"{path}:{last + 1}-{end}" if last < end else None,
+            cut_line=last if cut else None,
             metadata=_metadata(found) if metadata else None,
         )
 
@@ -199,18 +210,21 @@ class ReadOperations:
             raise
 
 
-def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int]:
+def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int, bool]:
+    """The lines that fit, the last of them, and whether that one had to be cut."""
     taken: list[str] = []
+    cut = False
     for line in lines[start - 1 : min(end, start - 1 + max(lines_left, 0))]:
         size = len(line.encode("utf-8", "surrogateescape"))
         if size > bytes_left:
             # A line longer than everything that may be read is cut, or it could never be read at all.
             if not taken and bytes_left == MAX_BYTES:
-                taken.append(line[:bytes_left])
+                taken.append(line.encode("utf-8", "surrogateescape")[:bytes_left].decode("utf-8", "ignore"))
+                cut = True
             break
         bytes_left -= size
         taken.append(line)
-    return "".join(taken), start - 1 + len(taken)
+    return "".join(taken), start - 1 + len(taken), cut
 
 
 def _parse(text: str) -> Range:

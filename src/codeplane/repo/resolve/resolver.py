@@ -348,7 +348,7 @@ def _merged(lines: list[list[Bound]]) -> list[Bound]:
     """The order of Python's classes; where they disagree, the order they are written in."""
     lines = [list(line) for line in lines if line]
     found: list[Bound] = []
-    while lines:
+    while lines and len(found) < _MAX_BASES:
         for line in lines:
             head = line[0]
             if not any(head in other[1:] for other in lines):

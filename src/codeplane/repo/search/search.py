@@ -40,6 +40,7 @@ _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
 _KEPT_SNAPSHOTS = 8
 _STREAMED = 100
+_OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 
 Mode = OneOf[
     "auto",
@@ -206,7 +207,7 @@ class SearchOperations:
             cursor=cursor,
             stale=stale,
             found=found,
-            partial=behind.line() or found.partial,
+            partial=behind.line() or found.partial or self._unparsed(asked.mode),
         )
 
     async def _found(self, snapshot: Snapshot, asked: "_Asked") -> tuple[Found, Behind]:
@@ -232,6 +233,11 @@ class SearchOperations:
             return semantic(snapshot, self._knowledge.vectors, request.query, keep=asked.keep)
         world = World(snapshot, store, self._knowledge.modules)
         return uses(world, store, request.query, keep=asked.keep)
+
+    def _unparsed(self, mode: str) -> str | None:
+        """What an answer about symbols cannot know of."""
+        count = self._knowledge.store.problem_counts().get("not parsed", 0)
+        return f"{count} files could not be parsed" if count and mode in _OF_SYMBOLS else None
 
     def _issue(self, snapshot: Snapshot, asked: "_Asked", state: JsonObject) -> str:
         self._snapshots[snapshot.epoch] = snapshot

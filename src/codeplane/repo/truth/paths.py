@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.errors import NotFound, PathDenied
 
+_MAX_PATH = 4096
 _OURS = frozenset({".git", ".codeplane"})
 
 
@@ -14,6 +15,8 @@ def canonical(path: str, *, root: Path) -> str:
         raise PathDenied("a path cannot hold NUL")
     # Agents often name files by their absolute path; inside the repository that is plain.
     path = path.removeprefix(f"{root}/") if path != str(root) else ""
+    if len(path) > _MAX_PATH:
+        raise NotFound(f"a path of {len(path)} characters is longer than any file's", hint="name a file that is there")
     if path.startswith("/"):
         raise PathDenied(f"{path!r} is outside the repository", hint="name it relative to the repository's root")
     parts: list[str] = []
@@ -43,5 +46,8 @@ def inside(root: Path, path: str) -> Path:
 
 
 def shown(path: str) -> str:
-    """A path as JSON can carry it: bytes that are not UTF-8 are written out."""
-    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
+    """A path as an answer can carry it: bytes that are not UTF-8 and control characters are written out."""
+    if path.isascii() and path.isprintable():
+        return path
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(char if char >= " " else f"\\x{ord(char):02x}" for char in text)
