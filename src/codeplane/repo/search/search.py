@@ -39,6 +39,8 @@ from codeplane.repo.truth.paths import shown
 _COUNT_SEC = 0.02
 _SCAN_SEC = 10.0
 _KEPT_SNAPSHOTS = 8
+_KEPT_LISTS = 16
+_RANKED = frozenset({"ranked", "semantic", "hybrid"})
 _STREAMED = 100
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 
@@ -86,6 +88,7 @@ class SearchOperations:
         self._knowledge = knowledge
         self._cursors = cursors
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+        self._lists: OrderedDict[tuple[int, str], tuple[Found, Behind]] = OrderedDict()
 
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
@@ -182,7 +185,9 @@ class SearchOperations:
         if asked.resumed is not None:
             snapshot, state = asked.resumed
             first = int(str(state["first"]))
-            found, behind = await self._found(snapshot, asked)
+            held = self._lists.get((snapshot.epoch, asked.scope))
+            # What is ranked may rank otherwise by now: vectors fill in, and files that went still count for a while.
+            found, behind = held or await self._found(snapshot, asked)
         else:
             snapshot = await fresh.snapshot(strict=request.fresh == "strict")
             for _ in range(fresh.looks):
@@ -198,6 +203,10 @@ class SearchOperations:
         cursor = None
         if first + len(places) < len(found.places):
             cursor = self._issue(snapshot, asked, {"first": first + len(places)})
+            if asked.mode in _RANKED:
+                self._lists[snapshot.epoch, asked.scope] = (found, behind)
+            while len(self._lists) > _KEPT_LISTS:
+                self._lists.popitem(last=False)
         return _Answer(
             snapshot=snapshot,
             hits=await asyncio.to_thread(lambda: tuple(one.hit(snapshot, request.context) for one in places)),
