@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from codeplane.repo.truth.paths import shown
+from codeplane.repo.truth.paths import written
 
 Status: TypeAlias = Literal["pending", "detached", "valid", "failed", "empty"]
 # A path's place in the order in which a probe looks at files: shortest first, then by name.
@@ -48,7 +48,7 @@ class Context:
 
 def context_id(family: str, root: str) -> str:
     """A text that stays the same for as long as family and root do, e.g. `python:apps/api` or `go:.`."""
-    return f"{family}:{shown(root) or '.'}"
+    return f"{family}:{written(root) or '.'}"
 
 
 def fallback(family: str | None) -> Context:

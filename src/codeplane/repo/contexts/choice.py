@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, m
 from codeplane.kernel.errors import PathDenied
 from codeplane.repo.contexts.candidate import Candidate
 from codeplane.repo.contexts.family import FAMILY, family_of_language
-from codeplane.repo.truth.paths import canonical, shown
+from codeplane.repo.truth.paths import canonical, written
 
 VERSION = 1
 
@@ -72,7 +72,7 @@ class Choice(_Part):
 
     def id_at(self, root: str) -> str:
         """The entry's own id, told apart by root when it names several."""
-        return self.id if len(self.workspace_roots) == 1 else f"{self.id}:{shown(root) or '.'}"
+        return self.id if len(self.workspace_roots) == 1 else f"{self.id}:{written(root) or '.'}"
 
 
 class ContextsDocument(_Part):

@@ -14,7 +14,7 @@ from codeplane.kernel.errors import ConfigInvalid, SchemaTooNew, StorageFailed
 from codeplane.repo.contexts.candidate import Context
 from codeplane.repo.contexts.choice import VERSION, Choices, ContextsDocument
 from codeplane.repo.contexts.nesting import TooDeep, must_be_shallow
-from codeplane.repo.truth.paths import shown
+from codeplane.repo.truth.paths import written
 
 NAME = "contexts.yaml"
 MAX_BYTES = 1_000_000
@@ -209,11 +209,11 @@ def _row(context: Context) -> dict[str, object]:
     row: dict[str, object] = {
         "id": context.id,
         "family": context.family,
-        "root": shown(context.root) or ".",
+        "root": written(context.root) or ".",
         "status": context.status,
     }
     if context.reason:
-        row["reason"] = shown(context.reason)[:_REASON]
+        row["reason"] = written(context.reason)[:_REASON]
     if context.markers:
-        row["markers"] = [shown(marker) for marker in context.markers[:_MARKERS]]
+        row["markers"] = [written(marker) for marker in context.markers[:_MARKERS]]
     return row

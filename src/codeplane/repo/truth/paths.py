@@ -45,9 +45,13 @@ def inside(root: Path, path: str) -> Path:
     return real
 
 
+def written(path: str) -> str:
+    """A path as text: bytes that are not UTF-8 are written out, and nothing else."""
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def shown(path: str) -> str:
-    """A path as an answer can carry it: bytes that are not UTF-8 and control characters are written out."""
+    """A path as an answer can carry it: as text, with control characters written out too."""
     if path.isascii() and path.isprintable():
         return path
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(char if char >= " " else f"\\x{ord(char):02x}" for char in text)
+    return "".join(char if char >= " " else f"\\x{ord(char):02x}" for char in written(path))
