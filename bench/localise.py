@@ -16,7 +16,8 @@ from pathlib import Path
 from bench.measure import Stopwatch, machine, table
 from codeplane.repo.index.fulltext import Document, FullText, Term, parts
 from codeplane.repo.search.question import MAX_QUESTION
-from codeplane.repo.search.ranking import is_test, rank
+from codeplane.repo.search.ranking import rank
+from codeplane.repo.search.scope import is_test
 
 _SOURCE = frozenset(
     (

@@ -1204,6 +1204,34 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="SRC-12",
+        source="002 §7.2",
+        promise="names are found by likeness, the most alike first, within bounded work",
+        tests=(
+            "repo/search/test_names.py::test_the_most_alike_come_first",
+            "repo/search/test_names.py::test_a_long_name_of_one_letter_does_not_explode",
+        ),
+    ),
+    Requirement(
+        id="SRC-13",
+        source="002 §23.7",
+        promise="scopes take languages by their own, family and short names; what is no language is refused",
+        tests=(
+            "repo/search/test_scope.py::test_what_is_a_test_by_its_path",
+            "repo/search/test_scope.py::test_languages_go_by_their_own_name_their_familys_and_short_forms",
+            "repo/search/test_scope.py::test_a_language_that_is_none_is_refused_with_what_may_be_meant",
+        ),
+    ),
+    Requirement(
+        id="SRC-14",
+        source="002 §7.2",
+        promise="a quicker sweep over the text finds what a plain one finds",
+        tests=(
+            "repo/search/test_sweep.py::test_as_python_finds_it",
+            "repo/search/test_sweep.py::test_a_mapped_file_is_the_same",
+        ),
+    ),
+    Requirement(
         id="PRJ-01",
         source="issue project",
         promise="the wheel installs into a clean environment and serves",

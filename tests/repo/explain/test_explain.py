@@ -107,3 +107,35 @@ def test_a_large_class_stays_within_the_budget(tmp_path: Path) -> None:
             assert "more" in text
 
     with_plane(root, body)
+
+
+def test_paths_pick_among_those_of_one_name(tmp_path: Path) -> None:
+    files = {"a/run.py": "def start():\n    'Of a.'\n", "b/run.py": "def start():\n    'Of b.'\n"}
+    root = make_repo(tmp_path / "repo", files)
+
+    async def body(ask: Ask) -> None:
+        several = await ask("explain_symbol", symbol="start")
+        assert result(several)["candidate_count"] == 2 and "an id or paths" in str(several["text"])
+        assert explanation(await ask("explain_symbol", symbol="start", paths=["b"]))["doc"] == "Of b."
+        assert explanation(await ask("explain_symbol", symbol="start", path="a/*.py"))["doc"] == "Of a."
+        refused = await ask("explain_symbol", symbol="start", paths=["c/**"])
+        assert refused["error"]["error"] == "NOT_FOUND"  # type: ignore[index,call-overload]  # JSON
+        assert "a/run.py:1" in refused["error"]["hint"]  # type: ignore[index,call-overload,operator]  # JSON
+
+    with_plane(root, body)
+
+
+def test_overloads_without_a_word_show_what_the_implementation_says(tmp_path: Path) -> None:
+    silent = "export function f(x: number): number;\nexport function f(x: string): string;\n"
+    whole = "export function f(x: any): any {\n  return x;\n}\n"
+    files = {
+        "silent.ts": f"{silent}/** Gives it back. */\n{whole}",
+        "said.ts": f"/** Of numbers. */\n{silent.replace(' f(', ' g(')}/** Inside. */\n{whole.replace(' f(', ' g(')}",
+    }
+    root = make_repo(tmp_path / "repo", files)
+
+    async def body(ask: Ask) -> None:
+        assert explanation(await ask("explain_symbol", symbol="f"))["doc"] == "Gives it back."
+        assert explanation(await ask("explain_symbol", symbol="g"))["doc"] == "Of numbers."
+
+    with_plane(root, body)

@@ -98,6 +98,12 @@ def test_imports_and_exports(root: Path) -> None:
         assert isinstance(surface, dict) and surface["entry_count"] == 1
         assert [one["exported_name"] for one in items(await ask("facts.exports", path="web/"))] == ["drawPage"]
         assert error(await ask("facts.exports", path="nowhere")) == "NOT_FOUND"
+        none = str((await ask("facts.exports", path="shop/cart.py"))["text"])
+        assert "nothing is exported by name; without __all__" in none
+        # A unit goes by a language's own name too, and one that is none is refused.
+        for unit, count in (("py", 1), ("python", 1), ("typescript", 0)):
+            assert len(items(await ask("facts.definitions", name="ShoppingCart", unit_id=unit))) == count, unit
+        assert error(await ask("facts.definitions", name="ShoppingCart", unit_id="pythn")) == "INVALID_ARGUMENT"
 
     with_plane(root, body)
 

@@ -38,16 +38,16 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     definitions = connection.execute(
         "SELECT file_id, position, uid, name, kind, path, line FROM definitions"
     ).fetchall()
-    names = []
+    names: dict[int, list[bytes]] = {}
     for name, packed in connection.execute("SELECT name, files FROM names"):
         ids = [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
-        names.append((name, tuple(sorted(files[one] for one in ids))))
+        names.setdefault(name, []).extend(files[one] for one in ids)
     parsed = connection.execute("SELECT path, digest, language, problem, facts FROM parsed").fetchall()
     connection.close()
     return {
         "parsed": sorted(parsed),
         "definitions": sorted((files[row[0]], *row[1:]) for row in definitions),
-        "names": sorted(names),
+        "names": sorted((name, sorted(those)) for name, those in names.items()),
     }
 
 
@@ -209,7 +209,7 @@ def test_a_parser_killed_from_outside_is_not_held_against_its_file(tmp_path: Pat
 
 def test_what_unpacks_to_too_much_is_not_taken() -> None:
     bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
-    packed = Packed(path=b"a.py", digest="", language="python", problem="", names=bomb, facts=b"", definitions=())
+    packed = Packed(path=b"a.py", digest="", language="python", problem="", names=b"", facts=bomb, definitions=())
     assert not _is_sound(packed)
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.repo.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, places, prepared
+from codeplane.repo.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, places
+from codeplane.repo.index.words import prepared
 
 
 @pytest.fixture

@@ -110,3 +110,15 @@ def test_the_map_follows_the_files(root: Path) -> None:
         assert "shop/money.py" not in text
 
     with_plane(root, body)
+
+
+def test_dependencies_say_which_files_import_from_outside(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("map_repo", include=["dependencies"])
+        found, text = result(envelope)["dependencies"], str(envelope["text"])
+        assert isinstance(found, dict)
+        assert found["external_modules"] == ["requests"]
+        assert found["importing_files"] == 1
+        assert "external modules: requests (imported by 1 of " in text and "imports of any kind" in text
+
+    with_plane(root, body)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.index.fulltext import Document, FullText
 from codeplane.repo.search.question import MAX_QUESTION, parsed, variants
-from codeplane.repo.search.ranking import Ranked, best_lines, is_test, rank, weigh
+from codeplane.repo.search.ranking import Ranked, best_lines, rank, reasons, weigh
 
 FILES = {
     "shop/cart.py": (
@@ -47,10 +47,10 @@ def paths(ranked: list[Ranked]) -> list[str]:
 
 
 def test_the_definition_comes_before_its_uses_and_says_so(shop: FullText) -> None:
-    first = rank(shop, "Cart.total_price() is wrong", limit=5)[0]
-    assert first.path == "shop/cart.py"
-    assert "defines Cart, total_price" in first.reasons
-    assert "path has cart" in first.reasons
+    question = "Cart.total_price() is wrong"
+    first = rank(shop, question, limit=5)[0].path
+    assert first == "shop/cart.py"
+    assert reasons(shop, question, [first])[first] == ("defines Cart, total_price", "path has cart")
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,10 @@ def test_the_definition_comes_before_its_uses_and_says_so(shop: FullText) -> Non
     ],
 )
 def test_a_mentioned_file_comes_first(shop: FullText, mention: str) -> None:
-    first = rank(shop, f"Parcels are never sent by courier\nsee {mention}", limit=5)[0]
-    assert first.path == "shop/orders/models.py"
-    assert "mentioned" in first.reasons
+    question = f"Parcels are never sent by courier\nsee {mention}"
+    first = rank(shop, question, limit=5)[0].path
+    assert first == "shop/orders/models.py"
+    assert "mentioned" in reasons(shop, question, [first])[first]
 
 
 def test_the_title_counts_more_than_the_rest(shop: FullText) -> None:
@@ -159,8 +160,21 @@ def test_no_line_without_words_and_long_lines_are_cut() -> None:
     assert len(line.text) < 250
 
 
-def test_what_is_a_test_by_its_path() -> None:
-    tests = ["tests/a.py", "pkg/tests/util.py", "pkg/test_a.py", "a_test.go", "a.spec.ts", "src/test/java/A.java"]
-    source = ["django/test/client.py", "pkg/testing.py", "contest/a.py", "latest.py", "pkg/attest_a.py"]
-    assert all(map(is_test, tests))
-    assert not any(map(is_test, source))
+@given(
+    lines=st.lists(
+        st.lists(st.sampled_from(["def", "cart", "carts", "price", "total", "x", "class"]), max_size=5), max_size=12
+    ),
+    words=st.dictionaries(st.sampled_from(["cart", "carts", "price", "total", "none"]), st.floats(0.1, 9), max_size=4),
+    limit=st.integers(1, 3),
+)
+def test_the_best_lines_are_those_of_looking_at_every_one(
+    lines: list[list[str]], words: dict[str, float], limit: int
+) -> None:
+    text = "\n".join(" ".join(line) for line in lines).encode()
+    scored = []
+    for number, line in enumerate(lines, 1):
+        held = {word for word in line if word in words} | {"cart" for word in line if word == "carts" not in words}
+        score = sum(words[word] for word in sorted(held & words.keys()))
+        scored += [(-score * (1.5 if line[0] in ("def", "class") else 1.0), number)] if score else []
+    best = sorted(number for _, number in sorted(scored)[:limit])
+    assert [one.number for one in best_lines(text, words, limit=limit)] == best

@@ -5,10 +5,13 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.index.snapshot import Snapshot
@@ -84,6 +87,9 @@ def test_hits_are_ripgreps(tmp_path: Path, corpus: object) -> None:
             rf"(?i){word[:4]}",
             rf"{word[:2]}.{{1,3}}\w+",
             rf"[{word[:3]}]+\(",
+            rf"({word}|{other})\w*\.",
+            rf"{word}\(|{other}\.|[^]{word[:2]}\]]{other[:4]}",
+            rf"\x{ord(word[0]):02x}{word[1:]}",
         )
         query = dice.choice((word, f"{word} ", word[:3])) if literal else dice.choice(shapes)
         if not literal and not query.isascii():
@@ -159,3 +165,31 @@ def test_an_expression_that_would_explode_elsewhere_ends(tmp_path: Path) -> None
 )
 def test_auto_goes_by_the_querys_shape(query: str, regex: bool) -> None:
     assert looks_like_regex(query) is regex
+
+
+@given(
+    files=st.lists(st.text(alphabet="hitx\n", max_size=30), min_size=1, max_size=6),
+    limit=st.integers(1, 5),
+    query=st.sampled_from(["hit", "h", "i[t]", "x*", "^$", "hit|x", "t\nh"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_total_is_that_of_all_lines_however_few_are_shown(files: list[str], limit: int, query: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = make_repo(Path(folder) / "repo", {f"{number}.txt": text for number, text in enumerate(files)})
+        snapshot = Indexed(root, Path(folder) / "home").start()
+        keep = lambda path: path != "1.txt"  # noqa: E731  # one of the files is not looked at
+        pages = [
+            scan(
+                snapshot,
+                Literal(query) if query.isalnum() or "\n" in query else Regex(query),
+                keep=keep,
+                after=None,
+                limit=most,
+                count_for_sec=60,
+                deadline=time.monotonic() + 60,
+            )
+            for most in (limit, 10**9)
+        ]
+        assert [(page.seen, page.files, page.complete) for page in pages] == [
+            (len(pages[1].lines), len({line.known.path for line in pages[1].lines}), True)
+        ] * 2

@@ -223,3 +223,37 @@ def test_odd_names_globs_and_rules_are_answered_and_not_crashed_on(root: Path) -
             assert "result" in envelope or envelope["error"]["error"] == "INVALID_ARGUMENT", glob  # type: ignore[index,call-overload]  # JSON
 
     with_plane(root, body)
+
+
+def test_auto_takes_what_is_no_expression_as_text_and_says_so(root: Path) -> None:
+    (root / "odd.txt").write_text("call a.*( here\n")
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="a.*(")
+        found = result(envelope)
+        assert (found["mode"], places(found)) == ("literal", [("odd.txt", 1)])
+        assert "looked for as text" in str(envelope)
+        refused = await ask("search", query="a.*(", mode="regex")
+        assert refused["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)
+
+
+def test_names_that_are_not_text_are_taken_back_as_they_are_shown(root: Path) -> None:
+    with open(os.fsencode(root) + b"/bad\xff.txt", "wb") as file:  # noqa: PTH123  # a name that is not text
+        file.write(b"peculiar\n")
+    (root / "plain\\xff.txt").write_text("peculiar too\n")
+
+    async def body(ask: Ask) -> None:
+        assert places(result(await ask("search", query="peculiar", paths=["bad\\xff.txt"]))) == [("bad\\xff.txt", 1)]
+        read = result(await ask("read_files", paths=["bad\\xff.txt", "bad\\xff.txt:1-1"]))
+        assert [one["content"] for one in read["files"]] == ["peculiar\n"] * 2  # type: ignore[union-attr,index,call-overload]  # JSON
+        listed = result(await ask("list_dir", path="bad\\xff.txt"))
+        assert listed["total"] == 1
+        # A file that is really called so is meant first.
+        real = result(await ask("read_files", paths=["plain\\xff.txt"]))
+        assert real["files"][0]["content"] == "peculiar too\n"  # type: ignore[index,call-overload]  # JSON
+        for path in ("\\x2e\\x2e/a", "bad\\xfe.txt", "\\x00"):
+            assert "error" in await ask("read_files", paths=[path]), path
+
+    with_plane(root, body)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from codeplane.repo.search.uses import COUNTED
 from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
@@ -121,5 +122,32 @@ def test_pages_and_edits_in_between(root: Path) -> None:
         assert places(found) == ["src/shop/cart.py:5"]
         gone = result(await ask("search", query="Cart.total", mode="definitions"))
         assert places(gone) == []
+
+    with_plane(root, body)
+
+
+def test_a_popular_name_is_counted_in_part_and_paged_in_full(tmp_path: Path) -> None:
+    use = "def f(x):\n    x.run()\n    Job().run()\n"
+    files = {f"m{number:03}.py": f"from job import Job\n{use * 3}" for number in range(COUNTED // 6 + 20)}
+    root = make_repo(tmp_path / "repo", {"job.py": "class Job:\n    def run(self):\n        pass\n", **files})
+    total = 1 + 6 * len(files)
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="run", mode="references", limit=100)
+        found = result(envelope)
+        assert (found["total"], found["total_is_exact"]) == (COUNTED, False)
+        assert f"of {COUNTED}+ lines" in str(envelope["text"]) and "at least 1 proven" in str(envelope["text"])
+        seen, cursor = places(found), at(found, "pagination", "next_cursor")
+        while cursor:
+            page = result(await ask("search", query="run", mode="references", limit=100, cursor=cursor))
+            assert (page["total"], page["total_is_exact"]) == (total, True)
+            seen += places(page)
+            pagination = page["pagination"]
+            cursor = pagination.get("next_cursor") if isinstance(pagination, dict) else None
+        assert len(seen) == len(set(seen)) == total
+        sure = seen[: 1 + 3 * len(files)]
+        assert sure == sorted(sure, key=lambda one: (one.split(":")[0], int(one.split(":")[1])))
+        scoped = result(await ask("search", query="run", mode="references", paths=["m000.py"]))
+        assert (scoped["total"], scoped["total_is_exact"]) == (6, True)
 
     with_plane(root, body)

@@ -145,6 +145,11 @@ def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Pa
             name, said = error(await ask("workspace.attach", path=path))
             assert name == "POLICY_DENIED", path
             assert "outside workspaces.roots" in said
+        for path in ("/", "~", str(Path.home().parent)):
+            envelope = await ask("workspace.attach", path=path)
+            name, said = error(envelope)
+            assert name == "PATH_DENIED", path
+            assert "far more than a project" in said and "one project's folder" in str(envelope)
         assert text(await ask("workspace.list")) == "[no further workspaces]"
 
     async def allowed(ask: Ask) -> None:

@@ -28,7 +28,7 @@ def test_lines_for_pipes_and_json(repo: Path) -> None:
         "main.py:2:1:greet(1)",
         "src/app.py:1:5:def greet(name):",
     ]
-    assert "3 of 3 in 2 files, literal" in done.stderr
+    assert f"3 of 3 in 2 files, literal, epoch 1 at {git(repo, 'rev-parse', 'HEAD')[:9]}" in done.stderr
     hits = [
         json.loads(line) for line in cpl("search", "greet", "-m", "definitions", "--json", cwd=repo).stdout.splitlines()
     ]

@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import Field
 
@@ -23,12 +24,13 @@ from codeplane.repo.resolve.references import TIERS, Reference, references
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Place
-from codeplane.repo.search.scope import is_copy, is_test
+from codeplane.repo.search.scope import Keep, is_copy, is_test, scope
 from codeplane.repo.search.symbols import Target, targets
 from codeplane.repo.settled import settled
 from codeplane.repo.truth.paths import shown
 
 _MAX_CANDIDATES = 30
+_MAX_ELSEWHERE = 5
 _MAX_MEMBERS = 40
 _MAX_BASES = 8
 _MAX_LINES = 8
@@ -45,6 +47,7 @@ class ExplainRequest(InWorkspace):
     symbol: str = Field(
         min_length=1, max_length=1000, description="name, Class.method, path:line, path:line:column or id"
     )
+    paths: tuple[str, ...] = Field((), description="globs or folders it is defined in", max_length=100)
     budget: int = Field(4_000, ge=800, le=20_000, description="characters of text")
 
 
@@ -57,25 +60,31 @@ class _Look:
     candidates: tuple[Target, ...] = ()
     in_tests: int = 0
     near: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     paths: frozenset[str] = frozenset()
 
 
 class ExplainOperations:
     """Explains symbols."""
 
-    def __init__(self, *, knowledge: Knowledge) -> None:
+    def __init__(self, *, knowledge: Knowledge, root: Path | None = None) -> None:
         self._knowledge = knowledge
+        # Without a root, paths are taken as relative to it.
+        self._root = root or Path("/")
 
     @operation("explain_symbol", risk=Risk.READ, toolset="core")
     async def explain_symbol(self, call: Call, request: ExplainRequest) -> ExplainResult:
         """A symbol's definition, doc, bases, members, references by certainty and tests, by name, Class.method,
-        path:line[:column] or id; a name that several have lists them with ids."""
+        path:line[:column] or id; a name that several have lists them with ids; paths picks among them."""
+        keep = scope(request.paths, (), "include", self._root)
         found = await settled(
-            self._knowledge, lambda snapshot: self._look(snapshot, request.symbol.strip()), lambda look: look.paths
+            self._knowledge,
+            lambda snapshot: self._look(snapshot, request.symbol.strip(), keep),
+            lambda look: look.paths,
         )
         look = found.answer
         if look.target is None and not look.candidates:
-            raise _not_found(request.symbol, look.near, found.partial)
+            raise _not_found(request.symbol, look, found.partial)
         return ExplainResult(
             explanation=look.explanation,
             candidates=tuple(entry(one) for one in look.candidates[:_MAX_CANDIDATES]),
@@ -88,10 +97,13 @@ class ExplainOperations:
             stale=found.stale,
         )
 
-    def _look(self, snapshot: Snapshot, symbol: str) -> _Look:
+    def _look(self, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
         store = self._knowledge.store
         world = World(snapshot, store, self._knowledge.modules)
-        found = targets(world, store, symbol.removeprefix("./"))
+        everywhere = targets(world, store, symbol.removeprefix("./"))
+        found = [one for one in everywhere if keep is None or keep(one.bound.file)]
+        if not found and everywhere:
+            return _Look(elsewhere=tuple(entry(one).text() for one in everywhere[:_MAX_ELSEWHERE]))
         if not found:
             return _Look(near=near_names(store, symbol))
         chosen, in_tests = only_one(found)
@@ -139,7 +151,12 @@ def near_names(store: FactStore, symbol: str) -> tuple[str, ...]:
     )[:5]
 
 
-def _not_found(symbol: str, near: tuple[str, ...], partial: str | None) -> NotFound:
+def _not_found(symbol: str, look: _Look, partial: str | None) -> NotFound:
+    near = look.near
+    if look.elsewhere:
+        return NotFound(
+            f"nothing is defined as {symbol!r} in the paths given", hint=f"elsewhere: {'; '.join(look.elsewhere)}"
+        )
     hint = f"did you mean {', '.join(near)}?" if near else "search finds text and parts of names: mode=symbol"
     return NotFound(
         f"nothing is defined as {symbol!r}" + (f" ({partial})" if partial else ""),
@@ -179,13 +196,21 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
         line=one.line,
         end_line=one.end_line,
         signature=signature(facts, text, one),
-        doc=doc(facts, text, one) or None,
+        doc=_doc(facts, text, one),
         container=container,
         bases=_bases(world, bound, one),
         members=tuple(members[:_MAX_MEMBERS]),
         member_count=len(members),
         references=summary,
     ), paths | {bound.file}
+
+
+def _doc(facts: Facts, text: bytes, one: Definition) -> str | None:
+    """What its author wrote of it; of several definitions of a name, as overloads are, the last that says something."""
+    said = doc(facts, text, one)
+    for index in reversed(facts.declared.get((one.scope, one.name), [])):
+        said = said or doc(facts, text, facts.definitions[index])
+    return said or None
 
 
 def _first_place(facts: Facts | None, bound: Bound) -> int:

@@ -130,7 +130,7 @@ class ExplainResult(Result):
             if self.also_in_tests:
                 said.append(f"{self.also_in_tests} more of this name in tests: search mode=definitions lists them")
         else:
-            said.append(f"{self.candidate_count} definitions have this name; ask again with an id:")
+            said.append(f"{self.candidate_count} definitions have this name; ask again with an id or paths:")
             more = self.candidate_count - len(self.candidates)
             lines = [one.text() for one in self.candidates] + ([f"and {more} more; name Class.method"] if more else [])
             said += fitting(lines, self.budget - _FOR_END)

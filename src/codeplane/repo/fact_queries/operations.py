@@ -27,12 +27,13 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.resolve.references import Tier
 from codeplane.repo.resolve.world import World
+from codeplane.repo.search.language_names import known_family
 from codeplane.repo.settled import Settled, settled
 from codeplane.repo.truth.paths import canonical
 
 F = TypeVar("F", bound=Result)
 
-_UNIT = Field(None, max_length=100, description="a family of languages, such as python")
+_UNIT = Field(None, max_length=100, description="a language or its family, such as python")
 _LIMIT = Field(50, ge=1, le=500)
 
 
@@ -182,7 +183,7 @@ class FactOperations:
     @operation("facts.definitions", risk=Risk.READ)
     async def definitions(self, call: Call, request: DefinitionsRequest) -> Definitions:
         """The definitions of a name, in the order of files."""
-        unit, limit = request.unit_id, request.limit
+        unit, limit = _family(request.unit_id), request.limit
         found = await self._ask(lambda facts: facts.list_defs_by_name(request.name, unit_id=unit, limit=limit))
         return Definitions(**_fields(found))
 
@@ -245,7 +246,7 @@ class FactOperations:
     @operation("facts.anchor_groups", risk=Risk.READ)
     async def anchor_groups(self, call: Call, request: AnchorGroupsRequest) -> AnchorGroups:
         """Ambiguous member references, grouped by token and shape of receiver: true counts, 10 exemplars at most."""
-        token, shape, unit = request.member_token, request.receiver_shape, request.unit_id
+        token, shape, unit = request.member_token, request.receiver_shape, _family(request.unit_id)
         if shape is not None:
             if token is None:
                 raise InvalidArgument("a receiver_shape needs a member_token", hint="send both, or neither")
@@ -260,7 +261,7 @@ class FactOperations:
     async def dynamic_access(self, call: Call, request: DynamicAccessRequest) -> DynamicAccesses:
         """Places that reach names by text at run time (getattr, computed keys, eval), of a file, folder or unit."""
         path = canonical(request.path, root=self._root) if request.path is not None else None
-        unit, limit = request.unit_id, request.limit
+        unit, limit = _family(request.unit_id), request.limit
         found = await self._ask(
             lambda facts: facts.list_dynamic_access_sites(path=path, unit_id=unit, limit=limit), path
         )
@@ -291,6 +292,11 @@ class FactOperations:
         if path is None:
             raise InvalidArgument(f"{wanted} is needed", hint="send one of them")
         return canonical(path, root=self._root)
+
+
+def _family(unit_id: str | None) -> str | None:
+    """Units are families; a language's own name means its family."""
+    return known_family(unit_id) if unit_id is not None else None
 
 
 def _one(found: F | None) -> Bounded[F]:

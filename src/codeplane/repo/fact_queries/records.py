@@ -111,7 +111,11 @@ class ExportSurface(Result):
     entry_count: int
 
     def text(self) -> str:
-        return f"surface {self.surface_id}: {self.entry_count} names, hash {self.surface_hash}"
+        said = f"surface {self.surface_id}: {self.entry_count} names, hash {self.surface_hash}"
+        if self.entry_count:
+            return said
+        implicit = "; without __all__ every name at the top can be imported" if self.unit_id == "python" else ""
+        return f"{said}; nothing is exported by name{implicit}"
 
 
 class ExportEntry(Result):

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 import tree_sitter
@@ -11,18 +12,31 @@ import xxhash
 from codeplane.repo.facts.draft import Draft, Homes, PlacedScope
 from codeplane.repo.facts.found import Captures, Found
 from codeplane.repo.facts.language import Language
-from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, DynamicAccess, Export, Facts, Import, Scope
+from codeplane.repo.facts.model import (
+    NO_TARGET,
+    REASONS,
+    Definition,
+    DynamicAccess,
+    Export,
+    Facts,
+    Import,
+    Scope,
+    packed_columns,
+    packed_spans,
+    packed_steps,
+)
 
 MAX_DEFINITIONS = 20_000
 _MAX_NAME = 200
-_SPACE = re.compile(rb"\s+")
 _PARAM, _LOCAL, _DEFINED, _IMPORTED, _GLOBAL, _NONLOCAL = range(len(REASONS))
 _BINDS = {"param": _PARAM, "local": _LOCAL, "hoisted": _LOCAL, "walrus": _LOCAL}
 _BINDS |= {"assigned": _LOCAL, "toplevel": _LOCAL, "global": _GLOBAL, "nonlocal": _NONLOCAL}
+_UNDECLARED = frozenset({"assigned", "toplevel"})
 _PASSED_BY = {"walrus": frozenset({"comprehension"}), "hoisted": frozenset({"block"})}
 _VERSION = re.compile(r"[./]v\d+$")
 _INSIDE = frozenset({"lambda", "block"})
 _AROUND_NAMES = frozenset({b" ", b"\t", b"\r", b"\n", b'"', b"'", b":"})
+_place, _start = itemgetter(2), itemgetter(0)
 _JOINTS = ".:\\ \t"
 _QUOTES = "'\"`<>"
 
@@ -52,13 +66,10 @@ class Assembly:
         exports = self._exports()
         definitions = self._definitions()
         moved = self._moved
-        binds = sorted(
-            (
-                (name, scope, at, reason, target if reason == _IMPORTED else moved.get(target, NO_TARGET))
-                for name, scope, at, reason, target in self._binds
-            ),
-            key=lambda bind: bind[2],
-        )
+        binds = sorted(self._binds, key=_place)
+        targets = [
+            target + 1 if reason == _IMPORTED else moved.get(target, -1) + 1 for _, _, _, reason, target in binds
+        ]
         return Facts(
             language=self._language.name,
             definitions=tuple(definitions),
@@ -75,9 +86,14 @@ class Assembly:
                 for what, captures, node in sorted(found.dynamic, key=lambda one: one[2].start_byte)
             ),
             bind_names=tuple([bind[0] for bind in binds]),
-            bind_packed=_packed([bind[1:] for bind in binds]),
+            bind_packed=packed_columns(
+                [bind[1] for bind in binds],
+                packed_steps([bind[2] for bind in binds]),
+                [bind[3] for bind in binds],
+                targets,
+            ),
             text_packed=_spans(found.said()),
-            label_packed=np.array(sorted(found.labels), dtype=np.uint32).tobytes(),
+            label_packed=packed_columns(packed_steps(sorted(found.labels))),
             outer_packed=_spans(found.outers),
             star=any(one.imported == "*" for one in imports),
             errors=errors,
@@ -91,16 +107,8 @@ class Assembly:
             for name in captures.get("name", ()):
                 at, name_end = self._named(name.start_byte, name.end_byte)
                 if at not in drafts:
-                    drafts[at] = Draft(
-                        kind=kind,
-                        name=self._said(at, name_end),
-                        start=node.start_byte,
-                        end=node.end_byte,
-                        name_at=at,
-                        name_end=name_end,
-                        captures=captures,
-                        node=node,
-                    )
+                    said = self._said(at, name_end)
+                    drafts[at] = Draft(kind, said, node.start_byte, node.end_byte, at, name_end, captures, node)
         self._drafts = sorted(
             (one for one in drafts.values() if one.name), key=lambda one: (one.start, -one.end, one.name_at)
         )
@@ -143,7 +151,8 @@ class Assembly:
         self._starts = [scope[0] for scope in placed]
 
     def _scope_at(self, offset: int) -> int:
-        index = max(bisect_right(self._starts, offset) - 1, 0)
+        # The file's own scope begins at 0.
+        index = bisect_right(self._starts, offset) - 1
         scopes = self._scopes
         while index and scopes[index][1] <= offset:
             index = scopes[index][4]
@@ -227,21 +236,29 @@ class Assembly:
         """Give each binding its scope; an assignment where variables are definitions makes one."""
         known = {(one.scope, one.name): index for index, one in enumerate(self._drafts) if one.kind != "field"}
         variables_in = self._language.variables_in
-        scopes, drafts, binds = self._scopes, self._drafts, self._binds
-        taken: set[tuple[int, str]] = set()
+        text, scopes, drafts, binds = self._text, self._scopes, self._drafts, self._binds
+        scope_at, add = self._scope_at, binds.append
+        bound = self._found.bound()
+        # Only where assignments declare nothing does it matter which names a scope has.
+        taken: set[tuple[int, str]] | None = set() if any(one[3] in _UNDECLARED for one in bound) else None
         placed = imported | {bind[2] for bind in binds}
-        for how, node in self._found.bound():
-            at = node.start_byte
-            # The parser puts a name without letters where one is missing.
-            if at in placed or not (name := self._decoded(node)):
+        last = -1
+        for at, _, _, how, node in bound:
+            if at == last or at in placed:
                 continue
-            placed.add(at)
-            scope = self._scope_at(at)
-            if (passed := _PASSED_BY.get(how)) is not None:
-                scope = self._climb(scope, passed, until=False)
-            elif how in ("assigned", "toplevel"):
+            end = node.end_byte
+            # The parser puts a name without letters where one is missing.
+            if end == at:
+                continue
+            last = at
+            name = text[at : min(end, at + _MAX_NAME)].decode("utf-8", "replace")
+            scope = scope_at(at)
+            if how in _PASSED_BY:
+                scope = self._climb(scope, _PASSED_BY[how], until=False)
+            elif taken is not None and how in _UNDECLARED:
                 scope = self._bound_around(scope, name, taken, inside=how == "assigned")
-            taken.add((scope, name))
+            if taken is not None:
+                taken.add((scope, name))
             reason = _BINDS[how]
             target = NO_TARGET
             if reason == _LOCAL:
@@ -252,7 +269,7 @@ class Assembly:
                     else:
                         target = known[scope, name] = len(drafts)
                         drafts.append(Draft.variable(node, name, scope))
-            binds.append((name, scope, at, reason, target))
+            add((name, scope, at, reason, target))
 
     def _bound_around(self, scope: int, name: str, taken: set[tuple[int, str]], *, inside: bool) -> int:
         """Where an assignment goes that declares nothing: to a variable seen before, else here or to the file."""
@@ -383,7 +400,7 @@ class Assembly:
 
 
 def _hashed(text: bytes) -> str:
-    return xxhash.xxh3_64_hexdigest(_SPACE.sub(b" ", text).strip())[:8]
+    return xxhash.xxh3_64_hexdigest(b" ".join(text.split()))[:8]
 
 
 def _lines(text: bytes, names: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
@@ -396,10 +413,5 @@ def _lines(text: bytes, names: Sequence[int], ends: Sequence[int]) -> tuple[list
     return lines.tolist(), (places - starts[lines - 1]).tolist(), last.tolist()
 
 
-def _packed(rows: Sequence[Sequence[int]]) -> bytes:
-    return np.array(rows, dtype=np.uint32).tobytes() if rows else b""
-
-
 def _spans(flat: list[int]) -> bytes:
-    pairs = np.array(flat, dtype=np.uint32).reshape(-1, 2)
-    return pairs[np.argsort(pairs[:, 0], kind="stable")].tobytes()
+    return packed_spans(sorted(zip(flat[::2], flat[1::2], strict=True), key=_start))

@@ -23,7 +23,7 @@ from functools import cache
 import tree_sitter
 
 from codeplane.repo.facts.assembly import Assembly
-from codeplane.repo.facts.found import Captures, Found
+from codeplane.repo.facts.found import Found, patterns_of
 from codeplane.repo.facts.language import Language, query_of
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.facts.readable import readable, separated
@@ -46,7 +46,9 @@ class Extractor:
         grammar = get_language(language.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
         self._parser = tree_sitter.Parser(grammar)
         self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
-        self._query = tree_sitter.Query(grammar, query_of(language))
+        query = query_of(language)
+        self._query = tree_sitter.Query(grammar, query)
+        self._patterns = patterns_of(self._query, query.encode())
 
     def facts(self, text: bytes) -> Facts:
         """The facts of a file's bytes."""
@@ -54,15 +56,7 @@ class Extractor:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
         found = Found()
         tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
-        matches: dict[int, list[Captures]] = {}
-        for pattern, captures in tree_sitter.QueryCursor(self._query).matches(tree.root_node):
-            if (those := matches.get(pattern)) is None:
-                matches[pattern] = [captures]
-            else:
-                those.append(captures)
-        for pattern in sorted(matches):
-            found.note(matches[pattern])
-        found.share()
+        found.take(tree_sitter.QueryCursor(self._query).matches(tree.root_node), self._patterns)
         return Assembly(self._language, text, found).facts(errors=_errors(tree.root_node, text))
 
     def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
@@ -83,13 +77,11 @@ class Extractor:
         return nodes, errors, has_content
 
     def _parsed(self, text: bytes) -> tree_sitter.Tree:
-        """The tree of a text; where it has errors, that of a more readable way to write it, if that has fewer."""
+        """The tree of a text; where it has errors, that of another way to write it, if that has fewer."""
+        # Known beforehand, as a parse that runs into what its grammar does not know takes twice as long.
+        text = readable(self._language.name, text)
         tree = self._parser.parse(text)
-        if not tree.root_node.has_error:
-            return tree
-        if (read := readable(self._language.name, text)) is not text:
-            tree = self._parser.parse(read)
-        if tree.root_node.has_error and (other := separated(self._language.name, read)) is not None:
+        if tree.root_node.has_error and (other := separated(self._language.name, text)) is not None:
             second = self._parser.parse(other)
             if _broken(second.root_node) < _broken(tree.root_node):
                 return second

@@ -1,17 +1,47 @@
 """What a query found in one file, sorted by what it is about, before places became scopes."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import tree_sitter
 
 Captures = dict[str, list[tree_sitter.Node]]
+Bind = tuple[int, int, int, str, tree_sitter.Node]
+"""Where a name is bound, the pattern that says so, its place among all binds, how, and the name's node."""
 
 _SUBJECTS = (
     *("definition", "import", "export", "dynamic", "scope", "bind"),
     *("text", "label", "outer", "leaf", "hole", "given"),
 )
+_ALONE = frozenset({"bind", "text", "label", "outer", "leaf", "hole"})
+_NOT_CAPTURES = re.compile(rb'"(?:[^"\\]|\\.)*"|;[^\n]*')
+_CAPTURE = re.compile(rb"@([\w.-]+)")
+_LAST = 1 << 30
+
+
+class Pattern(NamedTuple):
+    """What a pattern is about: the capture that decides who takes it, and that capture's name if it stands alone."""
+
+    subject: str
+    sole: str
+
+
+def patterns_of(query: tree_sitter.Query, text: bytes) -> list[Pattern]:
+    """What each pattern of a query is about, in their order."""
+    found = []
+    for number in range(query.pattern_count):
+        said = text[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)]
+        names = {name.decode() for name in _CAPTURE.findall(_NOT_CAPTURES.sub(b"", said))}
+        told = [name for name in names if not name.startswith("_")]
+        abouts = {name.partition(".")[0] for name in told}
+        subject = next((wanted for wanted in _SUBJECTS if wanted in abouts), "")
+        if subject in _ALONE and len(told) > 1:
+            raise ValueError(f"a pattern with several captures needs one that says what it is about: {told}")
+        found.append(Pattern(subject, told[0] if subject in _ALONE else ""))
+    return found
 
 
 @dataclass(slots=True)
@@ -21,7 +51,7 @@ class Found:
     definitions: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
     scopes: list[tuple[int, int, str, int]] = field(default_factory=list)
     scope_names: dict[tuple[int, int], tree_sitter.Node] = field(default_factory=dict)
-    binds: list[tuple[str, tree_sitter.Node]] = field(default_factory=list)
+    binds: list[Bind] = field(default_factory=list)
     leaves: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
     exports: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
@@ -32,79 +62,88 @@ class Found:
     outers: list[int] = field(default_factory=list)
     given: list[tuple[str, tree_sitter.Node, tree_sitter.Node]] = field(default_factory=list)
 
-    def note(self, matches: Sequence[Captures]) -> None:
-        """Take in the matches of one pattern."""
-        subject = _subject(matches[0])
-        if subject == "text":
-            for captures in matches:
-                for node in captures["text"]:
-                    self.texts += (node.start_byte, node.end_byte)
-        elif subject == "bind":
-            for captures in matches:
-                for name, nodes in captures.items():
-                    if name[:5] == "bind.":
-                        how = name[5:]
-                        for node in nodes:
-                            self.binds.append((how, node))
-        elif subject == "leaf":
-            self.leaves += [node for captures in matches for node in captures["leaf"]]
-        elif subject == "label":
-            self.labels += [node.start_byte for captures in matches for node in captures["label"]]
-        elif subject == "hole":
-            self.holes += [(node.start_byte, node.end_byte) for captures in matches for node in captures["hole"]]
-        elif subject == "outer":
-            for captures in matches:
-                for node in captures["outer"]:
+    def take(self, matches: Iterable[tuple[int, Captures]], patterns: Sequence[Pattern]) -> None:
+        """Take in the matches of a file's query."""
+        larger: dict[int, list[Captures]] = {}
+        texts, labels, binds = self.texts, self.labels, self.binds
+        for number, captures in matches:
+            subject, sole = patterns[number]
+            if not sole:
+                if number in larger:
+                    larger[number].append(captures)
+                else:
+                    larger[number] = [captures]
+            elif subject == "text":
+                for node in captures[sole]:
+                    texts.append(node.start_byte)
+                    texts.append(node.end_byte)
+            elif subject == "bind":
+                for node in captures.get(sole, ()):
+                    binds.append((node.start_byte, number, len(binds), sole[5:], node))
+            elif subject == "label":
+                for node in captures[sole]:
+                    labels.append(node.start_byte)
+            elif subject == "leaf":
+                self.leaves += captures[sole]
+            elif subject == "hole":
+                self.holes += [(node.start_byte, node.end_byte) for node in captures[sole]]
+            else:
+                for node in captures[sole]:
                     self.outers += (node.start_byte, node.end_byte)
-        elif subject == "scope":
+        for number in sorted(larger):
+            self._note(number, patterns[number].subject, larger[number])
+        self._share()
+
+    def _note(self, number: int, subject: str, matches: Sequence[Captures]) -> None:
+        """Take in the matches of one pattern that is about more than one node."""
+        if subject == "scope":
             for captures in matches:
-                self._note_scope(captures)
+                self._note_scope(number, captures)
         elif subject == "given":
             for captures in matches:
                 name = next(name for name in captures if name.partition(".")[0] == "given")
                 self.given.append((name.partition(".")[2], captures[name][0], captures["source"][0]))
         elif subject:
-            self._note_larger(subject, matches)
+            self._note_larger(number, subject, matches)
 
-    def _note_scope(self, captures: Captures) -> None:
+    def _bind(self, number: int, how: str, nodes: Iterable[tree_sitter.Node]) -> None:
+        for node in nodes:
+            self.binds.append((node.start_byte, number, len(self.binds), how, node))
+
+    def _note_scope(self, number: int, captures: Captures) -> None:
         named = captures.get("scope.name")
         for name, nodes in captures.items():
             about, _, what = name.partition(".")
             if about == "scope" and what != "name":
                 for node in nodes:
-                    place = (node.start_byte, node.end_byte)
-                    self.scopes.append((*place, what, -1))
+                    start, end = node.start_byte, node.end_byte
+                    self.scopes.append((start, end, what, -1))
                     if named:
-                        self.scope_names[place] = named[0]
+                        self.scope_names[start, end] = named[0]
             elif about == "bind":
-                self.binds += [(what, node) for node in nodes]
+                self._bind(number, what, nodes)
 
-    def _note_larger(self, subject: str, matches: Iterable[Captures]) -> None:
+    def _note_larger(self, number: int, subject: str, matches: Iterable[Captures]) -> None:
         into = {
             "definition": self.definitions,
             "import": self.imports,
             "export": self.exports,
             "dynamic": self.dynamic,
         }[subject]
+        start = len(subject)
         for captures in matches:
             for name, nodes in captures.items():
-                about, _, what = name.partition(".")
-                if about == subject:
-                    into.append((what, captures, nodes[0]))
-                elif about == "bind":
-                    self.binds += [(what, node) for node in nodes]
-
-    def share(self) -> None:
-        """Give names of a statement the source that stands once for all of them; some are imports only then."""
-        if self.given:
-            self._share()
-        self.imports = [one for one in self.imports if one[0] != "when_given"]
+                if name[:start] == subject and name[start : start + 1] == ".":
+                    into.append((name[start + 1 :], captures, nodes[0]))
+                elif name[:5] == "bind.":
+                    self._bind(number, name[5:], nodes)
 
     def _share(self) -> None:
+        """Give names of a statement the source that stands once for all of them; some are imports only then."""
         # A statement may be found twice; what says more of it stands first.
         statements = sorted(self.given, key=lambda one: one[1].start_byte)
         starts = [statement.start_byte for _, statement, _ in statements]
-        for into in (self.imports, self.exports):
+        for into in (self.imports, self.exports) if statements else ():
             for index, (what, captures, node) in enumerate(into):
                 first = bisect_right(starts, node.start_byte) - 1
                 if "source" in captures or first < 0 or node.end_byte > statements[first][1].end_byte:
@@ -112,6 +151,7 @@ class Found:
                 first = bisect_left(starts, starts[first])
                 kind, statement, source = statements[first]
                 into[index] = (kind or what, {**captures, "source": [source]}, statement)
+        self.imports = [one for one in self.imports if one[0] != "when_given"]
 
     def said(self) -> list[int]:
         """Where text starts and ends, in turn, without the code it holds; text inside that code is text again."""
@@ -135,38 +175,27 @@ class Found:
             open_ones.append((end, is_text))
         return told
 
-    def bound(self) -> list[tuple[str, tree_sitter.Node]]:
+    def bound(self) -> list[Bind]:
         """The bound names in their order; a name in a pattern is bound as the innermost pattern around it is."""
         if not self.leaves:
-            return sorted(self.binds, key=_bind_at)
-        names = []
+            return sorted(self.binds)
+        names: list[Bind] = []
         patterns: list[tuple[int, int, str]] = []
-        for how, node in self.binds:
-            if node.child_count:
-                patterns.append((node.start_byte, -node.end_byte, how))
+        for bind in self.binds:
+            if bind[4].child_count:
+                patterns.append((bind[0], -bind[4].end_byte, bind[3]))
             else:
-                names.append((how, node))
+                names.append(bind)
         patterns.sort()
         open_ones: list[tuple[int, int, str]] = []
         upcoming = 0
-        for leaf in sorted(self.leaves, key=lambda node: node.start_byte):
-            at = leaf.start_byte
+        for at, place in sorted((node.start_byte, place) for place, node in enumerate(self.leaves)):
             while upcoming < len(patterns) and patterns[upcoming][0] <= at:
                 open_ones.append(patterns[upcoming])
                 upcoming += 1
             while open_ones and -open_ones[-1][1] <= at:
                 open_ones.pop()
             if open_ones:
-                names.append((open_ones[-1][2], leaf))
-        names.sort(key=_bind_at)
+                names.append((at, _LAST, place, open_ones[-1][2], self.leaves[place]))
+        names.sort()
         return names
-
-
-def _bind_at(bind: tuple[str, tree_sitter.Node]) -> int:
-    return bind[1].start_byte
-
-
-def _subject(captures: Captures) -> str:
-    """What a pattern is about: the capture that decides who takes it."""
-    abouts = {name.partition(".")[0] for name in captures}
-    return next((wanted for wanted in _SUBJECTS if wanted in abouts), "")

@@ -1,5 +1,7 @@
 """The facts of one file: a pure function of its language and its bytes, so they are kept by content digest."""
 
+from array import array
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -7,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 4
 NO_TARGET = 0xFFFFFFFF
 
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]
@@ -103,22 +105,25 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def binds(self) -> NDArray[np.uint32]:
         """One row a binding: scope, offset, reason, target (a definition or an import, by reason; or NO_TARGET)."""
-        return np.frombuffer(self.bind_packed, dtype=np.uint32).reshape(-1, 4)
+        scopes, steps, reasons, targets = unpacked_columns(self.bind_packed, 4)
+        # One less than nothing is NO_TARGET.
+        return np.stack((scopes, np.cumsum(steps, dtype=np.uint32), reasons, targets - np.uint32(1)), axis=1)
 
     @cached_property
     def texts(self) -> NDArray[np.uint32]:
         """Stretches of string and comment text, where words are no references."""
-        return np.frombuffer(self.text_packed, dtype=np.uint32).reshape(-1, 2)
+        return _unpacked_spans(self.text_packed)
 
     @cached_property
     def labels(self) -> frozenset[int]:
         """Places of identifiers that name a field or an argument, not a variable."""
-        return frozenset(np.frombuffer(self.label_packed, dtype=np.uint32).tolist())
+        (steps,) = unpacked_columns(self.label_packed, 1)
+        return frozenset(np.cumsum(steps, dtype=np.uint32).tolist())
 
     @cached_property
     def outers(self) -> NDArray[np.uint32]:
         """Stretches inside a scope's text that are read in the scope around it."""
-        return np.frombuffer(self.outer_packed, dtype=np.uint32).reshape(-1, 2)
+        return _unpacked_spans(self.outer_packed)
 
     @cached_property
     def bound(self) -> dict[tuple[int, str], list[int]]:
@@ -169,6 +174,36 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return _inside(self.outers, offset)
 
 
+def packed_columns(*columns: Sequence[int]) -> bytes:
+    """Columns of equal length, each as narrow as its largest number: first their widths, then one after the other."""
+    kinds = [_kind(max(column, default=0)) for column in columns]
+    widths = bytes(array(kind).itemsize for kind in kinds)
+    return widths + b"".join([array(kind, column).tobytes() for kind, column in zip(kinds, columns, strict=True)])
+
+
+def unpacked_columns(raw: bytes, count: int) -> list[NDArray[np.uint32]]:
+    """The columns that were packed."""
+    widths = raw[:count]
+    rows, rest = divmod(len(raw) - count, sum(widths) or 1)
+    if len(widths) < count or rest:
+        raise ValueError("columns of unequal length")
+    found, at = [], count
+    for width in widths:
+        found.append(np.frombuffer(raw, dtype=f"<u{width}", count=rows, offset=at).astype(np.uint32))
+        at += rows * width
+    return found
+
+
+def packed_steps(numbers: Sequence[int]) -> list[int]:
+    """Ascending numbers as the steps between them, which are small."""
+    return [after - before for before, after in zip([0, *numbers], numbers, strict=False)]
+
+
+def packed_spans(spans: Sequence[tuple[int, int]]) -> bytes:
+    """Stretches in the order of their starts: the steps between these, and the lengths."""
+    return packed_columns(packed_steps([start for start, _ in spans]), [end - start for start, end in spans])
+
+
 def packed(facts: Facts) -> bytes:
     """Facts as bytes."""
     return _ENCODER.encode(facts)
@@ -177,6 +212,16 @@ def packed(facts: Facts) -> bytes:
 def unpacked(raw: bytes) -> Facts:
     """Facts from bytes."""
     return _DECODER.decode(raw)
+
+
+def _unpacked_spans(raw: bytes) -> NDArray[np.uint32]:
+    steps, lengths = unpacked_columns(raw, 2)
+    starts = np.cumsum(steps, dtype=np.uint32)
+    return np.stack((starts, starts + lengths), axis=1)
+
+
+def _kind(largest: int) -> str:
+    return "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
 
 
 def _inside(spans: NDArray[np.uint32], offset: int) -> bool:

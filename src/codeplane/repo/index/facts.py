@@ -14,8 +14,10 @@ import msgspec
 
 from codeplane.repo.facts.language import tables_version
 from codeplane.repo.facts.model import Facts, unpacked
+from codeplane.repo.index import names
 from codeplane.repo.index.derived import DerivedDatabase
-from codeplane.repo.index.worker import Parsed, unpacked_names
+from codeplane.repo.index.names import NameChanges
+from codeplane.repo.index.worker import Parsed
 
 _INDEXES = {
     "definitions_by_name": "CREATE INDEX definitions_by_name ON definitions(name)",
@@ -29,7 +31,7 @@ _SCHEMA = (
         file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, path TEXT, signature TEXT, line INTEGER,
         PRIMARY KEY(file_id, position)) WITHOUT ROWID""",
     *_INDEXES.values(),
-    "CREATE TABLE names(name TEXT PRIMARY KEY, files BLOB) WITHOUT ROWID",
+    names.SCHEMA,
     # What the full text was fed, and the commit of it this speaks of.
     "CREATE TABLE fed(path BLOB PRIMARY KEY, digest TEXT) WITHOUT ROWID",
     "CREATE TABLE fed_until(epoch INTEGER)",
@@ -167,22 +169,20 @@ class FactStore:
         connection = self._database.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            lost: dict[str, list[int]] = {}
-            gained: dict[str, list[int]] = {}
+            changes = NameChanges()
             (first,) = connection.execute("SELECT COALESCE(MAX(file_id), 0) + 1 FROM parsed").fetchone()
             for path in removed:
-                self._forget(os.fsencode(path), epoch, lost)
+                self._forget(os.fsencode(path), epoch, changes)
             ids = []
             for one in files:
-                file_id = self._forget(os.fsencode(one.path), epoch, lost)
+                file_id = self._forget(os.fsencode(one.path), epoch, changes)
                 if file_id is None:
                     file_id, first = first, first + 1
                 ids.append(file_id)
-                for name in unpacked_names(one.parsed.names):
-                    gained.setdefault(name, []).append(file_id)
+                changes.gain(file_id, one.parsed.names)
             with self._indexed_after(len(files)):
                 self._write(files, ids, epoch)
-            self._rename(lost, gained)
+            changes.write(connection)
             connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
             connection.execute("COMMIT")
         except BaseException:
@@ -249,10 +249,8 @@ class FactStore:
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
         """The code files in which an identifier occurs, with the content that was looked at."""
-        rows = self._read("SELECT files FROM names WHERE name = ?", (name,))
-        if not rows:
-            return []
-        ids = list(array("I", rows[0][0]))
+        rows = self._read("SELECT files FROM names WHERE name = ?", (names.key_of(name),))
+        ids = list(array("I", b"".join(files for (files,) in rows)))
         found: list[tuple[str, str]] = []
         for at in range(0, len(ids), _AT_ONCE):
             part = ids[at : at + _AT_ONCE]
@@ -281,12 +279,12 @@ class FactStore:
         )
         return [name for (name,) in rows]
 
-    def postings(self, names: Sequence[str]) -> list[tuple[str, bytes]]:
+    def postings(self, wanted: Sequence[str]) -> list[tuple[str, bytes]]:
         """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers."""
-        return self._read(
-            "SELECT name, files FROM names WHERE name IN (SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(names)).decode(),),
+        rows = self._read(
+            "SELECT name, files FROM names WHERE name IN (SELECT value FROM json_each(?))", (names.asked(wanted),)
         )
+        return names.files_of(rows, wanted)
 
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
@@ -346,13 +344,13 @@ class FactStore:
             ),
         )
 
-    def _forget(self, path: bytes, epoch: int, lost: dict[str, list[int]]) -> int | None:
+    def _forget(self, path: bytes, epoch: int, changes: NameChanges) -> int | None:
         """Take a file's facts out and keep its definitions as what they were until now."""
         connection = self._database.connection
         row = connection.execute("SELECT file_id, epoch, names FROM parsed WHERE path = ?", (path,)).fetchone()
         if row is None:
             return None
-        file_id, since, names = row
+        file_id, since, said = row
         rows = connection.execute(
             "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position", (file_id,)
         ).fetchall()
@@ -363,35 +361,8 @@ class FactStore:
             )
         connection.execute("DELETE FROM definitions WHERE file_id = ?", (file_id,))
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
-        for name in unpacked_names(names):
-            lost.setdefault(name, []).append(file_id)
+        changes.lose(file_id, said)
         return int(file_id)
-
-    def _rename(self, lost: Mapping[str, list[int]], gained: Mapping[str, list[int]]) -> None:
-        """Bring the lists of files of each name up to date; a name kept by a file is not written again."""
-        connection = self._database.connection
-        touched = sorted(name for name in lost.keys() | gained.keys() if lost.get(name) != gained.get(name))
-        if not lost and connection.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None:
-            rows = ((name, array("I", gained[name]).tobytes()) for name in touched)
-            connection.executemany("INSERT INTO names VALUES (?, ?)", rows)
-            return
-        kept: list[tuple[str, bytes]] = []
-        dropped: list[tuple[str]] = []
-        for at in range(0, len(touched), _AT_ONCE):
-            part = touched[at : at + _AT_ONCE]
-            held = dict(
-                connection.execute(f"SELECT name, files FROM names WHERE name IN ({_marks(part)})", part).fetchall()
-            )
-            for name in part:
-                files = set(array("I", held.get(name, b"")))
-                files.difference_update(lost.get(name, ()))
-                files.update(gained.get(name, ()))
-                if files:
-                    kept.append((name, array("I", sorted(files)).tobytes()))
-                else:
-                    dropped.append((name,))
-        connection.executemany("INSERT OR REPLACE INTO names VALUES (?, ?)", kept)
-        connection.executemany("DELETE FROM names WHERE name = ?", dropped)
 
     def _symbols(self, where: str, values: tuple[object, ...], limit: int) -> list[Symbol]:
         rows = self._read(

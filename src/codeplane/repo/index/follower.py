@@ -15,15 +15,14 @@ from codeplane.repo.facts.model import unpacked
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.fulltext import Document, FullText
+from codeplane.repo.index.names import are_keys
 from codeplane.repo.index.parsers import Parsers, Parsing
 from codeplane.repo.index.snapshot import Known, Snapshot
-from codeplane.repo.index.worker import Parsed, Row, Source
+from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source
 
 _COMMIT_BYTES = 12 * 1024 * 1024
 _COMMIT_SEC = 3.0
 _MAX_UNPACKED = 64 * 1024 * 1024
-# Of a larger file the beginning is ranked; exact search looks at all of it.
-_MAX_FED = 1024 * 1024
 _MAX_DATA_FED = 32 * 1024
 _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
 _MANY = 200
@@ -92,7 +91,8 @@ class Follower:
                 feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text)
                 # The workers parse by now; what needs no parsing is fed meanwhile.
                 waiting = {known.path for known in pending.files}
-                self._feed(snapshot, (known for known in feeding.wanted.values() if known.path not in waiting))
+                unparsed = [known for known in feeding.wanted.values() if known.path not in waiting]
+                self.text.add(self._document(snapshot, known) for known in unparsed)
                 done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
             if done:
                 self._commit(snapshot, feeding)
@@ -113,10 +113,9 @@ class Follower:
         """Write facts as they come, and feed the files they are of."""
         started, done, size = time.monotonic(), 0, 0
         total = sum(known.length for known in pending.files)
-        for files in pending.grouped(parsing):
+        for files in pending.grouped(self._fed_at_once(snapshot, pending, parsing, feeding)):
             self.facts.put(files, epoch=snapshot.epoch)
             self._known().update({one.path: one.digest for one in files})
-            self._feed(snapshot, (snapshot.files[one.path] for one in files if one.path in feeding.wanted))
             done += len(files)
             size += sum(snapshot.files[one.path].length for one in files)
             self.progress = Progress(
@@ -133,8 +132,14 @@ class Follower:
         # What got no answer, because its content was replaced or its worker killed, is asked for again.
         return done == len(pending.files)
 
-    def _feed(self, snapshot: Snapshot, files: Iterable[Known]) -> None:
-        self.text.add(self._document(snapshot, known) for known in files)
+    def _fed_at_once(
+        self, snapshot: Snapshot, pending: "_Pending", parsing: Parsing, feeding: "_Feeding"
+    ) -> Iterator[list[Parsed]]:
+        """What the workers found, batch by batch, after the full text was fed it: that works on while we wait."""
+        for batch in parsing:
+            found = [(pending.files[one.key], one) for one in batch]
+            self.text.add(self._document(snapshot, known, one) for known, one in found if known.path in feeding.wanted)
+            yield batch
 
     def _commit(self, snapshot: Snapshot, feeding: "_Feeding") -> None:
         """The full text commits first, and what it was fed is noted after: a disagreement feeds everything anew."""
@@ -148,16 +153,15 @@ class Follower:
         if self.text.deleted > max(_DELETED_LEAST, len(self._fed) // _DELETED_SHARE):
             self.text.compact()
 
-    def _document(self, snapshot: Snapshot, known: Known) -> Document:
+    def _document(self, snapshot: Snapshot, known: Known, parsed: Parsed | None = None) -> Document:
         language = languages().of(known.path)
-        most = _MAX_FED if language is not None or known.path.lower().endswith(_PROSE) else _MAX_DATA_FED
-        return Document(
-            path=known.path,
-            text=bytes(snapshot.content[known.offset : known.offset + min(known.length, most)]),
-            names=self.facts.names_in(known.path) if language is not None else (),
-            language=language.name if language is not None else "",
-            pieces=None if language is not None else "",
-        )
+        most = MAX_FED if language is not None or known.path.lower().endswith(_PROSE) else _MAX_DATA_FED
+        text = bytes(snapshot.content[known.offset : known.offset + min(known.length, most)])
+        if language is None:
+            return Document(path=known.path, text=text, pieces="")
+        if parsed is None:
+            return Document(path=known.path, text=text, language=language.name, names=self.facts.names_in(known.path))
+        return Document(path=known.path, text=text, language=language.name, pieces=parsed.pieces, named=parsed.named)
 
     def remake(self, why: str) -> None:
         """Throw the facts away and begin anew: they are derived, and these are damaged."""
@@ -288,10 +292,9 @@ def _is_sound(one: Packed) -> bool:
     try:
         if one.facts:
             unpacked(_inflated(one.facts))
-        _inflated(one.names).decode()
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return False
-    return languages().by_name.get(one.language) is not None
+    return are_keys(one.names) and languages().by_name.get(one.language) is not None
 
 
 def _inflated(packed: bytes) -> bytes:

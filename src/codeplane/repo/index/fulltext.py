@@ -2,19 +2,19 @@
 
 import json
 import os
-import re
 import shutil
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import tantivy
-from numpy.typing import NDArray
+
+from codeplane.repo.index.words import parts as parts
+from codeplane.repo.index.words import places as places
+from codeplane.repo.index.words import prepared, with_parts
 
 Field = Literal["content", "names", "path_words"]
 
@@ -25,32 +25,23 @@ _LOCK_PAUSE_SEC = 0.05
 # Where a schema or a tokenizer changes, this does too: a folder of another version is made anew.
 _EPOCH = "epoch_1"
 _MARK = "\0epoch"
-_PACKAGE_STEMS = frozenset({"__init__", "index", "mod"})
 # Tantivy merges segments when eight are alike in size, and has no other way to ask for it.
 _PADS = tuple(f"\0pad{number}" for number in range(8))
-_DIGIT, _LOWER, _UPPER = 1, 3, 4
-
-
-def _kinds() -> NDArray[np.uint8]:
-    kinds = np.zeros(256, np.uint8)
-    for first, last, kind in (("0", "9", _DIGIT), ("a", "z", _LOWER), ("A", "Z", _UPPER)):
-        kinds[ord(first) : ord(last) + 1] = kind
-    return kinds
-
-
-_KINDS = _kinds()
-_EDGE = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file as full text takes it; `names` are what it defines, `pieces` what `prepared` made of its text."""
+    """A file as full text takes it; `names` are what it defines.
+
+    `pieces` is what `prepared` made of its text, and `named` what `with_parts` made of its names, where that was done.
+    """
 
     path: str
     text: bytes
     names: Sequence[str] = ()
     language: str = ""
     pieces: str | None = None
+    named: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,39 +60,6 @@ class Hit:
 
     path: str
     score: float
-
-
-def prepared(text: bytes) -> str:
-    """The parts of the camelCase identifiers in a text; the tokenizer splits everything else by itself."""
-    # Arrays, since most words have no hump: twice as fast as the best regular expression.
-    kinds = _KINDS[np.frombuffer(text + b" ", np.uint8)]
-    humps = np.flatnonzero(kinds[1:] == _UPPER) + 1
-    before, after = kinds[humps - 1], kinds[humps + 1]
-    humps = humps[(before == _LOWER) | (before == _DIGIT) | ((before == _UPPER) & (after == _LOWER))]
-    if not humps.size:
-        return ""
-    gaps = np.flatnonzero(kinds == 0)
-    behind = np.unique(np.searchsorted(gaps, humps))
-    starts = np.where(behind > 0, gaps[behind - 1] + 1, 0)
-    begins = np.sort(np.concatenate((starts, humps))).tolist()
-    ends = np.sort(np.concatenate((humps, gaps[behind]))).tolist()
-    return b" ".join([text[begin:end] for begin, end in zip(begins, ends, strict=True)]).decode("ascii")
-
-
-@lru_cache(maxsize=65_536)
-def parts(identifier: str) -> tuple[str, ...]:
-    """The words an identifier or path is made of, in lower case."""
-    return tuple(part.lower() for part in _EDGE.split(identifier) if part)
-
-
-def places(path: str) -> tuple[str, ...]:
-    """What a file can be called by: its name, and its path without the ending from any folder on."""
-    folders, _, name = path.lower().rpartition("/")
-    stem = name[: name.find(".", 1)] if "." in name[1:] else name
-    steps = folders.split("/") if folders else []
-    if stem not in _PACKAGE_STEMS or not steps:
-        steps = [*steps, stem]
-    return (name, *("/".join(steps[start:]) for start in range(len(steps) - 1)))
 
 
 class FullText:
@@ -315,8 +273,9 @@ def _entry(document: Document, key: str) -> tantivy.Document:
         entry.add_text("content", pieces)
     if document.language:
         entry.add_text("language", document.language)
-    if document.names:
-        entry.add_text("names", " ".join(word for name in document.names for word in (name, *parts(name))))
+    named = with_parts(document.names) if document.named is None else document.named
+    if named:
+        entry.add_text("names", named)
     entry.add_text("path_words", " ".join((*parts(_readable(document.path)), *places(_readable(document.path)))))
     return entry
 

@@ -3,11 +3,10 @@
 import gc
 import mmap
 import os
-import re
 import struct
 import sys
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -17,10 +16,13 @@ import msgspec
 from codeplane.repo.facts.extract import extractor
 from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, packed
+from codeplane.repo.index.names import packed_keys
+from codeplane.repo.index.words import Vocabulary, prepared, with_parts
 
-_NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]{0,199}")
 _HEAD = struct.Struct("<I")
 _MAX_CHECKED = 50_000
+# Of a larger file the beginning is ranked; exact search looks at all of it.
+MAX_FED = 1024 * 1024
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -53,26 +55,21 @@ class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A file's facts, packed, and what finds them; with a problem there are none."""
+    """A file's facts, packed, and what finds them; with a problem there may be none.
+
+    `pieces` and `named` are what full text is fed beside the text; pieces are None where they are still to be made.
+    """
 
     key: int
     facts: bytes = b""
     rows: tuple[Row, ...] = ()
     names: bytes = b""
     problem: str = ""
+    pieces: str | None = None
+    named: str = ""
     nodes: int = 0
     errors: int = 0
     has_content: bool = False
-
-
-def packed_names(names: Iterable[str]) -> bytes:
-    """The identifiers of a file, as they are kept."""
-    return zlib.compress("\n".join(sorted(names)).encode(), 1)
-
-
-def unpacked_names(packed: bytes) -> list[str]:
-    """The identifiers that were packed."""
-    return zlib.decompress(packed).decode().split("\n") if packed else []
 
 
 def uid_of(family: str, file: str, one: Definition) -> bytes:
@@ -80,13 +77,15 @@ def uid_of(family: str, file: str, one: Definition) -> bytes:
     return sha256(f"{family}:{one.kind}:{file}:{one.path}:{one.signature}:{one.ordinal}".encode()).digest()[:8]
 
 
-def parse(source: Source, text: bytes) -> Parsed:
+def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> Parsed:
     """One file's facts; what cannot be parsed says why."""
+    vocabulary = vocabulary or Vocabulary()
     language = languages().by_name[source.language]
     try:
         facts = extractor(language).facts(text)
     except Exception as error:  # one file never stops the pass, whatever is wrong with it
         return Parsed(key=source.key, problem=str(error) or type(error).__name__)
+    names, pieces = vocabulary.of(text)
     return Parsed(
         key=source.key,
         facts=zlib.compress(packed(facts), 1),
@@ -101,8 +100,10 @@ def parse(source: Source, text: bytes) -> Parsed:
             )
             for one in facts.definitions
         ),
-        names=packed_names(name.decode("utf-8", "replace") for name in set(_NAME.findall(text))),
+        names=packed_keys(names),
         problem=f"syntax error at line {facts.errors}" if facts.errors else "",
+        pieces=pieces if len(text) <= MAX_FED else prepared(text[:MAX_FED]),
+        named=with_parts(one.name for one in facts.definitions),
     )
 
 
@@ -115,15 +116,17 @@ def checked(source: Source, text: bytes) -> Parsed:
     return Parsed(key=source.key, nodes=nodes, errors=errors, has_content=has_content)
 
 
-def parse_all(batch: Batch) -> list[Parsed]:
+def parse_all(batch: Batch, vocabulary: Vocabulary) -> list[Parsed]:
     """The facts of a batch's files; none when their content was replaced meanwhile, and they are asked for again."""
     try:
         file = Path(batch.content).open("rb")  # noqa: SIM115
     except OSError:
         return []
     with file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        how = checked if batch.check else parse
-        return [how(one, content[one.offset : one.offset + one.length]) for one in batch.sources]
+        texts = ((one, content[one.offset : one.offset + one.length]) for one in batch.sources)
+        if batch.check:
+            return [checked(one, text) for one, text in texts]
+        return [parse(one, text, vocabulary) for one, text in texts]
 
 
 def send(stream: BinaryIO, message: bytes) -> None:
@@ -148,8 +151,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     # Facts are made and sent away: the collector finds hardly anything, and looking would be a sixth of the work.
     gc.disable()
     decoder, encoder = msgspec.msgpack.Decoder(Batch), msgspec.msgpack.Encoder()
+    vocabulary = Vocabulary()
     while (message := receive(sys.stdin.buffer)) is not None:
-        send(sys.stdout.buffer, encoder.encode(parse_all(decoder.decode(message))))
+        send(sys.stdout.buffer, encoder.encode(parse_all(decoder.decode(message), vocabulary)))
         gc.collect(1)
 
 

@@ -21,18 +21,24 @@ _FRONTS = ("__init__.py", "__init__.pyi", "index.js", "index.ts", "index.tsx", "
 
 
 class Dependencies(Result):
-    """Modules that are not of this repository, most imported first; the language's own are left out."""
+    """Modules that are not of this repository, most imported first; the language's own are left out.
+
+    `import_count` counts every import of the files looked at, of their own repository too; `importing_files` those
+    files that import from outside.
+    """
 
     external_modules: tuple[str, ...]
     import_count: int
     files: int
+    importing_files: int
     complete: bool = True
 
     def text(self) -> str:
         listed = ", ".join(self.external_modules[:30]) or "none"
         more = f" and {len(self.external_modules) - 30} more" if len(self.external_modules) > 30 else ""
         cut = "" if self.complete else f"; only the first {self.files:,} files were looked at"
-        return f"external modules: {listed}{more} ({self.import_count:,} imports in {self.files:,} files{cut})"
+        looked = f"{self.files:,} files without tests, {self.import_count:,} imports of any kind{cut}"
+        return f"external modules: {listed}{more} (imported by {self.importing_files:,} of {looked})"
 
 
 class PublicName(Result):
@@ -48,7 +54,7 @@ class PublicName(Result):
 def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
     """What files other than tests import from outside, for as long as there is time."""
     counts: Counter[str] = Counter()
-    imports = files = 0
+    imports = files = importing = 0
     complete, until = True, time.monotonic() + _FOR_SEC
     # What only tests import is not what the program needs.
     for path in sorted(path for path in paths if not is_test(path)):
@@ -60,10 +66,16 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
             continue
         files += 1
         imports += len(facts.imports)
-        counts.update({name for one in facts.imports if (name := _outside(world, facts, path, one.source))})
+        named = {name for one in facts.imports if (name := _outside(world, facts, path, one.source))}
+        counts.update(named)
+        importing += bool(named)
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     return Dependencies(
-        external_modules=tuple(ranked[:MAX_MODULES]), import_count=imports, files=files, complete=complete
+        external_modules=tuple(ranked[:MAX_MODULES]),
+        import_count=imports,
+        files=files,
+        importing_files=importing,
+        complete=complete,
     )
 
 

@@ -16,6 +16,7 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import RepoState
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
+from codeplane.repo.truth.encoding import decode
 from codeplane.repo.truth.file import FileRead, read
 from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside, shown
@@ -23,7 +24,6 @@ from codeplane.repo.truth.paths import canonical, inside, shown
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
 _WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?P<open>-)?(?P<end>\d{1,9})?$")
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
 class Range(Request):
@@ -168,11 +168,11 @@ class ReadOperations:
                 hint=f"the owner can un-ignore it: add !{path} to .cplignore",
             )
         if bytes_left <= 0 or lines_left <= 0:
-            return _failed(path, "not read: the answer is full; ask for it alone")
+            return _failed(shown(path), "not read: the answer is full; ask for it alone")
         found = read(str(file), max_bytes=self._max_file_bytes)
         if found.skipped is not None:
             raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
-        text, encoding = _decode(found.content)
+        text, encoding = decode(found.content)
         # Where search ends a line, and nowhere else: a form feed is no end of line.
         lines = re.split(r"(?<=\n)", text)
         if lines and lines[-1] == "":
@@ -191,7 +191,7 @@ class ReadOperations:
             line_count=len(lines),
             encoding=encoding,
             truncated=truncated,
-            next_range=f"{path}:{last + 1}-{end}" if last < end else None,
+            next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
             metadata=_metadata(found) if metadata else None,
         )
@@ -236,19 +236,6 @@ def _parse(text: str) -> Range:
     if start < 1 or (end is not None and end < start):
         raise InvalidArgument(f"{text!r} is not a range of lines", hint="write path:10-40, from line 1")
     return Range(path=match["path"], start_line=start, end_line=end)
-
-
-def _decode(raw: bytes) -> tuple[str, str]:
-    for mark, name in _BOMS:
-        if raw.startswith(mark):
-            try:
-                return raw.decode(name), name
-            except UnicodeDecodeError:
-                break
-    try:
-        return raw.decode(), "utf-8"
-    except UnicodeDecodeError:
-        return raw.decode("latin-1"), "latin-1 (not valid UTF-8)"
 
 
 def _failed(path: str, why: str) -> FileText:

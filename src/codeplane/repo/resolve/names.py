@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Import
+from codeplane.repo.resolve.bindings import Bindings
 from codeplane.repo.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.repo.resolve.exported import given_whole
 from codeplane.repo.resolve.world import World
@@ -31,7 +32,11 @@ class Names:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.bindings = Bindings()
         self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
+        self._meanings: dict[Bound, tuple[Entity, ...]] = {}
+        # While an answer that may lead back to itself is looked for, what is found on the way may lack something.
+        self._underway = 0
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """The binding a plain name refers to, by scopes alone."""
@@ -41,11 +46,11 @@ class Names:
             scope = max(facts.scopes[scope].parent, 0)
         first = scope
         while scope >= 0:
-            rows = facts.bound.get((scope, name))
+            rows = self.bindings.rows(path, facts, scope, name)
             if rows and (scope == first or facts.scopes[scope].kind not in hidden):
                 reasons = {int(facts.binds[row, 2]) for row in rows}
                 if _GLOBAL in reasons:
-                    return Bound(path, 0, name) if (0, name) in facts.bound else None
+                    return Bound(path, 0, name) if self.bindings.rows(path, facts, 0, name) else None
                 if _NONLOCAL not in reasons:
                     return Bound(path, scope, name)
             scope = facts.scopes[scope].parent
@@ -53,11 +58,19 @@ class Names:
 
     def meaning(self, bound: Bound) -> tuple[Entity, ...]:
         """What a binding stands for: itself, or what its imports bring."""
+        held = self._meanings.get(bound)
+        if held is None:
+            held = self._meant(bound)
+            if not self._underway:
+                self._meanings[bound] = held
+        return held
+
+    def _meant(self, bound: Bound) -> tuple[Entity, ...]:
         facts = self._world.facts(bound.file)
         if facts is None:
             return ()
         found: list[Entity] = []
-        for row in facts.bound.get((bound.scope, bound.name), ()):
+        for row in self.bindings.rows(bound.file, facts, bound.scope, bound.name):
             _, _, reason, target = facts.binds[row].tolist()
             if reason == _IMPORT:
                 found += self.imported(bound.file, facts, facts.imports[target])
@@ -87,7 +100,9 @@ class Names:
         if key in self._exports:
             return self._exports[key]
         self._exports[key] = ()
+        self._underway += 1
         found = self._exported(module, name, hops) if hops else ()
+        self._underway -= 1
         self._exports[key] = found
         return found
 
@@ -134,7 +149,7 @@ class Names:
             return self._submodule(module, name)
         if not self._world.language(facts).implicit_exports:
             return self._declared_export(module, facts, name, hops)
-        if (0, name) in facts.bound:
+        if self.bindings.rows(module, facts, 0, name):
             found = self.meaning(Bound(module, 0, name))
             # `from . import name` in a package may bring the very module of that name.
             return found or self._submodule(module, name)

@@ -27,6 +27,9 @@ _HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
 _PARAM = REASONS.index("PARAM")
 _MAX_BASES = 60
 
+# What decides whose member a chain ends in: the scope it is read in, and its names.
+_Chain = tuple[int, bool, tuple[tuple[str, bool], ...]]
+
 
 class Resolver(Names):
     """Answers within one world; what it found is kept for its length."""
@@ -37,6 +40,9 @@ class Resolver(Names):
         self._defined: dict[str, Mapping[int, Definition]] = {}
         self._parameters: dict[str, Mapping[int, int]] = {}
         self._given: dict[str, Mapping[int, Export]] = {}
+        self._values: dict[Bound, Entity | None] = {}
+        self._members: dict[tuple[Bound, str, bool], tuple[Bound | None, bool]] = {}
+        self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
         """What the name at a place of a file means."""
@@ -71,6 +77,15 @@ class Resolver(Names):
 
     def member(self, of: Bound, name: str, *, skip_own: bool = False) -> tuple[Bound | None, bool]:
         """The member a class has under a name, by its bases in their order; False when an unseen base may hide it."""
+        key = (of, name, skip_own)
+        held = self._members.get(key)
+        if held is None:
+            held = self._member_of(of, name, skip_own)
+            if not self._underway:
+                self._members[key] = held
+        return held
+
+    def _member_of(self, of: Bound, name: str, skip_own: bool) -> tuple[Bound | None, bool]:
         line, whole = self.line_of(of)
         assigned: Bound | None = None
         for one in line[1 if skip_own else 0 :]:
@@ -79,7 +94,7 @@ class Resolver(Names):
                 continue
             for index, definition in self.definitions(one):
                 body = facts.body_of.get(index, -1)
-                if body < 0 or ((body, name) not in facts.declared and (body, name) not in facts.bound):
+                if body < 0 or not ((body, name) in facts.declared or self.bindings.rows(one.file, facts, body, name)):
                     continue
                 if definition.kind in _CLASSES:
                     found = Bound(one.file, body, name)
@@ -114,6 +129,7 @@ class Resolver(Names):
         if held is not None:
             return held
         self._lines[of] = ((of,), True)
+        self._underway += 1
         lines: list[list[Bound]] = []
         direct: list[Bound] = []
         whole = True
@@ -126,6 +142,7 @@ class Resolver(Names):
             whole = whole and complete
             direct.append(classes[0])
             lines.append(list(line))
+        self._underway -= 1
         merged = [of, *_merged([*lines, direct])][:_MAX_BASES]
         self._lines[of] = (tuple(dict.fromkeys(merged)), whole)
         return self._lines[of]
@@ -148,9 +165,12 @@ class Resolver(Names):
         """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
         if not isinstance(entity, Bound):
             return entity
-        if self._is_class(entity) or self._holds(entity):
-            return entity
-        return self._typed(entity)
+        if entity in self._values:
+            return self._values[entity]
+        found = entity if self._is_class(entity) or self._holds(entity) else self._typed(entity)
+        if not self._underway:
+            self._values[entity] = found
+        return found
 
     def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
         owner, skip_own = self._owner(path, facts, steps, offset)
@@ -170,6 +190,14 @@ class Resolver(Names):
         return Meaning(entities=entities, certain=whole, how="member")
 
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
+        first = steps[0].at
+        key = (facts.scope_at(first), facts.in_outer(first), tuple((step.name, step.called) for step in steps))
+        held = self._owners.setdefault(path, {})
+        if key not in held:
+            held[key] = self._owning(path, facts, steps, offset)
+        return held[key]
+
+    def _owning(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0]
         scripted = self._scripted(facts)
         if first.name == "super" and (first.called or facts.language != "python"):
@@ -244,7 +272,7 @@ class Resolver(Names):
         text = self._world.text(bound.file)
         scripted = self._scripted(facts)
         found: set[Entity | None] = set()
-        rows = facts.bound.get((bound.scope, bound.name), ())
+        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
         places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
         places += [(one.name_at, NO_TARGET) for _, one in self.definitions(bound) if one.kind in ("field", "property")]
         for at, reason in places:

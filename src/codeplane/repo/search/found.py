@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from codeplane.repo.index.facts import Symbol
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.hit import Hit, MatchType, SymbolInfo, line_at, line_hit
 
@@ -16,7 +17,7 @@ class Place:
     length: int = 0
     score: float = 1.0
     match_type: MatchType = "exact"
-    symbol: SymbolInfo | None = None
+    symbol: Symbol | None = None
     tier: str | None = None
     # Where to look is found out only for what is shown.
     located: Callable[[bytes], int] | None = None
@@ -33,7 +34,7 @@ class Place:
             update={
                 "score": round(self.score, 4),
                 "match_type": self.match_type,
-                "symbol": self.symbol,
+                "symbol": SymbolInfo.of(self.symbol) if self.symbol is not None else None,
                 "tier": self.tier,
             }
         )
@@ -41,11 +42,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """All places a mode found, or the best of them."""
+    """All places a mode found, or the best of them; `whole` unless only the first page is in its place."""
 
     places: Sequence[Place]
     total: int
     exact: bool = True
+    whole: bool = True
     tiers: dict[str, int] | None = None
     of: tuple[str, ...] = ()
     model: str | None = None

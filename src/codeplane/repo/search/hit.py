@@ -4,6 +4,7 @@ from typing import Literal as OneOf
 
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
+from codeplane.repo.index.facts import Symbol
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.truth.paths import shown
 
@@ -18,6 +19,11 @@ class SymbolInfo(Result):
     kind: str
     container: str | None = None
     id: str | None = None
+
+    @classmethod
+    def of(cls, one: Symbol) -> "SymbolInfo":
+        """A definition in the words of an answer."""
+        return cls(name=one.name, kind=one.kind, container=one.path.rpartition(".")[0] or None, id=one.uid)
 
 
 class Hit(Result):
@@ -81,7 +87,8 @@ class SearchResult(Result):
         if not self.results and self.total == 0:
             said = f"[nothing found, {what}, {state}]"
         if self.tiers:
-            said += " " + ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
+            said += " " if self.total_is_exact else " at least "
+            said += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
         if self.of:
             said += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
         if self.partial:

@@ -1,18 +1,17 @@
 """What is looked for: text as it stands, or a regular expression that cannot explode."""
 
-import mmap
 import re
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import re2  # type: ignore[import-untyped]  # the package ships no types
 
 from codeplane.kernel.errors import InvalidArgument
-
-Content: TypeAlias = "mmap.mmap | bytes"
+from codeplane.repo.search.needles import Needles
+from codeplane.repo.search.required import required
+from codeplane.repo.search.sweep import Content, find
 
 MAX_PATTERN = 4096
-_LEAST_NEEDLE = 3
-_MAX_IDLE = 5_000
+_MAX_IDLE = 2_000
 _MAX_MEMORY = 64 * 1024 * 1024
 _LOOKS_LIKE_REGEX = re.compile(r"\\[wsdbWSDB(.\[{*+?|^$]|\.[*+?]|[\])][*+?{]|^\^|\$$|\(\?|\w\|\w|\[[^\]]+\]")
 
@@ -35,7 +34,7 @@ class Literal:
 
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
         """The next place where the text stands."""
-        at = content.find(self._needle, start, end)
+        at = find(content, self._needle, start, end)
         return None if at < 0 else (at, at + len(self._needle))
 
 
@@ -48,6 +47,7 @@ class Regex:
         options = re2.Options()
         # As grep does it: a match never reaches over the end of a line.
         options.never_nl = True
+        options.never_capture = True
         options.case_sensitive = not ignore_case
         options.max_mem = _MAX_MEMORY
         options.log_errors = False
@@ -64,14 +64,15 @@ class Regex:
             ) from error
 
         # A text that every match holds is found faster than the expression, and decides which lines are looked at.
-        self._needle = None if ignore_case else _required(text)
+        needles = () if ignore_case else required(text)
+        self._needles = Needles(needles) if needles else None
         self._idle = 0
 
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
         """The next match; an empty one counts as the line it is on."""
-        needle = self._needle
-        while needle is not None and self._idle < _MAX_IDLE:
-            at = content.find(needle, start, end)
+        needles = self._needles
+        while needles is not None and self._idle < _MAX_IDLE:
+            at = needles.nearest(content, start, end)
             if at < 0:
                 return None
             first = max(content.rfind(b"\n", start, at) + 1, start)
@@ -87,36 +88,6 @@ class Regex:
                 return None
         match = self._compiled.search(content, start, end)
         return None if match is None else (match.start(), match.end())
-
-
-def _required(text: str) -> bytes | None:
-    """The longest plain text that every match of an expression must hold, where that is easy to tell."""
-    if "|" in text or "(?" in text or "\\Q" in text or not text.isascii():
-        return None
-    runs, run, depth, at = [""], "", 0, 0
-    while at < len(text):
-        char = text[at]
-        if char == "\\":
-            runs, run, at = [*runs, run], "", at + 2
-            continue
-        if char == "[":
-            closed = text.find("]", at + 2)
-            runs, run, at = [*runs, run], "", closed + 1 if closed > 0 else len(text)
-            continue
-        depth += (char == "(") - (char == ")")
-        plain = char.isalnum() or char in "_ -/:=,;<>'\"@#%&!~"
-        if char in "?*{":
-            # What stands before it need not be there.
-            runs, run = [*runs, run[:-1]], ""
-            at = text.find("}", at) + 1 or len(text) if char == "{" else at + 1
-            continue
-        if depth or not plain:
-            runs, run = [*runs, run], ""
-        else:
-            run += char
-        at += 1
-    longest = max([*runs, run], key=len)
-    return longest.encode() if len(longest) >= _LEAST_NEEDLE else None
 
 
 def looks_like_regex(query: str) -> bool:

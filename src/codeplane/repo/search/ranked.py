@@ -1,6 +1,5 @@
 """Files by what a question says, and by that and its meaning together."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from codeplane.kernel.errors import CodePlaneError
@@ -8,7 +7,7 @@ from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.question import parsed
-from codeplane.repo.search.ranking import Ranked, best_lines, rank, weigh
+from codeplane.repo.search.ranking import best_lines, rank_by, weigh
 from codeplane.repo.search.scope import Keep, Tests
 from codeplane.repo.search.semantic import semantic
 from codeplane.repo.vectors.filler import Filler
@@ -22,16 +21,15 @@ _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": T
 
 def ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> Found:
     """The files a question is about, best first, each with its most telling line."""
-    files = _files(snapshot, text, query, keep, tests)
-    return Found(places=_places(text, query, files), total=len(files), exact=len(files) < MAX_RANKED)
+    places = _by_words(snapshot, text, query, keep, tests)
+    return Found(places=places, total=len(places), exact=len(places) < MAX_RANKED)
 
 
 def hybrid(
     snapshot: Snapshot, text: FullText, vectors: Filler | None, query: str, *, keep: Keep | None, tests: Tests
 ) -> Found:
     """Words and meaning together: the two rankings are fused by rank, one place a file."""
-    files = _files(snapshot, text, query, keep, tests)
-    by_words = {place.path: place for place in _places(text, query, files)}
+    by_words = {place.path: place for place in _by_words(snapshot, text, query, keep, tests)}
     scores = {path: _BY_WORDS / (_FADE + position) for position, path in enumerate(by_words)}
     near, partial = _near(snapshot, vectors, query, keep)
     for position, place in enumerate(near.places):
@@ -44,22 +42,18 @@ def hybrid(
     return Found(places=places, total=len(places), exact=False, model=near.model, partial=partial)
 
 
-def _files(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests) -> list[Ranked]:
+def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests) -> list[Place]:
     def there(path: str) -> bool:
         known = snapshot.files.get(path)
         return known is not None and known.skipped is None and (keep is None or keep(path))
 
-    return rank(text, query, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
-
-
-def _places(text: FullText, query: str, files: Sequence[Ranked]) -> list[Place]:
-    words = weigh(text, parsed(query)).words
-    best = max((one.score for one in files), default=1.0) or 1.0
-
     def located(raw: bytes) -> int:
-        telling = best_lines(raw, words)
+        telling = best_lines(raw, evidence.words)
         return telling[0].offset if telling else 0
 
+    evidence = weigh(text, parsed(query))
+    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
+    best = max((one.score for one in files), default=1.0) or 1.0
     return [
         Place(path=one.path, offset=0, score=one.score / best, match_type="fuzzy", located=located) for one in files
     ]

@@ -8,16 +8,13 @@ from functools import lru_cache
 
 from codeplane.repo.index.fulltext import Field, FullText, Term, parts, places
 from codeplane.repo.search.question import Question, parsed, variants
+from codeplane.repo.search.scope import is_test
 
 # A long report has more words than are needed to find its files.
 _MAX_WORDS = 150
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
-_TESTS = re.compile(
-    r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py)$"
-    r"|(?:_test|\.test|\.spec|Test|Tests|Spec)\.\w+$"
-)
 _ASIDE = re.compile(
     r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated|locale|locales|fixtures)/"
     r"|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.(?:lock|map|svg|po|pot|csv|json)$"
@@ -29,6 +26,7 @@ _PROSE = re.compile(
 _OPENING = re.compile(
     rb"\s*(?:async |export |public |static |pub )*(?:def|class|function|func|fn|interface|struct|type)\b"
 )
+_OPENS = 1.5
 _MAX_LINE_WORDS = 24
 _MAX_LINE_LENGTH = 200
 
@@ -56,11 +54,10 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A file, how well it fits, and what speaks for it."""
+    """A file, and how well it fits."""
 
     path: str
     score: float
-    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +68,7 @@ class Evidence:
     words: Mapping[str, float]
     defined: tuple[str, ...]
     mentioned: tuple[str, ...]
+    about_tests: bool
 
 
 def rank(
@@ -84,9 +82,22 @@ def rank(
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
     """The files a question is about, best first; `tests` True counts them as source, False leaves them out."""
-    asked = parsed(question)
-    evidence = weigh(full_text, asked, weights)
-    with_tests = asked.about_tests if tests is None else tests
+    evidence = weigh(full_text, parsed(question), weights)
+    return rank_by(full_text, evidence, limit=limit, keep=keep, language=language, tests=tests, weights=weights)
+
+
+def rank_by(
+    full_text: FullText,
+    evidence: Evidence,
+    *,
+    limit: int,
+    keep: Callable[[str], bool] | None = None,
+    language: str | None = None,
+    tests: bool | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """The same for a question already weighed."""
+    with_tests = evidence.about_tests if tests is None else tests
     pool, found = max(_POOL, 4 * limit), list[tuple[float, str]]()
     while True:
         hits = full_text.search(evidence.terms, limit=pool, language=language)
@@ -98,9 +109,7 @@ def rank(
         if len(found) >= limit or len(hits) < pool:
             break
         pool *= 8
-    best = sorted(found)[:limit]
-    reasons = _reasons(full_text, evidence, [path for _, path in best])
-    return [Ranked(path=path, score=-score, reasons=reasons[path]) for score, path in best]
+    return [Ranked(path=path, score=-score) for score, path in sorted(found)[:limit]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,20 +123,44 @@ class Telling:
 
 def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[Telling]:
     """The lines of a file that hold most of the words, by what those count, in the order of the file."""
-    wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
-    if not wanted:
-        return []
-    pattern = re.compile(b"|".join(re.escape(word.encode()) for word in sorted(wanted, key=len, reverse=True)))
     lowered = text.lower()
-    held: dict[int, set[bytes]] = {}
-    for found in pattern.finditer(lowered):
-        held.setdefault(lowered.rfind(b"\n", 0, found.start()) + 1, set()).add(found.group())
-    counts = {word.encode(): words[word] for word in wanted}
-    scored = sorted(
-        (-sum(counts[word] for word in sorted(there)) * (1.5 if _OPENING.match(text, start) else 1.0), start)
-        for start, there in held.items()
-    )
-    return [_telling(text, start) for start in sorted(start for _, start in scored[:limit])]
+    wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
+    counts = {raw: words[word] for word in wanted if (raw := word.encode()) in lowered}
+    if not counts:
+        return []
+    # The same for every file of an answer, so that it is compiled once.
+    pattern = re.compile(b"|".join(re.escape(word.encode()) for word in sorted(wanted, key=len, reverse=True)))
+    best: list[tuple[float, int]] = []
+    seen: set[int] = set()
+    left = sum(counts.values())
+    for word, count in counts.items():
+        if len(best) >= limit and best[limit - 1][0] < -left * _OPENS:
+            # No line without the words so far can be better: those that are left do not count enough.
+            break
+        left -= count
+        best = sorted([*best, *_scored(text, lowered, word, pattern, counts, seen)])[:limit]
+    return [_telling(text, start) for start in sorted(start for _, start in best)]
+
+
+def _scored(
+    text: bytes,
+    lowered: bytes,
+    word: bytes,
+    pattern: re.Pattern[bytes],
+    counts: Mapping[bytes, float],
+    seen: set[int],
+) -> Iterator[tuple[float, int]]:
+    """The lines that hold a word and were not seen yet, with what all their words count, as the best sort first."""
+    at = lowered.find(word)
+    while at >= 0:
+        start, end = lowered.rfind(b"\n", 0, at) + 1, lowered.find(b"\n", at)
+        end = len(lowered) if end < 0 else end
+        if start not in seen:
+            seen.add(start)
+            there = set(pattern.findall(lowered, start, end))
+            score = sum(counts[one] for one in sorted(there))
+            yield -score * (_OPENS if _OPENING.match(text, start) else 1.0), start
+        at = lowered.find(word, end)
 
 
 def _telling(text: bytes, start: int) -> Telling:
@@ -135,11 +168,6 @@ def _telling(text: bytes, start: int) -> Telling:
     line = text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()
     shown = line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
     return Telling(number=text.count(b"\n", 0, start) + 1, text=shown, offset=start)
-
-
-def is_test(path: str) -> bool:
-    """Whether a path is that of a test, by the customs of the common languages."""
-    return _TESTS.search(path) is not None
 
 
 def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
@@ -185,6 +213,7 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         words={word: words[word] * rarity[word] for word in words if word in rarity},
         defined=tuple(sorted(defined, key=lambda name: (-defined[name], name))),
         mentioned=tuple(sorted(mentioned)),
+        about_tests=question.about_tests,
     )
 
 
@@ -232,7 +261,9 @@ def _kind(path: str) -> str:
     return "prose" if _PROSE.search(path) else "source"
 
 
-def _reasons(full_text: FullText, evidence: Evidence, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What speaks for each of some files."""
+    evidence = weigh(full_text, parsed(question))
     defines: dict[str, list[str]] = {path: [] for path in paths}
     # The rarest names only: what half of the files define is no reason.
     for name in evidence.defined[: 2 * _MAX_REASONS]:

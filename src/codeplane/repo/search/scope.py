@@ -9,17 +9,19 @@ from pathspec import GitIgnoreSpec
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.facts.language import languages
+from codeplane.repo.search.language_names import known_language
 from codeplane.repo.truth.ignore import as_text, is_pattern
 from codeplane.repo.truth.paths import canonical
 
 Tests = Literal["include", "exclude", "only"]
 Keep = Callable[[str], bool]
 
+# A folder `test` inside another is part of the program where Python is written, and of its tests elsewhere.
 _TEST = re.compile(
-    r"(^|/)(tests?|__tests__|spec|specs|testing)/|(^|/)(test_[^/]*|[^/]*([._]test|[._]spec|_tests?))\.\w+$"
+    r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)test/(?:.*/)?[^/]*\.(?!pyi?$)\w+$"
+    r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py)$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
 )
 _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
-_ALIASES = {"js": "javascript", "ts": "typescript", "py": "python", "c++": "cpp", "c#": "csharp", "shell": "bash"}
 
 
 def is_test(path: str) -> bool:
@@ -48,11 +50,7 @@ def scope(paths: Sequence[str], named: Sequence[str], tests: Tests, root: Path) 
 
 def _language_filter(named: Sequence[str]) -> Keep:
     tables = languages()
-    wanted = {_ALIASES.get(name.lower(), name.lower()) for name in named}
-    families = {language.family for language in tables.by_name.values()}
-    unknown = sorted(wanted - tables.by_name.keys() - families)
-    if unknown:
-        raise InvalidArgument(f"no language {unknown[0]!r}", hint=f"known: {', '.join(sorted(tables.by_name))}")
+    wanted = {known_language(one) for name in named for one in name.split(",")}
 
     def keep(path: str) -> bool:
         language = tables.of(path)
@@ -80,5 +78,5 @@ class PathFilter:
 
 def _anchored(glob: str, root: Path) -> str:
     """A glob as git reads it: a plain name or one with folders counts from the root, `*.py` counts anywhere."""
-    plain = canonical(glob, root=root)
+    plain = as_text(canonical(glob, root=root))
     return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain

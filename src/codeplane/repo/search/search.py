@@ -26,6 +26,7 @@ from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Found
 from codeplane.repo.search.hit import Hit, SearchResult, line_hit
+from codeplane.repo.search.names import NameTable
 from codeplane.repo.search.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
 from codeplane.repo.search.ranked import hybrid, ranked
 from codeplane.repo.search.scan import Line, Page, scan
@@ -36,11 +37,11 @@ from codeplane.repo.search.uses import uses
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.paths import shown
 
-_COUNT_SEC = 0.02
+_COUNT_SEC = 0.01
 _SCAN_SEC = 10.0
 _KEPT_SNAPSHOTS = 8
 _KEPT_LISTS = 16
-_RANKED = frozenset({"ranked", "semantic", "hybrid"})
+_HELD = frozenset({"ranked", "semantic", "hybrid", "references"})
 _STREAMED = 100
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 
@@ -88,6 +89,7 @@ class SearchOperations:
         self._knowledge = knowledge
         self._cursors = cursors
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+        self._names: NameTable | None = None
         self._lists: OrderedDict[tuple[int, str], tuple[Found, Behind]] = OrderedDict()
 
     @operation("search", risk=Risk.READ, toolset="core")
@@ -100,7 +102,7 @@ class SearchOperations:
         """
         started = time.monotonic()
         fresh = await self._knowledge.fresh()
-        mode = {"auto": _shape(request.query), "lexical": "ranked"}.get(request.mode, request.mode)
+        mode = _meant(call, request)
         keep = scope(request.paths, request.languages, request.tests, self._root)
         place = f"search:{call.task.session_id if call.task else ''}:{_words(request)}"
         resumed = self._resume(request.cursor, place) if request.cursor else None
@@ -187,6 +189,7 @@ class SearchOperations:
             first = int(str(state["first"]))
             held = self._lists.get((snapshot.epoch, asked.scope))
             # What is ranked may rank otherwise by now: vectors fill in, and files that went still count for a while.
+            # Uses of a popular name take long to find.
             found, behind = held or await self._found(snapshot, asked)
         else:
             snapshot = await fresh.snapshot(strict=request.fresh == "strict")
@@ -203,7 +206,7 @@ class SearchOperations:
         cursor = None
         if first + len(places) < len(found.places):
             cursor = self._issue(snapshot, asked, {"first": first + len(places)})
-            if asked.mode in _RANKED:
+            if asked.mode in _HELD and found.whole:
                 self._lists[snapshot.epoch, asked.scope] = (found, behind)
             while len(self._lists) > _KEPT_LISTS:
                 self._lists.popitem(last=False)
@@ -230,7 +233,7 @@ class SearchOperations:
         if asked.mode == "definitions":
             return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "symbol":
-            return symbols(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
+            return symbols(snapshot, store, self._named(), request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "ranked":
             return ranked(snapshot, self._knowledge.text, request.query, keep=asked.keep, tests=request.tests)
         if asked.mode == "hybrid":
@@ -241,7 +244,16 @@ class SearchOperations:
                 raise InvalidArgument("semantic search is switched off", hint="set embeddings.model, or use mode=auto")
             return semantic(snapshot, self._knowledge.vectors, request.query, keep=asked.keep)
         world = World(snapshot, store, self._knowledge.modules)
-        return uses(world, store, request.query, keep=asked.keep)
+        page = request.limit if asked.resumed is None else None
+        return uses(world, store, request.query, keep=asked.keep, page=page)
+
+    def _named(self) -> NameTable:
+        """Every name there is; made anew when the store's names are others."""
+        names = self._knowledge.store.all_names()
+        held = self._names
+        if held is None or held.names is not names:
+            held = self._names = NameTable(names)
+        return held
 
     def _unparsed(self, mode: str) -> str | None:
         """What an answer about symbols cannot know of."""
@@ -314,8 +326,18 @@ async def _scan(
     )
 
 
-def _shape(query: str) -> str:
-    return "regex" if looks_like_regex(query) else "literal"
+def _meant(call: Call, request: SearchRequest) -> str:
+    """The mode that is asked for; auto goes by the query's shape, and takes what no expression is as text."""
+    if request.mode != "auto":
+        return "ranked" if request.mode == "lexical" else request.mode
+    if not looks_like_regex(request.query):
+        return "literal"
+    try:
+        Regex(request.query)
+    except InvalidArgument as error:
+        call.warn(f"looked for as text: {error.message}")
+        return "literal"
+    return "regex"
 
 
 def _pattern(request: SearchRequest, mode: str) -> Pattern:

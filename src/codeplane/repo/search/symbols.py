@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.repo.facts.model import Definition
@@ -12,7 +12,8 @@ from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Found, Place
-from codeplane.repo.search.hit import SymbolInfo
+from codeplane.repo.search.hit import MatchType
+from codeplane.repo.search.names import NameTable
 from codeplane.repo.search.scope import Keep, is_copy, is_test
 from codeplane.repo.truth.paths import shown
 
@@ -20,7 +21,7 @@ _LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9})
 _UID = re.compile(r"^[0-9a-f]{16}$")
 _MAX_NAMED = 1000
 _MAX_NAMES = 300
-_LONGEST_INITIALS = 8
+_STEP = re.compile(r"::|[.#]")
 _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 
 
@@ -46,29 +47,19 @@ def definitions(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep 
     return Found(places=[place_of(store, one) for one in found], total=len(found))
 
 
-def symbols(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
+def symbols(
+    snapshot: Snapshot, store: FactStore, names: NameTable, query: str, *, keep: Keep | None, kinds: Sequence[str]
+) -> Found:
     """Definitions whose name is, begins with, contains, or abbreviates what was asked for, best first."""
     must_be_kinds(store, kinds)
-    wanted = re.split(r"::|[.#]", query.strip())[-1]
-    ranked = sorted(
-        ((score, name) for name in store.all_names() if (score := _likeness(wanted, name)) > 0),
-        key=lambda one: (-one[0], len(one[1]), one[1]),
-    )
+    wanted = next(filter(None, reversed(_STEP.split(query.strip()))), query)
+    alike, all_of_them = names.like(wanted, most=_MAX_NAMES)
     places: list[Place] = []
-    for score, name in ranked[:_MAX_NAMES]:
+    for score, name in alike:
+        how: MatchType = "exact" if name == wanted else "fuzzy"
         for one in _live(snapshot, store.named(name, limit=_MAX_NAMED), keep, kinds):
-            place = place_of(store, one)
-            places.append(
-                Place(
-                    path=place.path,
-                    offset=place.offset,
-                    length=place.length,
-                    score=score,
-                    match_type="exact" if name == wanted else "fuzzy",
-                    symbol=place.symbol,
-                )
-            )
-    return Found(places=places, total=len(places), exact=len(ranked) <= _MAX_NAMES)
+            places.append(replace(place_of(store, one), score=score, match_type=how))
+    return Found(places=places, total=len(places), exact=all_of_them)
 
 
 def must_be_kinds(store: FactStore, kinds: Sequence[str]) -> None:
@@ -112,20 +103,13 @@ def _exported(world: World, store: FactStore, query: str) -> list[Target]:
 
 
 def place_of(store: FactStore, one: Symbol) -> Place:
-    """Where a definition's name stands."""
-    facts = store.facts(one.file, one.digest)
-    definition = facts.definitions[one.position] if facts and one.position < len(facts.definitions) else None
-    return Place(
-        path=one.file,
-        offset=definition.name_at if definition else 0,
-        length=len(one.name.encode()) if definition else 0,
-        symbol=info(one),
-    )
+    """Where a definition's name stands; its facts are read only if that is shown."""
 
+    def located(text: bytes) -> int:
+        facts = store.facts(one.file, one.digest)
+        return facts.definitions[one.position].name_at if facts and one.position < len(facts.definitions) else 0
 
-def info(one: Symbol) -> SymbolInfo:
-    """A definition in the words of an answer."""
-    return SymbolInfo(name=one.name, kind=one.kind, container=one.path.rpartition(".")[0] or None, id=one.uid)
+    return Place(path=one.file, offset=0, length=len(one.name.encode()), symbol=one, located=located)
 
 
 def _asked(store: FactStore, query: str) -> list[Symbol]:
@@ -141,7 +125,7 @@ def _asked(store: FactStore, query: str) -> list[Symbol]:
         inside = _around(store, location["path"], line)
         if inside:
             return inside
-    parts = [part for part in re.split(r"::|[.#]", query.removesuffix("()")) if part]
+    parts = [part for part in _STEP.split(query.removesuffix("()")) if part]
     if not parts:
         return []
     named = store.named(parts[-1], limit=_MAX_NAMED)
@@ -218,24 +202,3 @@ def _target(store: FactStore, world: World, bound: Bound) -> Target:
         if facts is not None and position in inside:
             return Target(bound=bound, symbol=inside[position], definition=facts.definitions[position])
     return Target(bound=bound, symbol=None, definition=None)
-
-
-def _likeness(wanted: str, name: str) -> float:
-    if name == wanted:
-        return 1.0
-    low, asked = name.lower(), wanted.lower()
-    if low == asked:
-        return 0.95
-    if low.startswith(asked):
-        return 0.8
-    if asked in low:
-        return 0.6
-    flat, plain = low.replace("_", ""), asked.replace("_", "")
-    if plain and plain in flat:
-        return 0.5
-    short = 1 < len(asked) <= _LONGEST_INITIALS and low.lstrip("_")[:1] == asked[0]
-    return 0.4 if short and asked == _initials(name) else 0.0
-
-
-def _initials(name: str) -> str:
-    return "".join(part[0] for part in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name) if part).lower()

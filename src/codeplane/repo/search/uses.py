@@ -1,40 +1,58 @@
 """References to a symbol, by tier."""
 
+from collections import Counter
+from collections.abc import Iterator
+
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.resolve.references import TIERS, references
+from codeplane.repo.resolve.references import TIERS, Reference, references
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.scope import Keep
 from codeplane.repo.search.symbols import Target, targets
 
+_SURE = frozenset({"PROVEN", "STRONG"})
 MAX_REFERENCES = 20_000
+# A name that is everywhere is counted so far before its first page leaves; the next page waits for all of them.
+COUNTED = 500
 
 
-def uses(world: World, store: FactStore, query: str, *, keep: Keep | None) -> Found:
-    """Every place that refers to what was asked for, surest first, then in the order of files."""
+def uses(world: World, store: FactStore, query: str, *, keep: Keep | None, page: int | None = None) -> Found:
+    """Every place that refers to what was asked for, surest first, then in the order of files.
+
+    With `page` the first so many are in their places, and what is found beyond them is a part of all.
+    """
     wanted = targets(world, store, query)
-    return used(world, store, wanted, keep=keep)
+    return used(world, store, wanted, keep=keep, page=page)
 
 
-def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | None) -> Found:
+def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | None, page: int | None = None) -> Found:
     """The same for targets already found; definitions that share a name are looked for at once."""
-    places: list[Place] = []
-    exact = True
-    for name in dict.fromkeys(one.bound.name for one in wanted):
-        bounds = [one.bound for one in wanted if one.bound.name == name]
-        for one in references(world, store, bounds):
-            if len(places) >= MAX_REFERENCES:
-                exact = False
-                break
-            if keep is None or keep(one.path):
-                places.append(Place(path=one.path, offset=one.offset, length=len(name.encode()), tier=one.tier))
-    places.sort(key=lambda place: place.tier not in ("PROVEN", "STRONG"))
-    tiers = {tier: sum(place.tier == tier for place in places) for tier in TIERS}
+    sure: list[Place] = []
+    unsure: list[Place] = []
+    exact = whole = True
+    for name, one in _found(world, store, wanted, keep):
+        count = len(sure) + len(unsure)
+        whole = page is None or count < COUNTED or len(sure) < page
+        if count >= MAX_REFERENCES or not whole:
+            exact = False
+            break
+        place = Place(path=one.path, offset=one.offset, length=len(name.encode()), tier=one.tier)
+        (sure if one.tier in _SURE else unsure).append(place)
+    places = sure + unsure
+    counts = Counter(place.tier for place in places)
     return Found(
         places=places,
         total=len(places),
         exact=exact,
-        tiers={tier: count for tier, count in tiers.items() if count},
+        whole=whole,
+        tiers={tier: counts[tier] for tier in TIERS if counts[tier]},
         of=tuple(one.line() for one in wanted),
         missing=frozenset(world.missing),
     )
+
+
+def _found(world: World, store: FactStore, wanted: list[Target], keep: Keep | None) -> Iterator[tuple[str, Reference]]:
+    for name in dict.fromkeys(one.bound.name for one in wanted):
+        bounds = [one.bound for one in wanted if one.bound.name == name]
+        for one in references(world, store, bounds, keep=keep, receivers=False):
+            yield name, one

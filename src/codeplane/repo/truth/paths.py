@@ -1,11 +1,13 @@
 """Paths as callers name them: POSIX, relative to the root, never outside it."""
 
 import os
+import re
 from pathlib import Path
 
 from codeplane.kernel.errors import NotFound, PathDenied
 
 _MAX_PATH = 4096
+_WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|[89a-f][0-9a-f])")
 _OURS = frozenset({".git", ".codeplane"})
 
 
@@ -13,6 +15,8 @@ def canonical(path: str, *, root: Path) -> str:
     """The path relative to the root with nothing superfluous; PathDenied when it leaves the repository."""
     if "\0" in path:
         raise PathDenied("a path cannot hold NUL")
+    if "\\x" in path and not os.path.lexists(root / path):
+        path = _unwritten(path)
     # Agents often name files by their absolute path; inside the repository that is plain.
     path = path.removeprefix(f"{root}/") if path != str(root) else ""
     if len(path) > _MAX_PATH:
@@ -43,6 +47,12 @@ def inside(root: Path, path: str) -> Path:
     if not os.path.lexists(real):
         raise NotFound(f"there is no file {path!r}")
     return real
+
+
+def _unwritten(path: str) -> str:
+    """A path from the form answers show it in: what `shown` writes out, and nothing else."""
+    raw = _WRITTEN.sub(lambda match: bytes([int(match[1], 16)]), os.fsencode(path))
+    return os.fsdecode(raw)
 
 
 def written(path: str) -> str:

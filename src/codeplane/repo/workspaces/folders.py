@@ -56,7 +56,11 @@ class Folders:
         """PathDenied for folders that nobody can open: too large a part of the machine, or not for reading."""
         said = repr(shown(str(real)))
         if real == real.parent or real == self.home or real in self.home.parents:
-            raise PathDenied(f"{said} holds far more than a project", hint="attach one project's folder")
+            what = "the whole machine" if real == real.parent else "a home directory or what holds it"
+            raise PathDenied(
+                f"{said} is {what}, far more than a project: it is never opened to agents",
+                hint="attach one project's folder by its own path",
+            )
         if real == self.serving:
             raise PathDenied("that is the repository itself", hint="leave workspace out to ask about it")
         if real in self.serving.parents:

@@ -125,8 +125,13 @@ class WorkspaceOperations:
 
     @assesses("workspace.attach")
     def assess_attach(self, request: AttachRequest) -> Assessment:
-        """Reading another folder is harmless where the owner said so beforehand, and grave elsewhere."""
-        if self._folders.is_allowed(self._folders.real(request.path)):
+        """Reading another folder is harmless where the owner said so beforehand, and grave elsewhere.
+
+        What nobody can open is refused before anyone is asked: no leave would help.
+        """
+        real = self._folders.real(request.path)
+        self._folders.refuse(real)
+        if self._folders.is_allowed(real):
             return Assessment(risk=Risk.WRITE)
         return Assessment(risk=Risk.HIGH, effects=("it opens a folder outside workspaces.roots to agents",))
 

@@ -153,11 +153,15 @@ def _marked(hit: JsonObject, colour: bool) -> str:
 def _summary(page: JsonObject, shown: int) -> str:
     more = "" if page.get("total_is_exact") else "+"
     said = f"{shown} of {page.get('total', 0)}{more} in {page.get('files', 0)}{more} files, {page.get('mode')}"
+    commit = page.get("commit")
+    said += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"
     for name in ("model", "partial"):
         said += f", {page[name]}" if page.get(name) else ""
     tiers = page.get("tiers")
     if isinstance(tiers, dict):
-        said += ": " * bool(tiers) + ", ".join(f"{count} {str(tier).lower()}" for tier, count in tiers.items())
+        said += (": " if not more else ": at least ") * bool(tiers) + ", ".join(
+            f"{count} {str(tier).lower()}" for tier, count in tiers.items()
+        )
     stale = page.get("stale")
     return said + (f"; STALE: {', '.join(_texts(stale))}" if stale else "")
 

@@ -1,0 +1,100 @@
+"""The words of a text: its identifiers, the parts of identifiers and paths, and what a file can be called by."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PACKAGE_STEMS = frozenset({"__init__", "index", "mod"})
+_DIGIT, _LOWER, _UPPER = 1, 3, 4
+_DIGITS = b"0123456789"
+_IN_NAMES = re.compile(rb"[0-9A-Za-z_$\x80-\xff]")
+_SPACED = bytes(byte if _IN_NAMES.match(bytes([byte])) else 32 for byte in range(256))
+_EDGE = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP = re.compile(rb"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])")
+_HUMPED = re.compile(rb"[0-9A-Za-z]+")
+_AT_HUMP = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_REMEMBERED = 100_000
+
+
+def _kinds() -> NDArray[np.uint8]:
+    kinds = np.zeros(256, np.uint8)
+    for first, last, kind in (("0", "9", _DIGIT), ("a", "z", _LOWER), ("A", "Z", _UPPER)):
+        kinds[ord(first) : ord(last) + 1] = kind
+    return kinds
+
+
+_KINDS = _kinds()
+
+
+def prepared(text: bytes) -> str:
+    """The parts of the camelCase identifiers in a text; the tokenizer splits everything else by itself."""
+    # Arrays, since most words have no hump: twice as fast as the best regular expression.
+    kinds = _KINDS[np.frombuffer(text + b" ", np.uint8)]
+    humps = np.flatnonzero(kinds[1:] == _UPPER) + 1
+    before, after = kinds[humps - 1], kinds[humps + 1]
+    humps = humps[(before == _LOWER) | (before == _DIGIT) | ((before == _UPPER) & (after == _LOWER))]
+    if not humps.size:
+        return ""
+    gaps = np.flatnonzero(kinds == 0)
+    behind = np.unique(np.searchsorted(gaps, humps))
+    starts = np.where(behind > 0, gaps[behind - 1] + 1, 0)
+    begins = np.sort(np.concatenate((starts, humps))).tolist()
+    ends = np.sort(np.concatenate((humps, gaps[behind]))).tolist()
+    return b" ".join([text[begin:end] for begin, end in zip(begins, ends, strict=True)]).decode("ascii")
+
+
+@lru_cache(maxsize=65_536)
+def parts(identifier: str) -> tuple[str, ...]:
+    """The words an identifier or path is made of, in lower case."""
+    return tuple(part.lower() for part in _EDGE.split(identifier) if part)
+
+
+def with_parts(names: Iterable[str]) -> str:
+    """Names as full text takes them: each whole, and the words it is made of."""
+    return " ".join([word for name in names for word in (name, *parts(name))])
+
+
+def places(path: str) -> tuple[str, ...]:
+    """What a file can be called by: its name, and its path without the ending from any folder on."""
+    folders, _, name = path.lower().rpartition("/")
+    stem = name[: name.find(".", 1)] if "." in name[1:] else name
+    steps = folders.split("/") if folders else []
+    if stem not in _PACKAGE_STEMS or not steps:
+        steps = [*steps, stem]
+    return (name, *("/".join(steps[start:]) for start in range(len(steps) - 1)))
+
+
+class Vocabulary:
+    """The words of many texts: what was found of a word in one is remembered for the next."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[bytes, bytes] = {}
+
+    def of(self, text: bytes) -> tuple[set[bytes], str]:
+        """The identifiers of a text, each once, and what `prepared` makes of it, in the order of the identifiers."""
+        found = Counter(text.translate(_SPACED).split())
+        names = set(found)
+        known = self._pieces
+        if len(known) > _REMEMBERED:
+            known.clear()
+        pieces = []
+        for word, count in found.items():
+            if (piece := known.get(word)) is None:
+                piece = known[word] = b"" if word.islower() or not _HUMP.search(word) else _pieces(word)
+            if piece:
+                pieces.append(piece * count)
+            if word[:1] in _DIGITS:
+                names.discard(word)
+                names.add(word.lstrip(_DIGITS))
+        names.discard(b"")
+        return names, b"".join(pieces).decode("ascii").rstrip(" ")
+
+
+def _pieces(word: bytes) -> bytes:
+    """The parts of what has humps in a word, each with a blank behind it."""
+    humped = [one for one in _HUMPED.findall(word) if _HUMP.search(one)]
+    return b"".join([part + b" " for one in humped for part in _AT_HUMP.split(one)])

@@ -1,0 +1,75 @@
+"""All names that are defined somewhere, kept so that the likes of one are found without looking at each."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
+
+_LONGEST_INITIALS = 8
+_PARTS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+
+
+class NameTable:
+    """Sorted names as lines of a text, in lower case, with and without underscores: that is looked through at once."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self._lowered = _Lines([name.lower() for name in names])
+        self._flat = _Lines([name.replace("_", "") for name in self._lowered.lines])
+
+    def like(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
+        """The names that are, begin with, contain, or abbreviate another, and how alike they are, best first; and
+        whether these are all.
+        """
+        asked = wanted.lower()
+        plain = asked.replace("_", "")
+        found: dict[int, float] = {}
+        for index in self._lowered.holding(asked):
+            low = self._lowered.lines[index]
+            found[index] = 0.95 if low == asked else 0.8 if low.startswith(asked) else 0.6
+            if self.names[index] == wanted:
+                found[index] = 1.0
+        # What is less alike counts only where there is room for it.
+        for index in self._flat.holding(plain) if plain and len(found) <= most else ():
+            found.setdefault(index, 0.5)
+        if 1 < len(asked) <= _LONGEST_INITIALS and len(found) <= most:
+            for index in self._lowered.spelling(asked):
+                if index not in found and _initials(self.names[index]) == asked:
+                    found[index] = 0.4
+        # Names are sorted, so that their numbers are their order.
+        order = nsmallest(most, ((-score, len(self.names[index]), index) for index, score in found.items()))
+        return [(-score, self.names[index]) for score, _, index in order], len(found) <= most
+
+
+class _Lines:
+    """Some lines, and the text they make."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._text = "\n".join([*lines, ""])
+        self._starts: list[int] = []
+        at = 0
+        for line in lines:
+            self._starts.append(at)
+            at += len(line) + 1
+
+    def holding(self, part: str) -> Iterator[int]:
+        """The lines that have a part in them."""
+        at = -1 if "\n" in part else self._text.find(part)
+        while at >= 0:
+            index = bisect_right(self._starts, at) - 1
+            if index + 1 >= len(self._starts):
+                yield index
+                return
+            yield index
+            at = self._text.find(part, self._starts[index + 1])
+
+    def spelling(self, letters: str) -> Iterator[int]:
+        """The lines that begin with the first letter and have the others behind it, in their order."""
+        later = "".join(f"[^\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in letters[1:])
+        for match in re.finditer(f"^_*+{re.escape(letters[0])}{later}", self._text, re.MULTILINE):
+            yield bisect_right(self._starts, match.start()) - 1
+
+
+def _initials(name: str) -> str:
+    return "".join(part[0] for part in _PARTS.findall(name)).lower()
