@@ -1,5 +1,6 @@
 #!/bin/sh
-# Brings what the tests need besides Python packages: three Debian tools and the MCP clients in tests/clients.
+# Brings what the tests need besides Python packages: a few Debian tools, the MCP clients in tests/clients
+# and the JavaScript test runners in tests/repo/testing/npm.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,12 +9,14 @@ missing=
 command -v strace >/dev/null 2>&1 || missing="$missing strace"
 command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
 command -v ctags >/dev/null 2>&1 || missing="$missing universal-ctags"
+command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
+command -v cargo >/dev/null 2>&1 || missing="$missing cargo gcc libc6-dev"
 
 if [ -n "$missing" ]; then
     if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
         export DEBIAN_FRONTEND=noninteractive
         # shellcheck disable=SC2086  # a list of package names
-        { timeout 120 apt-get update -qq && timeout 240 apt-get install -qq --no-install-recommends $missing; } \
+        { timeout 120 apt-get update -qq && timeout 400 apt-get install -qq --no-install-recommends $missing; } \
             >&2 </dev/null || echo "tests/setup.sh: WARNING: apt-get could not install:$missing" >&2
     else
         echo "tests/setup.sh: WARNING: not installed, and only root can with apt-get:$missing" >&2
@@ -21,4 +24,5 @@ if [ -n "$missing" ]; then
     fi
 fi
 
-exec "${VENV:-.venv}/bin/python" tests/clients/node.py
+"${VENV:-.venv}/bin/python" tests/clients/node.py
+exec "${VENV:-.venv}/bin/python" -m tests.repo.testing.node

@@ -201,10 +201,7 @@ DJANGO = (
         asks="what is in django/core/signing.py",
         facts=("TimestampSigner", "b64_decode", "get_cookie_signer"),
         shell=("rg -n '^(class|def|    def) ?' django/core/signing.py", "sed -n '1,60p' django/core/signing.py"),
-        ours=(
-            _search("^(class|def|    def) ?", mode="regex", paths=["django/core/signing.py"], limit=100),
-            _read("django/core/signing.py:1-60"),
-        ),
+        ours=(_explain("django/core/signing.py"),),
     ),
     Task(
         kind="understand",

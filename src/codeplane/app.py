@@ -12,6 +12,7 @@ from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.home import prepare
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
+from codeplane.changing import Changing
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
@@ -29,9 +30,11 @@ from codeplane.observe.health import Health
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.repo.edit.recovery import record
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.workspaces.workspaces import Workspaces
-from codeplane.repository import Shared, repository, workspaces
+from codeplane.repository import repository, workspaces
+from codeplane.shared import Shared
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import LocalIdentity, owner_token
 from codeplane.trust.rules import Rules
@@ -61,6 +64,7 @@ class Plane:
     conveyor: Conveyor
     metrics: Metrics
     index: IndexService
+    changing: Changing
     workspaces: Workspaces
     token: str
 
@@ -88,7 +92,8 @@ async def running(
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
         stack.push_async_callback(plane.index.stop)
         stack.push_async_callback(plane.workspaces.stop)
-        found = await recover(plane.log)
+        stack.push_async_callback(plane.changing.suite.stop)
+        found = await recover(plane.log) | await record(plane.log, plane.changing.recovered)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
         if plane.log.rebuilt:
@@ -143,6 +148,7 @@ def _wire(
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
     shared = Shared(config=config, log=log, clock=clock, logs=logs, cursors=cursors)
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
+    assert served.changing is not None
     further, workspace_operations = workspaces(shared, workspace)
     parts = {
         "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
@@ -214,6 +220,7 @@ def _wire(
         conveyor=conveyor,
         metrics=metrics,
         index=served.index,
+        changing=served.changing,
         workspaces=further,
         token=token,
     )

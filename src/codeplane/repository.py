@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.adapters.disk import replace_file
-from codeplane.adapters.git_cli import GitCli
+from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.git_clone import GitClone
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.watchfiles_watcher import Watcher
+from codeplane.changing import Changing, changing
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.clock import Clock
-from codeplane.kernel.config import Config, EmbeddingsConfig
-from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventLog
 from codeplane.kernel.workspace import Workspace
-from codeplane.observe.logs import Logs
 from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.explain.explain import ExplainOperations
 from codeplane.repo.fact_queries.operations import FactOperations
+from codeplane.repo.git.reading_operations import reading_operations
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower
 from codeplane.repo.index.fulltext import FullText
@@ -43,17 +41,7 @@ from codeplane.repo.workspaces.leases import Leases
 from codeplane.repo.workspaces.operations import WorkspaceOperations
 from codeplane.repo.workspaces.register import Attached, Register
 from codeplane.repo.workspaces.workspaces import CHECKOUT, Workspaces
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
-    """What every workspace of one CodePlane uses."""
-
-    config: Config
-    log: EventLog
-    clock: Clock
-    logs: Logs
-    cursors: Cursors
+from codeplane.shared import Shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +51,7 @@ class Repository:
     index: IndexService
     contexts: ContextOperations
     operations: tuple[object, ...]
+    changing: Changing | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +71,19 @@ class _Opened:
 
 
 def repository(
-    shared: Shared, *, root: Path, home: Path, exports: Path, repo: GitRepo, stream: str = STREAM
+    shared: Shared,
+    *,
+    root: Path,
+    home: Path,
+    exports: Path,
+    repo: GitRepo,
+    stream: str = STREAM,
+    attached: bool = False,
 ) -> Repository:
-    """Build the operations over a root; the index is kept in `home`, and nothing is written anywhere else."""
+    """Build the operations over a root; the index is kept in `home`, and of an attached one nothing else is written.
+
+    What the last run left half-changed is put right at once, before anybody reads.
+    """
     index = _index(shared, root, home, repo, stream)
     knowledge = Knowledge(
         fresh=index.ready,
@@ -97,9 +96,13 @@ def repository(
     )
     contexts = ContextOperations(home=home, root=root, fresh=index.ready, parsers=index.parsers)
     max_file_bytes = shared.config.index.max_file_bytes
+    changed = None
+    if not attached:
+        changed = changing(shared, root=root, home=home, knowledge=knowledge, parsers=index.parsers)
     return Repository(
         index=index,
         contexts=contexts,
+        changing=changed,
         operations=(
             index,
             PortableOperations(index=index, folder=exports),
@@ -107,9 +110,17 @@ def repository(
             SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge),
             MapOperations(root=root, knowledge=knowledge),
-            ExplainOperations(knowledge=knowledge),
+            ExplainOperations(root=root, knowledge=knowledge),
             ListOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             FactOperations(root=root, knowledge=knowledge),
+            *reading_operations(
+                root=root,
+                environment=clean_environment,
+                timeout_sec=shared.config.git.timeout_sec,
+                cursors=shared.cursors,
+                clock=shared.clock,
+            ),
+            *(changed.operations if changed is not None else ()),
         ),
     )
 
@@ -129,6 +140,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
             exports=workspace.exports / attached.name,
             repo=GitRepo(attached.root),
             stream=f"{STREAM}/{attached.name}",
+            attached=True,
         )
         leases = Leases()
         return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
-# The operation that the clients call; its text names the repository.
-STATUS: Final = "status"
+# The tool that the clients call; its text names the commit.
+ASKED: Final = "git_status"
 
 # Nothing listens on the discard port, so a client that reports this as connected reports nothing.
 NOWHERE: Final = "http://127.0.0.1:9/mcp"

@@ -1,90 +1,29 @@
-"""Claude Code connects to CodePlane, and a model that it runs gets CodePlane's answers.
-
-The model is aimock: it plays the turns it is given and keeps the requests it received.
-"""
+"""Claude Code connects to CodePlane, and a model that it runs gets CodePlane's answers."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import threading
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from .node import RUN_SECONDS, command, environment, run
-from .served import NOWHERE, STATUS, Served
+from tests.harness import git, make_repo, start
 
-SERVER: Final = "codeplane"
-TOOL: Final = f"mcp__{SERVER}__{STATUS}"
+from .node import environment, run
+from .scripted import QUIET, claude, scripted_model, tool
+from .served import ASKED, NOWHERE, Served
+
 PROMPT: Final = "What is the state of this repository?"
 ANSWER: Final = "The repository was looked at."
 TURNS: Final = (
     {
         "match": {"userMessage": PROMPT, "hasToolResult": False},
-        "response": {"toolCalls": [{"name": TOOL, "arguments": "{}"}]},
+        "response": {"toolCalls": [{"name": tool(ASKED), "arguments": "{}"}]},
     },
     {"match": {"hasToolResult": True}, "response": {"content": ANSWER}},
 )
-QUIET: Final = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptedModel:
-    """A model server that answers by script."""
-
-    url: str
-
-    def tool_results(self) -> list[str]:
-        """What came back to the model from the tools it called, as the last request told it."""
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(f"{self.url}/__aimock/journal", timeout=RUN_SECONDS) as answer:
-            *_, last = json.load(answer)
-        return [message["content"] for message in last["body"]["messages"] if message["role"] == "tool"]
-
-
-@contextmanager
-def scripted_model(home: Path) -> Iterator[ScriptedModel]:
-    script = home / "turns.json"
-    script.write_text(json.dumps({"fixtures": TURNS}))
-    with subprocess.Popen(
-        [*command("aimock"), "--port", "0", "--fixtures", str(script), "--strict"],
-        cwd=home,
-        env=environment(home),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        limit = threading.Timer(RUN_SECONDS, process.kill)
-        limit.start()
-        try:
-            assert process.stdout is not None
-            said = []
-            for line in process.stdout:
-                said.append(line)
-                if "listening on " in line:
-                    limit.cancel()
-                    yield ScriptedModel(url=line.rsplit(" ", 1)[-1].strip())
-                    return
-            raise AssertionError(f"aimock did not start: {''.join(said)}")
-        finally:
-            limit.cancel()
-            process.kill()
-
-
-def mcp_config(served: Served, transport: str) -> str:
-    program, *arguments = served.stdio
-    how = {
-        "http": {"type": "http", "url": served.mcp_url},
-        "stdio": {"type": "stdio", "command": program, "args": arguments},
-    }
-    return json.dumps({"mcpServers": {SERVER: how[transport]}})
 
 
 def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
@@ -107,31 +46,68 @@ def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("transport", ("http", "stdio"))
 def test_its_model_gets_what_the_tool_said(transport: str, codeplane_server: Served, tmp_path: Path) -> None:
-    with scripted_model(tmp_path) as model:
-        env = environment(
-            tmp_path,
-            ANTHROPIC_BASE_URL=model.url,
-            ANTHROPIC_API_KEY="none-is-needed",
-            # aimock rejects a tool result that no thinking precedes once thinking is on.
-            MAX_THINKING_TOKENS="0",
-            **QUIET,
-        )
-        answered = run(
-            "claude",
-            "--print",
-            PROMPT,
-            "--output-format=json",
-            "--strict-mcp-config",
-            f"--mcp-config={mcp_config(codeplane_server, transport)}",
-            f"--allowedTools={TOOL}",
-            # aimock keeps requests up to 64 KiB; Claude Code's own tools and prompt alone are more.
-            "--tools=",
-            "--system-prompt=Answer from the tools.",
-            env=env,
-            cwd=tmp_path,
-        )
-
-        assert answered.returncode == 0, answered.stdout + answered.stderr
-        assert json.loads(answered.stdout)["result"] == ANSWER
+    with scripted_model(tmp_path, TURNS) as model:
+        answered = claude(model, codeplane_server, tmp_path, PROMPT, transport=transport, tools=[ASKED])
+        assert answered == ANSWER
         [told] = model.tool_results()
-        assert str(codeplane_server.repo) in told
+        assert git(codeplane_server.repo, "rev-parse", "--short=7", "HEAD").strip() in told
+
+
+FILES: Final = {
+    "shop/__init__.py": "",
+    "shop/prices.py": "def price(net):\n    return net * 2\n",
+    "shop/orders.py": (
+        "from shop.prices import price\n\n\ndef total(nets):\n    return sum(price(net) for net in nets)\n"
+    ),
+    "tests/__init__.py": "",
+    "tests/test_orders.py": (
+        "import unittest\nfrom shop.orders import total\n\n\nclass Orders(unittest.TestCase):\n"
+        "    def test_total(self):\n        self.assertEqual(total([1, 2]), 6)\n"
+    ),
+}
+EDITS: Final = [
+    {"path": "shop/prices.py", "old_text": "net * 2", "new_text": "net * 3"},
+    {"path": "shop/orders.py", "old_text": "def total(nets):", "new_text": "def total(nets: list[int]) -> int:"},
+    {"path": "tests/test_orders.py", "old_text": "total([1, 2]), 6", "new_text": "total([1, 2]), 9"},
+]
+CHANGE: Final = "Prices are three times the net; keep the tests green and commit."
+DONE: Final = "Three files changed, tested and committed."
+
+
+def _called(name: str, arguments: object) -> dict[str, object]:
+    return {"toolCalls": [{"name": tool(name), "arguments": json.dumps(arguments)}]}
+
+
+@pytest.mark.skipif(
+    subprocess.run(["sh", "-c", "bwrap --ro-bind / / true"], check=False, capture_output=True).returncode != 0,
+    reason="NO SANDBOX HERE: bubblewrap is missing or may not make namespaces, so tests would not run unasked",
+)
+def test_three_edits_tested_and_committed_take_three_calls(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo", FILES)
+    git(repo, "config", "user.name", "Test")
+    git(repo, "config", "user.email", "test@example.com")
+    (tmp_path / "home").mkdir()
+    # The newest result decides: later turns come first.
+    turns: list[dict[str, object]] = [
+        {"match": {"toolResultContains": "commit "}, "response": {"content": DONE}},
+        {"match": {"toolResultContains": "1 passed"}, "response": _called("checkpoint", {"message": "Triple prices"})},
+        {"match": {"toolResultContains": "3 files"}, "response": _called("test_run", {"impacted": True})},
+        {
+            "match": {"userMessage": CHANGE, "hasToolResult": False},
+            "response": _called("write_files", {"edits": EDITS}),
+        },
+    ]
+    served = start(repo, overrides=["tests.runners={python: unittest}"])
+    try:
+        with scripted_model(tmp_path / "home", turns) as model:
+            tools = ["write_files", "test_run", "checkpoint"]
+            assert claude(model, served, tmp_path / "home", CHANGE, transport="stdio", tools=tools) == DONE
+            written, tested, committed = model.tool_results()
+    finally:
+        served.stop()
+
+    assert "shop/prices.py" in written and "tests/test_orders.py" in written
+    assert "1 passed" in tested
+    assert "1 passed" in committed and git(repo, "rev-parse", "--short=7", "HEAD").strip() in committed
+    assert git(repo, "log", "--format=%s").splitlines() == ["Triple prices", "first"]
+    assert git(repo, "status", "--porcelain") == ""

@@ -9,8 +9,10 @@ from typing import Final
 
 import pytest
 
+from tests.harness import git
+
 from .node import environment, run
-from .served import STATUS, Served
+from .served import ASKED, Served
 
 ERAS: Final = ("legacy", "modern")
 TOOL_FAILED: Final = 5
@@ -33,16 +35,16 @@ def test_tools_are_listed_with_schemas_that_every_client_takes(
     outcome = inspect(tmp_path, era, "tools/list", "--strict", target=target)
 
     assert outcome.returncode == 0, outcome.stderr
-    assert STATUS in [tool["name"] for tool in json.loads(outcome.stdout)["result"]["tools"]]
+    assert ASKED in [tool["name"] for tool in json.loads(outcome.stdout)["result"]["tools"]]
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_is_called(era: str, target: tuple[str, ...], codeplane_server: Served, tmp_path: Path) -> None:
-    outcome = inspect(tmp_path, era, "tools/call", "--tool-name", STATUS, target=target)
+    outcome = inspect(tmp_path, era, "tools/call", "--tool-name", ASKED, target=target)
 
     assert outcome.returncode == 0, outcome.stderr
     [content] = json.loads(outcome.stdout)["result"]["content"]
-    assert str(codeplane_server.repo) in content["text"]
+    assert git(codeplane_server.repo, "rev-parse", "--short=7", "HEAD").strip() in content["text"]
 
 
 @pytest.mark.parametrize("era", ERAS)

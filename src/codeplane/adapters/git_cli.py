@@ -7,7 +7,14 @@ from pathlib import Path
 from codeplane.kernel.errors import NotFound, StorageFailed
 
 _TIMEOUT_SEC = 120.0
-_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "TMPDIR", "SYSTEMROOT")
+_KEPT = (
+    *("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT"),
+    # Whose agents sign and open doors.
+    *("SSH_AUTH_SOCK", "GNUPGHOME", "XDG_RUNTIME_DIR"),
+    # How this machine reaches others.
+    *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
 
 
 def clean_environment() -> dict[str, str]:

@@ -18,17 +18,6 @@ _LOOK_SEC = 0.3
 _MAX_SAID = 2000
 _MB = 1_000_000
 _PHASE = re.compile(r"([A-Z][\w ]+):\s+(\d{1,3})%")
-# How this machine reaches others.
-_NETWORK = (
-    "HTTPS_PROXY",
-    "https_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-)
 _NO_LFS = ("-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false")
 _LFS = (
     *("-c", "filter.lfs.smudge=git-lfs smudge -- %f"),
@@ -149,18 +138,13 @@ class GitClone:
 
 
 def _environment(fetch_lfs: bool) -> dict[str, str]:
-    network = {name: os.environ[name] for name in _NETWORK if name in os.environ}
-    return (
-        clean_environment()
-        | network
-        | {
-            "GIT_ASKPASS": "false",
-            "SSH_ASKPASS": "false",
-            "GCM_INTERACTIVE": "never",
-            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-            "GIT_LFS_SKIP_SMUDGE": "0" if fetch_lfs else "1",
-        }
-    )
+    return clean_environment() | {
+        "GIT_ASKPASS": "false",
+        "SSH_ASKPASS": "false",
+        "GCM_INTERACTIVE": "never",
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        "GIT_LFS_SKIP_SMUDGE": "0" if fetch_lfs else "1",
+    }
 
 
 async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, str], Awaitable[None]]) -> str:

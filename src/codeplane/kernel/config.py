@@ -120,6 +120,51 @@ class EmbeddingsConfig(Section):
     key_variable: str = Field("", description="the environment variable that holds the endpoint's key")
 
 
+class EditsConfig(Section):
+    """What changes files, and for how long it can be taken back."""
+
+    undo_days: float = Field(14.0, gt=0, description="how long a mutation can be undone")
+    undo_mb: int = Field(500, ge=1, description="what is kept for undo; the oldest go first")
+    max_files: int = Field(5000, ge=1, description="files of one mutation")
+    max_mb: int = Field(64, ge=1, description="what one mutation may write")
+
+
+class GitConfig(Section):
+    """How git is run."""
+
+    timeout_sec: float = Field(120.0, gt=0, description="a git command on this machine that takes longer is ended")
+    remote_timeout_sec: float = Field(600.0, gt=0, description="one that talks to a remote")
+    recovery_days: float = Field(30.0, gt=0, description="how long refs/codeplane/ keeps what was lost otherwise")
+
+
+class CustomRunner(Section):
+    """Tests that are run by a command of their own."""
+
+    pattern: str = Field(min_length=1, description="which files, as in e2e/**/*.spec.ts")
+    runner: str = Field(min_length=1, description="what it is called in answers; a known one's report is understood")
+    cmd: tuple[str, ...] = Field(min_length=1, description="the command; {path} is the test file")
+    timeout_sec: float | None = Field(None, gt=0, description="instead of tests.timeout_sec")
+
+
+class TestsConfig(Section):
+    """How the repository's tests are run."""
+
+    __test__ = False
+
+    runners: dict[str, str] = Field({}, description="a runner by language, instead of the one that is found")
+    custom: tuple[CustomRunner, ...] = Field((), description="commands for files by pattern, before all others")
+    exclude: tuple[str, ...] = Field((), description="files that are no tests, as in **/fixtures/**")
+    sandbox: Literal["auto", "required", "off"] = Field(
+        "auto", description="auto: in bubblewrap, and where it is missing only if the owner agrees; off: without"
+    )
+    network: bool = Field(False, description="whether tests in the sandbox reach the network")
+    workers: int = Field(0, ge=0, le=64, description="targets at once; 0 is one a core, at most eight")
+    timeout_sec: float = Field(30.0, gt=0, description="for each target")
+    run_timeout_sec: float = Field(1800.0, gt=0, description="for a whole run")
+    kept_runs: int = Field(50, ge=1, description="runs whose results and output are kept")
+    lint: tuple[tuple[str, ...], ...] = Field((), description="commands that checkpoint runs before it commits")
+
+
 class McpConfig(Section):
     """The MCP surface."""
 
@@ -139,4 +184,7 @@ class Config(Section):
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
     index: IndexConfig = IndexConfig()
     workspaces: WorkspacesConfig = WorkspacesConfig()
+    edits: EditsConfig = EditsConfig()
+    git: GitConfig = GitConfig()
+    tests: TestsConfig = TestsConfig()
     mcp: McpConfig = McpConfig()

@@ -390,6 +390,106 @@ class EmbedderFailed(
     """The model that makes vectors is missing, does not answer, or answers with something else."""
 
 
+class EditMismatch(
+    CodePlaneError,
+    name="EDIT_MISMATCH",
+    code=5001,
+    http=422,
+    rpc="failed_precondition",
+    hint="take the text from the answer as it stands now, with enough of it to be unique; nothing was written",
+):
+    """The text or lines to be replaced are not there, or are there more than once."""
+
+
+class FileChanged(
+    CodePlaneError,
+    name="FILE_CHANGED",
+    code=5002,
+    http=409,
+    rpc="aborted",
+    hint="read the file again and decide anew; nothing was written",
+):
+    """A file is not as the caller, or the plan, expected it."""
+
+
+class EditOverlap(
+    CodePlaneError,
+    name="EDIT_OVERLAP",
+    code=5003,
+    http=409,
+    rpc="aborted",
+    hint="call again when the other edit has ended; nothing was written",
+    retryable=True,
+):
+    """Another mutation is at work on the same files."""
+
+
+class CannotUndo(
+    CodePlaneError,
+    name="CANNOT_UNDO",
+    code=5004,
+    http=409,
+    rpc="failed_precondition",
+    hint="things moved on since; look at what is there now (git_diff, read_files) and edit it",
+):
+    """A mutation cannot be taken back or done again: things are not as it left them, or it is no longer kept."""
+
+
+class NotText(
+    CodePlaneError,
+    name="NOT_TEXT",
+    code=5005,
+    http=422,
+    rpc="failed_precondition",
+    hint="give the whole content, or delete and create it",
+):
+    """A file that is not text cannot be edited by lines or by text."""
+
+
+class NotGit(
+    CodePlaneError,
+    name="NOT_GIT",
+    code=5010,
+    http=409,
+    rpc="failed_precondition",
+    hint="run: git init",
+):
+    """The workspace is no git repository, or one without a work tree."""
+
+
+class RefNotFound(
+    CodePlaneError,
+    name="REF_NOT_FOUND",
+    code=5011,
+    http=404,
+    rpc="not_found",
+    hint="see git_branches, git_tags, git_log",
+):
+    """No commit, branch, tag or stash has that name."""
+
+
+class GitRefused(
+    CodePlaneError,
+    name="GIT_REFUSED",
+    code=5012,
+    http=422,
+    rpc="failed_precondition",
+    hint="see what git said above; git_status shows how things are",
+):
+    """Git, or one of its hooks, said no; its words are in the message."""
+
+
+class GitBusy(
+    CodePlaneError,
+    name="GIT_BUSY",
+    code=5013,
+    http=409,
+    rpc="failed_precondition",
+    hint="finish or abort it first; git_status shows the state",
+):
+    """A merge, rebase, cherry-pick, revert or bisect is under way, or another git holds the lock."""
+
+
 class TaskBudgetExceeded(
     CodePlaneError,
     name="TASK_BUDGET_EXCEEDED",
@@ -423,10 +523,42 @@ class SessionClosed(
     """The session has ended."""
 
 
+class TestRunnerNotFound(
+    CodePlaneError,
+    name="TEST_RUNNER_NOT_FOUND",
+    code=7001,
+    http=422,
+    rpc="failed_precondition",
+    hint="install the runner where the repository's own tools are, or name another under tests.runners",
+):
+    """The tests need a program that is not installed."""
+
+    __test__ = False
+
+
+class TestRunNotFound(
+    CodePlaneError, name="TEST_RUN_NOT_FOUND", code=7002, http=404, rpc="not_found", hint="start one with test_run"
+):
+    """No test run has that id, or it is no longer kept."""
+
+    __test__ = False
+
+
+class SandboxMissing(
+    CodePlaneError,
+    name="SANDBOX_MISSING",
+    code=7003,
+    http=503,
+    rpc="failed_precondition",
+    hint="install bubblewrap, or let the owner set tests.sandbox: off in .codeplane/config.yaml",
+):
+    """The repository's code would run without a sandbox, and nobody allowed that."""
+
+
 class SequenceConflict(
     CodePlaneError,
     name="SEQUENCE_CONFLICT",
-    code=7001,
+    code=8001,
     http=409,
     rpc="aborted",
     hint="read the stream again and decide anew",
@@ -438,7 +570,7 @@ class SequenceConflict(
 class StreamGap(
     CodePlaneError,
     name="STREAM_GAP",
-    code=7002,
+    code=8002,
     http=410,
     rpc="out_of_range",
     hint="read the present state, then watch from the first sequence named in details",
@@ -449,7 +581,7 @@ class StreamGap(
 class Overloaded(
     CodePlaneError,
     name="OVERLOADED",
-    code=7003,
+    code=8003,
     http=503,
     rpc="resource_exhausted",
     hint="call again in a moment",
@@ -461,7 +593,7 @@ class Overloaded(
 class ShuttingDown(
     CodePlaneError,
     name="SHUTTING_DOWN",
-    code=7004,
+    code=8004,
     http=503,
     rpc="unavailable",
     hint="reconnect when the server is back: cpl up",

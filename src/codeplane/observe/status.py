@@ -88,7 +88,7 @@ class StatusOperations:
     def __init__(self, *, parts: "dict[str, Callable[[Call], JsonObject]]") -> None:
         self._parts = parts
 
-    @operation("status", risk=Risk.READ, toolset="core")
+    @operation("status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
         wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers")

@@ -139,3 +139,21 @@ def test_overloads_without_a_word_show_what_the_implementation_says(tmp_path: Pa
         assert explanation(await ask("explain_symbol", symbol="g"))["doc"] == "Of numbers."
 
     with_plane(root, body)
+
+
+def test_a_file_is_explained_by_its_outline(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="./shop/cart.py")
+        found, text = explanation(envelope), str(envelope["text"])
+        assert (found["kind"], found["path"], found["line"]) == ("file", "shop/cart.py", 1)
+        members = found["members"]
+        assert isinstance(members, list)
+        lines = [one["line"] for one in members]
+        assert lines == sorted(lines)
+        assert {"ShoppingCart", "save", "BaseBasket"} <= {one["name"] for one in members}
+        assert "\n  11 class ShoppingCart(BaseBasket)\n" in text and "\n  25   def save(" in text
+        assert "references" not in text
+        refused = await ask("explain_symbol", symbol="shop/none.py")
+        assert refused["error"]["error"] == "NOT_FOUND"  # type: ignore[index,call-overload]  # JSON
+
+    with_plane(root, body)

@@ -1,15 +1,18 @@
 """Facts that follow the text: the same whether built at once or step by step, and never lost to a bad file."""
 
 import os
+import re
 import signal
 import sqlite3
 import zlib
+from array import array
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress, _is_sound
@@ -38,16 +41,19 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     definitions = connection.execute(
         "SELECT file_id, position, uid, name, kind, path, line FROM definitions"
     ).fetchall()
-    names: dict[int, list[bytes]] = {}
-    for name, packed in connection.execute("SELECT name, files FROM names"):
-        ids = [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
-        names.setdefault(name, []).extend(files[one] for one in ids)
     parsed = connection.execute("SELECT path, digest, language, problem, facts FROM parsed").fetchall()
     connection.close()
+    store = FactStore(home / "facts.db")
+    words = sorted({word for text in TEXTS for word in re.findall(r"\w+", text)})
+    names = [(word, store.files_with(word)) for word in words]
+    living = {number for number, _, _ in store.parsed_files()}
+    postings = [(word, len(living & set(array("I", packed)))) for word, packed in store.postings(words)]
+    store.close()
     return {
         "parsed": sorted(parsed),
         "definitions": sorted((files[row[0]], *row[1:]) for row in definitions),
-        "names": sorted((name, sorted(those)) for name, those in names.items()),
+        "names": names,
+        "postings": [one for one in postings if one[1]],
     }
 
 
@@ -123,6 +129,22 @@ def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     problems = one.facts.problems()
     assert problems["bad.py"] == "syntax error at line 1"
     assert "larger than" in problems["huge.py"]
+    one.close()
+    indexer.close()
+
+
+def test_definitions_that_are_left_out_are_said(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "many.py").write_text("def f(): pass\n" * (MAX_DEFINITIONS + 1) + "def g(:\n")
+    (root / "bad.py").write_text("def bad(:\n    pass\n")
+    (root / "few.py").write_text("def f(): pass\n")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False)
+    problems = one.facts.problems()
+    assert problems["many.py"].endswith(f"definitions left out: there are more than {MAX_DEFINITIONS}")
+    assert "few.py" not in problems
+    assert one.facts.problem_counts() == {"with syntax errors": 2, "with definitions left out": 1}
     one.close()
     indexer.close()
 
@@ -209,7 +231,7 @@ def test_a_parser_killed_from_outside_is_not_held_against_its_file(tmp_path: Pat
 
 def test_what_unpacks_to_too_much_is_not_taken() -> None:
     bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
-    packed = Packed(path=b"a.py", digest="", language="python", problem="", names=b"", facts=bomb, definitions=())
+    packed = Packed(path=b"a.py", digest="", language="python", problem="", facts=bomb, definitions=())
     assert not _is_sound(packed)
 
 

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -177,6 +178,28 @@ def test_content_that_is_not_what_its_digest_says_is_read_anew(tmp_path: Path) -
     (content,) = (tmp_path / "home" / "content").iterdir()
     content.write_bytes(content.read_bytes().replace(b"genuine", b"falsely"))
     assert texts(Indexed(root, tmp_path / "home").start()) == {"a.py": b"genuine"}
+
+
+@pytest.mark.parametrize("how", ["mend", "reconcile", "refresh"])
+def test_content_that_is_cut_off_under_a_running_index_is_read_anew(tmp_path: Path, how: str) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one\n" * 5000, "b.py": "two"})
+    indexer = Indexed(root, tmp_path / "home")
+    before = texts(indexer.start())
+    assert indexer.is_whole() and not indexer.mend()
+    (file,) = (tmp_path / "home" / "content").iterdir()
+    os.truncate(file, 10)
+    assert not indexer.is_whole()
+    # A file that was touched is compared with what is held of it, which is gone.
+    os.utime(root / "a.py", ns=(1, 1))
+    if how == "mend":
+        assert indexer.mend()
+    elif how == "reconcile":
+        indexer.reconcile()
+    else:
+        indexer.refresh(["a.py"])
+    assert indexer.is_whole() and indexer.snapshot is not None
+    assert texts(indexer.snapshot) == before
+    indexer.close()
 
 
 def test_an_index_without_its_tables_is_remade(tmp_path: Path) -> None:

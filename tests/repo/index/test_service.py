@@ -1,5 +1,6 @@
 """The index as a running part: rebuilt on request, within budget, told by status and by events."""
 
+import os
 from pathlib import Path
 
 from tests.harness import make_repo
@@ -36,5 +37,17 @@ def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
         events = result(await ask("ledger.events", stream="index", types=["index.epoch_published"]))["results"]
         assert isinstance(events, list)
         assert [event["payload"]["epoch"] for event in events] == [1, 2]
+
+    with_plane(root, body)
+
+
+def test_content_that_is_cut_off_is_made_again_before_it_is_read(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "needle = 1\n" * 200})
+
+    async def body(ask: Ask) -> None:
+        assert result(await ask("search", query="needle", mode="literal", limit=1))["total"] == 200
+        (file,) = (root / ".codeplane" / "content").iterdir()
+        os.truncate(file, 0)
+        assert result(await ask("search", query="needle", mode="literal", limit=1))["total"] == 200
 
     with_plane(root, body)

@@ -227,7 +227,7 @@ def test_a_table_of_another_schema_begins_anew(tmp_path: Path, store: VectorStor
     store.close()
     with sqlite3.connect(tmp_path / "vectors" / "vectors.db") as connection:
         connection.execute("PRAGMA user_version=99")
-    assert opened(tmp_path / "vectors").remade == "schema 99 is not 1"
+    assert opened(tmp_path / "vectors").remade == "schema 99 is not 2"
 
 
 def test_an_entry_beyond_the_rows_begins_anew(tmp_path: Path, store: VectorStore) -> None:
@@ -248,6 +248,30 @@ def test_a_short_file_of_rows_begins_anew(tmp_path: Path, store: VectorStore, lo
     assert again.rows == sum(FILES.values())
 
 
+@pytest.mark.parametrize("part", ["rows", "chunks"])
+def test_damaged_vectors_are_forgotten_and_the_rest_is_kept(tmp_path: Path, store: VectorStore, part: str) -> None:
+    store.close()
+    folder = tmp_path / "vectors"
+    if part == "rows":
+        raw = bytearray((folder / "000001.bin").read_bytes())
+        raw[-3] ^= 1
+        (folder / "000001.bin").write_bytes(raw)
+    else:
+        with sqlite3.connect(folder / "vectors.db") as connection:
+            connection.execute("UPDATE vectors SET spans = zeroblob(length(spans)) WHERE digest = 'ee'")
+    again = opened(folder)
+    assert again.remade == "the vectors of 1 contents were damaged"
+    assert again.has(FILES) == set(FILES) - {"ee"}
+    query = matrix(4, 1)[0]
+    assert [hit.digest for hit in again.search(query, ("ee",), 5)] == []
+    fill(again)
+    assert again.search(query, ("ee",), 1)[0].digest == "ee"
+    again.close()
+    third = opened(folder)
+    assert third.remade is None and third.has(FILES) == set(FILES)
+    third.close()
+
+
 def test_what_does_not_fit_is_refused(store: VectorStore) -> None:
     with pytest.raises(InvalidArgument, match="2 chunks"):
         store.add("new", spans(2), matrix(1, 3))
@@ -265,7 +289,7 @@ def test_what_does_not_fit_is_refused(store: VectorStore) -> None:
 def test_a_failed_commit_is_forgotten(tmp_path: Path, store: VectorStore) -> None:
     """Somebody else holds the table: nothing of the commit is there, and the next one is whole."""
     other = sqlite3.connect(tmp_path / "vectors" / "vectors.db", isolation_level=None)
-    other.execute("INSERT INTO vectors VALUES ('new', 0, 0, x'')")
+    other.execute("INSERT INTO vectors VALUES ('new', 0, 0, x'', 0)")
     store.add("new", spans(1), matrix(50, 1))
     with pytest.raises(sqlite3.IntegrityError):
         store.commit()

@@ -24,6 +24,10 @@ pytestmark = pytest.mark.anyio
 SNAPSHOT: Final = Path(__file__).parent / "snapshots" / "tools_list.json"
 UPDATE: Final = "UPDATE_SNAPSHOTS"
 LARGEST: Final = 12 * 1024
+CORE: Final = (
+    *("checkpoint", "explain_symbol", "git_diff", "git_status", "map_repo"),
+    *("read_files", "search", "test_run", "undo", "write_files"),
+)
 
 
 async def names(client: Client) -> list[str]:
@@ -60,20 +64,10 @@ async def test_the_default_list_is_small(codeplane_server: Server) -> None:
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
-        assert await names(client) == ["explain_symbol", "map_repo", "read_files", "search", "status"]
+        assert await names(client) == sorted(CORE)
     async with connected(codeplane_server, way=way, toolset="session,core") as client:
-        assert await names(client) == [
-            "explain_symbol",
-            "map_repo",
-            "read_files",
-            "search",
-            "session_close",
-            "session_configure",
-            "session_create",
-            "session_info",
-            "session_replay",
-            "status",
-        ]
+        session = [f"session_{name}" for name in ("close", "configure", "create", "info", "replay")]
+        assert await names(client) == sorted([*CORE, *session])
     async with connected(codeplane_server, way=way, toolset="all") as client:
         assert {"ledger_events", "session_info", "status", "task_list"} <= set(await names(client))
 
@@ -87,8 +81,8 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
     known = (
-        "all, context, core, explain_symbol, facts, git, index, ledger, list_dir, map_repo, operation, read_files, "
-        "search, session, status, task, workspace"
+        "all, checkpoint, context, core, explain_symbol, facts, git, index, ledger, list_dir, map_repo, mutation, "
+        "operation, read_files, redo, search, session, status, task, test, undo, workspace, write_files"
     )
     assert f"use {known}" in caught.value.error.message
 

@@ -14,6 +14,7 @@ from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.explain.explained import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
+from codeplane.repo.explain.outline_file import outlined
 from codeplane.repo.explain.signature import doc, signature
 from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore, Symbol
@@ -45,7 +46,7 @@ class ExplainRequest(InWorkspace):
     """Which symbol, and how long the answer may be."""
 
     symbol: str = Field(
-        min_length=1, max_length=1000, description="name, Class.method, path:line, path:line:column or id"
+        min_length=1, max_length=1000, description="name, Class.method, path:line, path:line:column, id, or a file"
     )
     paths: tuple[str, ...] = Field((), description="globs or folders it is defined in", max_length=100)
     budget: int = Field(4_000, ge=800, le=20_000, description="characters of text")
@@ -55,7 +56,6 @@ class ExplainRequest(InWorkspace):
 class _Look:
     """What one look at a snapshot found: one symbol, several, or none with what is called nearly so."""
 
-    target: Target | None = None
     explanation: Explanation | None = None
     candidates: tuple[Target, ...] = ()
     in_tests: int = 0
@@ -67,15 +67,15 @@ class _Look:
 class ExplainOperations:
     """Explains symbols."""
 
-    def __init__(self, *, knowledge: Knowledge, root: Path | None = None) -> None:
+    def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
+        self._root = root
         self._knowledge = knowledge
-        # Without a root, paths are taken as relative to it.
-        self._root = root or Path("/")
 
     @operation("explain_symbol", risk=Risk.READ, toolset="core")
     async def explain_symbol(self, call: Call, request: ExplainRequest) -> ExplainResult:
         """A symbol's definition, doc, bases, members, references by certainty and tests, by name, Class.method,
-        path:line[:column] or id; a name that several have lists them with ids; paths picks among them."""
+        path:line[:column] or id; several of a name are listed with ids, and paths picks among them. A file's path gives
+        its outline."""
         keep = scope(request.paths, (), "include", self._root)
         found = await settled(
             self._knowledge,
@@ -83,7 +83,7 @@ class ExplainOperations:
             lambda look: look.paths,
         )
         look = found.answer
-        if look.target is None and not look.candidates:
+        if look.explanation is None and not look.candidates:
             raise _not_found(request.symbol, look, found.partial)
         return ExplainResult(
             explanation=look.explanation,
@@ -100,6 +100,9 @@ class ExplainOperations:
     def _look(self, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
         store = self._knowledge.store
         world = World(snapshot, store, self._knowledge.modules)
+        path = symbol.removeprefix("./")
+        if path in snapshot.files and (file := outlined(world, store, path)) is not None:
+            return _Look(explanation=file, paths=frozenset({path}))
         everywhere = targets(world, store, symbol.removeprefix("./"))
         found = [one for one in everywhere if keep is None or keep(one.bound.file)]
         if not found and everywhere:
@@ -110,7 +113,7 @@ class ExplainOperations:
         if chosen is None:
             return _Look(candidates=tuple(found), paths=frozenset(one.bound.file for one in found[:_MAX_CANDIDATES]))
         explanation, paths = _explained(world, store, chosen)
-        return _Look(target=chosen, explanation=explanation, in_tests=in_tests, paths=paths)
+        return _Look(explanation=explanation, in_tests=in_tests, paths=paths)
 
 
 def only_one(found: list[Target]) -> tuple[Target | None, int]:
@@ -261,7 +264,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
     tests: Counter[str] = Counter()
     found: list[Reference] = []
     exact, until = True, time.monotonic() + _FOR_SEC
-    for one in references(world, store, [target.bound]):
+    for one in references(world, store, [target.bound], receivers=False):
         if one.role == "DEFINITION":
             continue
         if len(found) >= _MAX_REFERENCES or time.monotonic() > until:

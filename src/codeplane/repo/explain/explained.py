@@ -30,10 +30,11 @@ class Member(Result):
     kind: str
     name: str
     line: int
+    depth: int = 0
     signature: str
 
     def text(self) -> str:
-        return f"  {self.line} {self.signature}"
+        return f"  {self.line} {'  ' * self.depth}{self.signature}"
 
 
 class ReferenceSummary(Result):
@@ -73,7 +74,7 @@ class ReferenceSummary(Result):
 
 
 class Explanation(Result):
-    """A symbol: what it is, what is in it, and who refers to it."""
+    """A symbol: what it is, what is in it, and who refers to it; or a file, with what is defined in it alone."""
 
     id: str | None
     kind: str
@@ -88,15 +89,13 @@ class Explanation(Result):
     bases: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
     member_count: int = 0
-    references: ReferenceSummary
+    references: ReferenceSummary | None = None
 
     def texts(self, budget: int) -> list[str]:
         """As much as fits, what the symbol is first."""
         place = f"{self.path}:{self.line}" + (f"-{self.end_line}" if self.end_line > self.line else "")
-        said = [
-            f"{self.kind} {self.qualified_name} {place}" + (f" id {self.id}" if self.id else ""),
-            f"  {self.signature}",
-        ]
+        name = f"{self.qualified_name} {place}" if self.kind != "file" else place
+        said = [f"{self.kind} {name}" + (f" id {self.id}" if self.id else ""), f"  {self.signature}"]
         if self.doc:
             said.append(self.doc)
         if self.bases:
@@ -104,7 +103,10 @@ class Explanation(Result):
         if self.members:
             more = self.member_count - len(self.members)
             lines = [one.text() for one in self.members] + ([f"  and {more} more"] if more else [])
-            said += [f"members ({self.member_count}):", *fitting(lines, int(budget * _FOR_MEMBERS))]
+            room = int(budget * _FOR_MEMBERS) if self.references else budget - _FOR_END - len(self.doc or "")
+            said += [f"members ({self.member_count}):", *fitting(lines, max(room, 300))]
+        if self.references is None:
+            return said
         last = self.references.tested()
         room = budget - _FOR_END - len(last) - sum(len(line) + 1 for line in said)
         return [*said, *fitting(self.references.texts(), max(room, 300)), last]

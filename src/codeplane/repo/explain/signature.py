@@ -43,6 +43,12 @@ def doc(facts: Facts, text: bytes, one: Definition) -> str:
     return _above(facts, text, one)
 
 
+def first_words(facts: Facts, text: bytes) -> str:
+    """The first paragraph of a module's docstring; above other languages' code licences stand, which say nothing."""
+    match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if facts.language == "python" else None
+    return _paragraph(decoded(match["text"]).splitlines()) if match else ""
+
+
 def _inside(text: bytes, one: Definition) -> str:
     match = _DOCSTRING.match(text, one.body, min(one.end, one.body + 8 * _MAX_DOC))
     return _paragraph(decoded(match["text"]).splitlines()) if match else ""

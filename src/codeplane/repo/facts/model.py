@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 4
+FORMAT = 5
 NO_TARGET = 0xFFFFFFFF
 
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]

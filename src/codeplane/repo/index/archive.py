@@ -22,7 +22,7 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _FACTS = "facts.db"
 _MEMBERS = ("facts.db", "vectors.db", "000001.bin")
-_DEFINITIONS = "SELECT uid, name, kind, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position"
+_DEFINITIONS = "SELECT uid, name, kind, inside, signature, line FROM definitions WHERE file_id = ? ORDER BY position"
 _MAX_BYTES = 4 * 1024**3
 _MAX_MANIFEST = 1024 * 1024
 _CHUNK = 1024 * 1024
@@ -80,13 +80,12 @@ def unpack(source: Path, folder: Path) -> Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A file's facts as an archive holds them."""
+    """A file's facts as an archive holds them; of a definition its id, name, kind, what it is inside, and so on."""
 
     path: bytes
     digest: str
     language: str
     problem: str
-    names: bytes
     facts: bytes
     definitions: tuple[tuple[bytes, str, str, str, str, int], ...]
 
@@ -100,8 +99,8 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
             kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
             if kinds.get("parsed") != "table" or kinds.get("definitions") != "table":
                 raise ArchiveRefused("the archive's facts are not tables")
-            for file_id, path, digest, language, problem, names, facts in connection.execute(
-                "SELECT file_id, path, digest, language, problem, names, facts FROM parsed"
+            for file_id, path, digest, language, problem, facts in connection.execute(
+                "SELECT file_id, path, digest, language, problem, facts FROM parsed"
             ):
                 rows = connection.execute(_DEFINITIONS, (file_id,)).fetchall()
                 yield Packed(
@@ -109,7 +108,6 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
                     digest=str(digest),
                     language=str(language),
                     problem=str(problem),
-                    names=bytes(names),
                     facts=bytes(facts),
                     definitions=tuple(map(tuple, rows)),
                 )

@@ -19,6 +19,7 @@ class ContentFile:
         self._file.truncate(length)
         self._file.seek(length)
         self.length = length
+        self._on_disk = length
 
     def append(self, content: bytes) -> int:
         """Write a file's bytes and return where they begin."""
@@ -31,6 +32,13 @@ class ContentFile:
         self.length += len(content) + len(SEPARATOR)
         return offset
 
+    def is_whole(self) -> bool:
+        """Whether all that was mapped is still there: to read what somebody cut off ends the process."""
+        try:
+            return os.fstat(self._file.fileno()).st_size >= self._on_disk
+        except ValueError:
+            return True  # closed meanwhile: another file took its place
+
     def sync(self) -> None:
         """Bring what was appended to the disk, before the epoch that speaks of it."""
         self._file.flush()
@@ -39,6 +47,7 @@ class ContentFile:
     def map(self) -> "mmap.mmap | bytes":
         """The committed bytes, as they are now."""
         self._file.flush()
+        self._on_disk = self.length
         if self.length == 0:
             return b""
         return mmap.mmap(self._file.fileno(), self.length, access=mmap.ACCESS_READ)

@@ -3,7 +3,6 @@
 import os
 import threading
 import zlib
-from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,8 @@ from codeplane.repo.facts.language import tables_version
 from codeplane.repo.facts.model import Facts, unpacked
 from codeplane.repo.index import names
 from codeplane.repo.index.derived import DerivedDatabase
-from codeplane.repo.index.names import NameChanges
-from codeplane.repo.index.worker import Parsed
+from codeplane.repo.index.names import Mentions
+from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed, Row
 
 _INDEXES = {
     "definitions_by_name": "CREATE INDEX definitions_by_name ON definitions(name)",
@@ -26,9 +25,10 @@ _INDEXES = {
 _SCHEMA = (
     """CREATE TABLE parsed(
         file_id INTEGER PRIMARY KEY, path BLOB UNIQUE, digest TEXT, language TEXT, epoch INTEGER, problem TEXT,
-        names BLOB, facts BLOB)""",
+        facts BLOB)""",
     """CREATE TABLE definitions(
-        file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, path TEXT, signature TEXT, line INTEGER,
+        file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, inside TEXT, signature TEXT, line INTEGER,
+        path TEXT AS (CASE inside WHEN '' THEN name ELSE inside || '.' || name END),
         PRIMARY KEY(file_id, position)) WITHOUT ROWID""",
     *_INDEXES.values(),
     names.SCHEMA,
@@ -39,9 +39,11 @@ _SCHEMA = (
         file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
 )
 _KEPT_EPOCHS = 1000
-_CACHED_BYTES = 48 * 1024 * 1024
-_AT_ONCE = 500
+_CACHED_BYTES = 96 * 1024 * 1024
+# What facts take in memory, with what is derived of them, to what they are packed.
+_UNPACKED = 10
 _MANY = 200
+_PROBLEMS = {"not parsed": "", "with syntax errors": SYNTAX_ERROR, "with definitions left out": LEFT_OUT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class FactStore:
         self._lock = threading.Lock()
         self._cache: OrderedDict[tuple[str, str], tuple[int, Facts]] = OrderedDict()
         self._cached = 0
+        self._mentions = Mentions()
         self.version = 0
         self._names: tuple[int, list[str]] = (-1, [])
         self._problems: tuple[int, dict[str, int]] = (-1, {})
@@ -96,6 +99,7 @@ class FactStore:
             self._reader = self._database.connect()
             self._cache.clear()
             self._cached = 0
+            self._mentions.clear()
             self.version += 1
 
     def close(self) -> None:
@@ -150,13 +154,17 @@ class FactStore:
         return {os.fsdecode(path): problem for path, problem in rows}
 
     def problem_counts(self) -> dict[str, int]:
-        """How many files parse only in part, and how many not at all; kept until something changes."""
+        """How many files are known only in part or not at all, by why; kept until something changes."""
         version, held = self._problems
         if version != self.version:
-            statement = "SELECT facts = x'', COUNT(*) FROM parsed WHERE problem != '' GROUP BY 1"
-            found = dict(self._read(statement))
-            named = {"not parsed": found.get(1, 0), "with syntax errors": found.get(0, 0)}
-            version, held = self.version, {name: count for name, count in named.items() if count}
+            version, held = self.version, {}
+            for problem, count in self._read(
+                "SELECT CASE facts WHEN x'' THEN '' ELSE problem END AS why, COUNT(*)"
+                " FROM parsed WHERE problem != '' GROUP BY why"
+            ):
+                for name, told in _PROBLEMS.items():
+                    if bool(problem) == bool(told) and told in problem:
+                        held[name] = held.get(name, 0) + count
             self._problems = (version, held)
         return held
 
@@ -169,20 +177,16 @@ class FactStore:
         connection = self._database.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            changes = NameChanges()
-            (first,) = connection.execute("SELECT COALESCE(MAX(file_id), 0) + 1 FROM parsed").fetchone()
             for path in removed:
-                self._forget(os.fsencode(path), epoch, changes)
-            ids = []
+                self._forget(os.fsencode(path), epoch)
             for one in files:
-                file_id = self._forget(os.fsencode(one.path), epoch, changes)
-                if file_id is None:
-                    file_id, first = first, first + 1
-                ids.append(file_id)
-                changes.gain(file_id, one.parsed.names)
-            with self._indexed_after(len(files)):
-                self._write(files, ids, epoch)
-            changes.write(connection)
+                self._forget(os.fsencode(one.path), epoch)
+            if files:
+                # A number is never given twice, since segments of names go on speaking of the dead.
+                (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
+                with self._indexed_after(len(files)):
+                    self._write(files, first, epoch)
+                names.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
             connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
             connection.execute("COMMIT")
         except BaseException:
@@ -198,8 +202,8 @@ class FactStore:
             (count,) = self._reader.execute("SELECT COUNT(*) FROM parsed").fetchone()
         return int(count)
 
-    def facts(self, path: str, digest: str) -> Facts | None:
-        """The facts of a file with this very content, or None while there are none."""
+    def facts(self, path: str, digest: str, *, keep: bool = True) -> Facts | None:
+        """The facts of a file with this very content, or None while there are none; kept for the next who asks."""
         key = (path, digest)
         with self._lock:
             held = self._cache.get(key)
@@ -213,10 +217,12 @@ class FactStore:
             return None
         raw = zlib.decompress(row[0])
         facts = unpacked(raw)
+        if not keep:
+            return facts
         with self._lock:
             if key not in self._cache:
-                self._cache[key] = (len(raw), facts)
-                self._cached += len(raw)
+                self._cache[key] = (len(raw) * _UNPACKED, facts)
+                self._cached += len(raw) * _UNPACKED
             while self._cached > _CACHED_BYTES:
                 _, (size, _facts) = self._cache.popitem(last=False)
                 self._cached -= size
@@ -249,14 +255,12 @@ class FactStore:
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
         """The code files in which an identifier occurs, with the content that was looked at."""
-        rows = self._read("SELECT files FROM names WHERE name = ?", (names.key_of(name),))
-        ids = list(array("I", b"".join(files for (files,) in rows)))
-        found: list[tuple[str, str]] = []
-        for at in range(0, len(ids), _AT_ONCE):
-            part = ids[at : at + _AT_ONCE]
-            statement = f"SELECT path, digest FROM parsed WHERE file_id IN ({_marks(part)})"
-            found += [(os.fsdecode(path), digest) for path, digest in self._read(statement, part)]
-        return sorted(found)
+        with self._lock, self._at_one_moment():
+            (ids,) = self._mentions.of(self._reader, (name,))
+            rows = self._reader.execute(
+                "SELECT path, digest FROM parsed WHERE file_id IN (SELECT value FROM json_each(?))", (_listed(ids),)
+            ).fetchall()
+        return sorted((os.fsdecode(path), digest) for path, digest in rows)
 
     def parsed_files(self) -> list[tuple[int, str, str]]:
         """Every parsed file: its number here, its path and the content its facts speak of; in the order of paths."""
@@ -268,7 +272,7 @@ class FactStore:
         return self._read(
             "SELECT file_id, position, name, kind, path FROM definitions"
             " WHERE file_id IN (SELECT value FROM json_each(?)) LIMIT ?",
-            (msgspec.json.encode(list(files)).decode(), limit),
+            (_listed(files), limit),
         )
 
     def most_defined(self, kind: str, *, limit: int) -> list[str]:
@@ -280,11 +284,13 @@ class FactStore:
         return [name for (name,) in rows]
 
     def postings(self, wanted: Sequence[str]) -> list[tuple[str, bytes]]:
-        """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers."""
-        rows = self._read(
-            "SELECT name, files FROM names WHERE name IN (SELECT value FROM json_each(?))", (names.asked(wanted),)
-        )
-        return names.files_of(rows, wanted)
+        """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers.
+
+        Among them are numbers that files had before they were written again: nobody has those now.
+        """
+        with self._lock, self._at_one_moment():
+            found = self._mentions.of(self._reader, wanted)
+        return [(name, ids.tobytes()) for name, ids in zip(wanted, found, strict=True) if len(ids)]
 
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
@@ -317,40 +323,40 @@ class FactStore:
         for statement in _INDEXES.values():
             connection.execute(statement)
 
-    def _write(self, files: Sequence[FileParsed], ids: Sequence[int], epoch: int) -> None:
+    @contextmanager
+    def _at_one_moment(self) -> Iterator[None]:
+        """Let several questions of the reader see the same state."""
+        self._reader.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._reader.execute("COMMIT")
+
+    def _write(self, files: Sequence[FileParsed], first: int, epoch: int) -> None:
         connection = self._database.connection
         connection.executemany(
-            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
-                (
-                    file_id,
-                    os.fsencode(one.path),
-                    one.digest,
-                    one.language,
-                    epoch,
-                    one.parsed.problem,
-                    one.parsed.names,
-                    one.parsed.facts,
-                )
-                for file_id, one in zip(ids, files, strict=True)
+                (number, os.fsencode(one.path), one.digest, one.language, epoch, one.parsed.problem, one.parsed.facts)
+                for number, one in enumerate(files, first)
             ),
         )
         connection.executemany(
             "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (file_id, position, row.uid, row.name, row.kind, row.path, row.signature, row.line)
-                for file_id, one in zip(ids, files, strict=True)
+                (number, position, row.uid, row.name, row.kind, _inside(row), row.signature, row.line)
+                for number, one in enumerate(files, first)
                 for position, row in enumerate(one.parsed.rows)
             ),
         )
 
-    def _forget(self, path: bytes, epoch: int, changes: NameChanges) -> int | None:
+    def _forget(self, path: bytes, epoch: int) -> None:
         """Take a file's facts out and keep its definitions as what they were until now."""
         connection = self._database.connection
-        row = connection.execute("SELECT file_id, epoch, names FROM parsed WHERE path = ?", (path,)).fetchone()
+        row = connection.execute("SELECT file_id, epoch FROM parsed WHERE path = ?", (path,)).fetchone()
         if row is None:
-            return None
-        file_id, since, said = row
+            return
+        file_id, since = row
         rows = connection.execute(
             "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position", (file_id,)
         ).fetchall()
@@ -361,8 +367,6 @@ class FactStore:
             )
         connection.execute("DELETE FROM definitions WHERE file_id = ?", (file_id,))
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
-        changes.lose(file_id, said)
-        return int(file_id)
 
     def _symbols(self, where: str, values: tuple[object, ...], limit: int) -> list[Symbol]:
         rows = self._read(
@@ -392,5 +396,11 @@ class FactStore:
             return self._reader.execute(statement, tuple(values)).fetchall()
 
 
-def _marks(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))
+def _listed(numbers: Iterable[int]) -> str:
+    """Numbers as `json_each` takes them."""
+    return msgspec.json.encode([int(number) for number in numbers]).decode()
+
+
+def _inside(row: Row) -> str:
+    """What a definition's path says beside its name."""
+    return row.path[: -len(row.name)].removesuffix(".")

@@ -15,9 +15,10 @@ from codeplane.repo.facts.model import unpacked
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.fulltext import Document, FullText
-from codeplane.repo.index.names import are_keys
+from codeplane.repo.index.names import packed_keys
 from codeplane.repo.index.parsers import Parsers, Parsing
 from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.index.words import Vocabulary
 from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source
 
 _COMMIT_BYTES = 12 * 1024 * 1024
@@ -76,6 +77,12 @@ class Follower:
             for known in snapshot.texts
             if digests.get(known.path) != known.digest and tables.of(known.path, _start(snapshot, known)) is not None
         ]
+
+    def warm(self) -> None:
+        """Prepare for a first pass, if none was made yet."""
+        with self._lock:
+            if not self._known():
+                self.parsers.warm()
 
     def follow(self, snapshot: Snapshot, *, newer: Callable[[], bool]) -> bool:
         """Parse what changed and forget what went; stops early, with False, when there is a newer snapshot."""
@@ -179,6 +186,7 @@ class Follower:
         with self._lock:
             digests = self._known()
             taken: list[FileParsed] = []
+            vocabulary = Vocabulary()
             seen = matching = 0
             for one in packed:
                 seen += 1
@@ -188,7 +196,7 @@ class Follower:
                     continue
                 matching += 1
                 if digests.get(path) != one.digest and _is_sound(one):
-                    taken.append(_parsed(path, one))
+                    taken.append(_parsed(path, one, vocabulary.of(snapshot.text(known))[0]))
             if taken:
                 self.facts.put(taken, epoch=snapshot.epoch)
                 digests |= {one.path: one.digest for one in taken}
@@ -294,7 +302,7 @@ def _is_sound(one: Packed) -> bool:
             unpacked(_inflated(one.facts))
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return False
-    return are_keys(one.names) and languages().by_name.get(one.language) is not None
+    return languages().by_name.get(one.language) is not None
 
 
 def _inflated(packed: bytes) -> bytes:
@@ -306,12 +314,19 @@ def _inflated(packed: bytes) -> bytes:
     return found
 
 
-def _parsed(path: str, one: Packed) -> FileParsed:
+def _parsed(path: str, one: Packed, names: Iterable[bytes]) -> FileParsed:
     rows = tuple(
-        Row(uid=bytes(uid), name=name, kind=kind, path=lexical, signature=signature, line=line)
-        for uid, name, kind, lexical, signature, line in one.definitions
+        Row(
+            uid=bytes(uid),
+            name=name,
+            kind=kind,
+            path=f"{inside}.{name}" if inside else name,
+            signature=signature,
+            line=line,
+        )
+        for uid, name, kind, inside, signature, line in one.definitions
     )
-    parsed = Parsed(key=0, facts=one.facts, rows=rows, names=one.names, problem=one.problem)
+    parsed = Parsed(key=0, facts=one.facts, rows=rows, names=packed_keys(names), problem=one.problem)
     return FileParsed(path=path, digest=one.digest, language=one.language, parsed=parsed)
 
 

@@ -84,6 +84,8 @@ class Following:
         """Follow until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._awake.set()
+        if self._newest() is None:
+            await asyncio.to_thread(self._follower.warm)
         while True:
             await self._awake.wait()
             self._awake.clear()
@@ -170,7 +172,7 @@ class Following:
             self._filling = asyncio.create_task(self._filled(self.vectors))
 
     async def _filled(self, vectors: Filler) -> None:
-        filled = None
+        filled, told = None, vectors.remade
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
             try:
                 await asyncio.to_thread(vectors.fill, snapshot, stop=lambda: self._is_old(snapshot))
@@ -179,6 +181,9 @@ class Following:
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
             filled = snapshot.epoch
+            if vectors.remade != told:
+                told = vectors.remade
+                self._said("vectors are made again", {"reason": told})
 
     def _is_old(self, snapshot: Snapshot) -> bool:
         newest = self._newest()

@@ -83,15 +83,32 @@ class Indexer:
         with self._lock:
             return self._rebuild()
 
+    def is_whole(self) -> bool:
+        """Whether the content that answers are read from is all there, as far as a look at its size tells."""
+        content = self._content
+        return content is None or content.is_whole()
+
+    def mend(self) -> bool:
+        """Read everything anew if somebody cut the content off; whether that was so."""
+        with self._lock:
+            if self.is_whole():
+                return False
+            self._rebuild()
+            return True
+
     def reconcile(self) -> Snapshot:
         """Look at every file's stamp and read what changed."""
         with self._lock:
+            if not self.is_whole():
+                return self._rebuild()
             listing = list_files(self._root, self._git_at)
             return self._update(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
         """Look again at these files only."""
         with self._lock:
+            if not self.is_whole():
+                return self._rebuild()
             return self._update(paths, None)
 
     def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:

@@ -1,20 +1,21 @@
-"""In which files each identifier occurs: the numbers of the files, by a hash of the name."""
+"""In which files each identifier occurs: the numbers of the files, by a hash of the name, in segments.
+
+A segment is of the files that were written together and never changes. A file that is written again gets a new number,
+so what a segment says of its old one is dead: nobody has that number, and merging leaves it out.
+"""
 
 import sqlite3
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-# A large fill adds lists of its own beside those that are there; whoever changes a name's lists makes one of them.
-SCHEMA = "CREATE TABLE names(name INTEGER, since INTEGER, files BLOB, PRIMARY KEY(name, since)) WITHOUT ROWID"
+SCHEMA = "CREATE TABLE names(first INTEGER PRIMARY KEY, last INTEGER, size INTEGER, keys BLOB, counts BLOB, files BLOB)"
 _BYTES = 5
 _MASK = (1 << (8 * _BYTES)) - 1
-_AT_ONCE = 500
-_MANY = 50
+_LARGEST = 2_000_000
 
 
 def key_of(name: str) -> int:
@@ -23,91 +24,124 @@ def key_of(name: str) -> int:
 
 
 def packed_keys(names: Iterable[bytes]) -> bytes:
-    """The keys of a file's identifiers, in order, as they are kept."""
-    found = np.fromiter(map(xxhash.xxh3_64_intdigest, names), "<u8") & np.uint64(_MASK)
-    found.sort()
-    return found.view(np.uint8).reshape(-1, 8)[:, :_BYTES].tobytes()
+    """The keys of a file's identifiers."""
+    return _narrow(np.fromiter(map(xxhash.xxh3_64_intdigest, names), "<u8"))
 
 
-def unpacked_keys(packed: bytes) -> NDArray[np.uint64]:
-    """The keys that were packed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """The names of the files from one number to another; the files of a name are those between two starts."""
+
+    first: int
+    last: int
+    keys: NDArray[np.uint64]
+    starts: NDArray[np.intp]
+    files: NDArray[np.unsignedinteger]
+
+    @classmethod
+    def of(cls, files: Sequence[tuple[int, bytes]]) -> "Segment":
+        """The names of some files, by their numbers and packed keys."""
+        every = [_wide(packed) for _, packed in files]
+        numbers = np.array([number for number, _ in files], np.int64)
+        first, last = int(numbers.min()), int(numbers.max())
+        return cls._sorted(first, last, np.concatenate(every), np.repeat(numbers, [len(one) for one in every]))
+
+    @classmethod
+    def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> "Segment":
+        order = np.lexsort((numbers, keys))
+        keys = keys[order]
+        new = np.ones(len(keys), np.bool_)
+        new[1:] = keys[1:] != keys[:-1]
+        starts = np.append(np.flatnonzero(new), len(keys))
+        files = (numbers[order] - first).astype(np.min_scalar_type(last - first))
+        return cls(first=first, last=last, keys=keys[new], starts=starts, files=files)
+
+    def merged(self, later: "Segment", living: NDArray[np.int64]) -> "Segment":
+        """Both as one, without the files that live no more."""
+        keys = np.concatenate([np.repeat(one.keys, np.diff(one.starts)) for one in (self, later)])
+        numbers = np.concatenate([one.files.astype(np.int64) + one.first for one in (self, later)])
+        kept = np.isin(numbers, living)
+        return self._sorted(self.first, later.last, keys[kept], numbers[kept])
+
+    def having(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
+        """The files of each of the keys."""
+        at = np.searchsorted(self.keys, keys)
+        known = np.append(self.keys, np.uint64(1 << 63))[at] == keys
+        begins = self.starts[at]
+        ends = np.where(known, self.starts[np.minimum(at + 1, len(self.keys))], begins)
+        # Of a dead number and of one that was never given nothing is known alike.
+        return [
+            self.files[begin:end].astype(np.uint32) + np.uint32(self.first)
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+        ]
+
+    def row(self) -> tuple[int, int, int, bytes, bytes, bytes]:
+        """As it is kept."""
+        counts = np.diff(self.starts)
+        narrow = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+        return self.first, self.last, len(self.files), _narrow(self.keys), narrow.tobytes(), self.files.tobytes()
+
+    @classmethod
+    def from_row(cls, row: tuple[int, int, int, bytes, bytes, bytes]) -> "Segment":
+        """As it was kept."""
+        first, last, size, packed, counts, files = row
+        keys = _wide(packed)
+        counted = np.frombuffer(counts, f"<u{len(counts) // len(keys)}" if len(keys) else "<u1")
+        starts = np.append(np.intp(0), np.cumsum(counted, dtype=np.intp))
+        return cls(
+            first=first,
+            last=last,
+            keys=keys,
+            starts=starts,
+            files=np.frombuffer(files, f"<u{len(files) // size}" if size else "<u1"),
+        )
+
+
+def add(connection: sqlite3.Connection, files: Sequence[tuple[int, bytes]]) -> None:
+    """Write the names of new files, merging the segments of what came shortly before, so that they stay few."""
+    made = Segment.of(files)
+    for first, size in connection.execute("SELECT first, size FROM names ORDER BY first DESC").fetchall():
+        if size > 2 * len(made.files) or size + len(made.files) > _LARGEST:
+            break
+        row = connection.execute("SELECT * FROM names WHERE first = ?", (first,)).fetchone()
+        living = connection.execute(
+            "SELECT file_id FROM parsed WHERE file_id BETWEEN ? AND ?", (first, made.last)
+        ).fetchall()
+        made = Segment.from_row(row).merged(made, np.array(living, np.int64).reshape(-1))
+        connection.execute("DELETE FROM names WHERE first = ?", (first,))
+    connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, ?, ?)", made.row())
+
+
+class Mentions:
+    """The segments as a reader holds them; not for several threads at once."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[int, int], Segment] = {}
+
+    def clear(self) -> None:
+        """Forget them: their numbers begin anew."""
+        self._held = {}
+
+    def of(self, connection: sqlite3.Connection, names: Sequence[str]) -> list[NDArray[np.uint32]]:
+        """The numbers of the files of each name, those of dead ones included."""
+        wanted = connection.execute("SELECT first, last FROM names ORDER BY first").fetchall()
+        held = self._held
+        self._held = {place: held.get(place) or _read(connection, place[0]) for place in wanted}
+        keys = np.array([key_of(name) for name in names], np.uint64)
+        found = [one.having(keys) for one in self._held.values()]
+        nothing = np.zeros(0, np.uint32)
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)] if found else [nothing] * len(names)
+
+
+def _read(connection: sqlite3.Connection, first: int) -> Segment:
+    return Segment.from_row(connection.execute("SELECT * FROM names WHERE first = ?", (first,)).fetchone())
+
+
+def _narrow(keys: NDArray[np.uint64]) -> bytes:
+    return keys.view(np.uint8).reshape(-1, 8)[:, :_BYTES].tobytes()
+
+
+def _wide(packed: bytes) -> NDArray[np.uint64]:
     wide = np.zeros((len(packed) // _BYTES, 8), np.uint8)
     wide[:, :_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, _BYTES)
     return wide.view("<u8").reshape(-1)
-
-
-def are_keys(packed: bytes) -> bool:
-    """Whether these bytes can be keys."""
-    return len(packed) % _BYTES == 0
-
-
-def files_of(rows: Iterable[tuple[int, bytes]], names: Sequence[str]) -> list[tuple[str, bytes]]:
-    """Of each of the names that occurs, its packed files, from the lists that were read."""
-    held: dict[int, bytes] = {}
-    for key, files in rows:
-        held[key] = held.get(key, b"") + files
-    found = ((name, held.get(key_of(name))) for name in names)
-    return [(name, files) for name, files in found if files is not None]
-
-
-def asked(names: Sequence[str]) -> str:
-    """The keys of names, as `json_each` takes them."""
-    return msgspec.json.encode([key_of(name) for name in names]).decode()
-
-
-class NameChanges:
-    """What some files no longer say and what they say now, gathered and then written at once."""
-
-    def __init__(self) -> None:
-        self._lost: list[tuple[int, bytes]] = []
-        self._gained: list[tuple[int, bytes]] = []
-
-    def lose(self, file_id: int, packed: bytes) -> None:
-        """The file has these keys no longer, unless it gains them again."""
-        self._lost.append((file_id, packed))
-
-    def gain(self, file_id: int, packed: bytes) -> None:
-        """The file has these keys from now on."""
-        self._gained.append((file_id, packed))
-
-    def write(self, connection: sqlite3.Connection) -> None:
-        """Bring the lists up to date; a name kept by a file is not written again."""
-        if not self._lost and len(self._gained) >= _MANY:
-            connection.executemany("INSERT INTO names VALUES (?, ?, ?)", _lists(self._gained))
-            return
-        lost, gained = _by_key(self._lost), _by_key(self._gained)
-        touched = sorted(key for key in lost.keys() | gained.keys() if lost.get(key) != gained.get(key))
-        for at in range(0, len(touched), _AT_ONCE):
-            part = touched[at : at + _AT_ONCE]
-            where = f"WHERE name IN ({','.join('?' * len(part))})"
-            held: dict[int, set[int]] = {key: set() for key in part}
-            for key, files in connection.execute(f"SELECT name, files FROM names {where}", part):
-                held[key].update(array("I", files))
-            connection.execute(f"DELETE FROM names {where}", part)
-            for key, those in held.items():
-                those.difference_update(lost.get(key, ()))
-                those.update(gained.get(key, ()))
-            rows = ((key, array("I", sorted(those)).tobytes()) for key, those in held.items() if those)
-            connection.executemany("INSERT INTO names VALUES (?, 0, ?)", rows)
-
-
-def _lists(files: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
-    """New lists of many new files."""
-    every = [unpacked_keys(packed) for _, packed in files]
-    keys = np.concatenate(every)
-    ids = np.repeat(np.array([file_id for file_id, _ in files], np.uint32), [len(one) for one in every])
-    order = np.lexsort((ids, keys))
-    keys, raw = keys[order], ids[order].tobytes()
-    begins = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, np.intp)
-    since = min(file_id for file_id, _ in files)
-    starts = (begins * 4).tolist()
-    for key, start, end in zip(keys[begins].tolist(), starts, [*starts[1:], len(raw)], strict=True):
-        yield key, since, raw[start:end]
-
-
-def _by_key(files: Iterable[tuple[int, bytes]]) -> Mapping[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for file_id, packed in files:
-        for key in unpacked_keys(packed).tolist():
-            found.setdefault(key, []).append(file_id)
-    return found

@@ -162,6 +162,16 @@ class Parsers:
         batches = list(_batches(content, sources, check))
         return Parsing(batches, min(self._processes, len(batches)), self._work, self._keep_one)
 
+    def warm(self) -> None:
+        """Start the workers for a first index, which is read meanwhile."""
+        workers = [_Worker() for _ in range(self._processes)]
+        with self._lock:
+            if not self._closed:
+                self._idle += workers
+                return
+        for worker in workers:
+            worker.end()
+
     def close(self) -> None:
         """End the workers."""
         with self._lock:

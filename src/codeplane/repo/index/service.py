@@ -115,6 +115,8 @@ class IndexService:
             await asyncio.wait_for(self._ready.wait(), self._wait_sec)
         except TimeoutError as error:
             raise IndexNotReady(self._failure or "the first index is still being built") from error
+        if not self._indexer.is_whole() and await asyncio.to_thread(self._indexer.mend):
+            self._said("the index was remade", {"reason": "its content was cut off"})
         return self._fresh
 
     @property

@@ -72,21 +72,28 @@ class Vocabulary:
     """The words of many texts: what was found of a word in one is remembered for the next."""
 
     def __init__(self) -> None:
+        self._plain: set[bytes] = set()
         self._pieces: dict[bytes, bytes] = {}
 
     def of(self, text: bytes) -> tuple[set[bytes], str]:
-        """The identifiers of a text, each once, and what `prepared` makes of it, in the order of the identifiers."""
+        """The identifiers of a text, each once, and what `prepared` makes of it, in no order."""
         found = Counter(text.translate(_SPACED).split())
         names = set(found)
-        known = self._pieces
-        if len(known) > _REMEMBERED:
+        plain, known = self._plain, self._pieces
+        if len(plain) + len(known) > _REMEMBERED:
+            plain.clear()
             known.clear()
         pieces = []
-        for word, count in found.items():
+        # Most words have no hump, and were seen before.
+        for word in names - plain:
             if (piece := known.get(word)) is None:
-                piece = known[word] = b"" if word.islower() or not _HUMP.search(word) else _pieces(word)
+                piece = b"" if word.islower() or not _HUMP.search(word) else _pieces(word)
+                if not piece and word[:1] not in _DIGITS:
+                    plain.add(word)
+                    continue
+                known[word] = piece
             if piece:
-                pieces.append(piece * count)
+                pieces.append(piece * found[word])
             if word[:1] in _DIGITS:
                 names.discard(word)
                 names.add(word.lstrip(_DIGITS))

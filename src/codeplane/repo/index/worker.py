@@ -13,9 +13,10 @@ from typing import BinaryIO
 
 import msgspec
 
+from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.facts.extract import extractor
 from codeplane.repo.facts.language import languages
-from codeplane.repo.facts.model import Definition, packed
+from codeplane.repo.facts.model import Definition, Facts, packed
 from codeplane.repo.index.names import packed_keys
 from codeplane.repo.index.words import Vocabulary, prepared, with_parts
 
@@ -23,6 +24,7 @@ _HEAD = struct.Struct("<I")
 _MAX_CHECKED = 50_000
 # Of a larger file the beginning is ranked; exact search looks at all of it.
 MAX_FED = 1024 * 1024
+SYNTAX_ERROR, LEFT_OUT = "syntax error", "definitions left out"
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -101,10 +103,17 @@ def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> 
             for one in facts.definitions
         ),
         names=packed_keys(names),
-        problem=f"syntax error at line {facts.errors}" if facts.errors else "",
+        problem=_problem(facts),
         pieces=pieces if len(text) <= MAX_FED else prepared(text[:MAX_FED]),
         named=with_parts(one.name for one in facts.definitions),
     )
+
+
+def _problem(facts: Facts) -> str:
+    """Why a file's facts are not all there are, if so."""
+    broken = f"{SYNTAX_ERROR} at line {facts.errors}" if facts.errors else ""
+    clipped = f"{LEFT_OUT}: there are more than {MAX_DEFINITIONS}" if facts.clipped else ""
+    return "; ".join(why for why in (broken, clipped) if why)
 
 
 def checked(source: Source, text: bytes) -> Parsed:

@@ -28,6 +28,8 @@ _OPENING = re.compile(
 )
 _OPENS = 1.5
 _MAX_LINE_WORDS = 24
+# So many lines of a file are weighed, those with the rarest words first: a word that is on hundreds tells little.
+_MAX_LINES = 60
 _MAX_LINE_LENGTH = 200
 
 
@@ -152,7 +154,7 @@ def _scored(
 ) -> Iterator[tuple[float, int]]:
     """The lines that hold a word and were not seen yet, with what all their words count, as the best sort first."""
     at = lowered.find(word)
-    while at >= 0:
+    while at >= 0 and len(seen) < _MAX_LINES:
         start, end = lowered.rfind(b"\n", 0, at) + 1, lowered.find(b"\n", at)
         end = len(lowered) if end < 0 else end
         if start not in seen:

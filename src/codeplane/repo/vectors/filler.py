@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.facts.language import languages
@@ -32,6 +33,12 @@ class Near:
     score: float
 
 
+class FactsOf(Protocol):
+    """Where the facts of a file are asked for; `keep` is for who will ask again."""
+
+    def __call__(self, path: str, digest: str, *, keep: bool) -> Facts | None: ...
+
+
 class Filler:
     """The vectors of a workspace; the model is loaded when first needed."""
 
@@ -40,7 +47,7 @@ class Filler:
         folder: Path,
         *,
         embedder: Callable[[], Embedder],
-        facts: Callable[[str, str], Facts | None],
+        facts: FactsOf,
     ) -> None:
         self._folder = folder
         self._make = embedder
@@ -55,6 +62,11 @@ class Filler:
     def model(self) -> str | None:
         """The model that speaks, once it is loaded."""
         return self._opened[0].name if self._opened else None
+
+    @property
+    def remade(self) -> str | None:
+        """Why vectors that were there are made again, if they are."""
+        return self._opened[1].remade if self._opened else None
 
     def fill(self, snapshot: Snapshot, *, stop: Callable[[], bool]) -> None:
         """Embed what has no vectors yet; leaves early, with what it has committed, when told to stop."""
@@ -158,7 +170,7 @@ class Filler:
         return self._live
 
     def _chunks(self, known: Known, text: bytes) -> list[Chunk]:
-        facts = self._facts(known.path, known.digest)
+        facts = self._facts(known.path, known.digest, keep=False)
         bounds = [(one.start, one.end) for one in facts.definitions] if facts else []
         return chunk(text, [(start, end) for start, end in bounds if 0 <= start <= end <= len(text)])
 

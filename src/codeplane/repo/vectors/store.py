@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.vectors.chunks import Chunk
 from codeplane.repo.vectors.rows import Scorer, contenders, mapped, quantised, rescored, row_type
-from codeplane.repo.vectors.table import Entry, VectorTable
+from codeplane.repo.vectors.table import Entry, VectorTable, checksum
 
 # More than a float32 sum over thousands of dimensions is off, for vectors of length one.
 _MARGIN = 1e-4
@@ -78,7 +78,7 @@ class VectorStore:
             self._file = self._open(generation, rows)
         self._pending: dict[str, tuple[Entry, bytes]] = {}
         self._written = rows
-        self._view = _View(generation=generation, entries=entries, rows=self._mapped(generation, rows))
+        self._view = self._sound(_View(generation=generation, entries=entries, rows=self._mapped(generation, rows)))
         self._forget_others(generation)
 
     @property
@@ -108,12 +108,14 @@ class VectorStore:
         with self._writing:
             if digest in self._view.entries or digest in self._pending:
                 return
+            rows, packed = quantised(matrix).tobytes(), _packed(spans)
             try:
-                self._file.write(quantised(matrix).tobytes())
+                self._file.write(rows)
             except OSError:
                 self._roll_back()
                 raise
-            self._pending[digest] = (Entry(first=self._written, rows=len(spans)), _packed(spans))
+            entry = Entry(first=self._written, rows=len(spans), sum=checksum(packed, rows))
+            self._pending[digest] = (entry, packed)
             self._written += len(spans)
 
     def commit(self) -> None:
@@ -232,7 +234,7 @@ class VectorStore:
                 for digest, entry in view.entries.items():
                     if digest in kept:
                         file.write(view.rows[entry.first : entry.first + entry.rows].tobytes())
-                        entries[digest] = Entry(first=rows, rows=entry.rows)
+                        entries[digest] = entry._replace(first=rows)
                         rows += entry.rows
                 file.flush()
                 os.fsync(file.fileno())
@@ -248,6 +250,18 @@ class VectorStore:
         """Close the files; what was not committed is forgotten."""
         self._file.close()
         self._table.close()
+
+    def _sound(self, view: _View) -> _View:
+        """What is as it was written; the rest is forgotten, so that it is made again."""
+        raw = view.rows.view(np.uint8).data
+        damaged = self._table.damaged(view.entries, raw, self._kind.itemsize)
+        if not damaged:
+            return view
+        self._table.drop(damaged)
+        self.remade = f"the vectors of {len(damaged)} contents were damaged"
+        gone = set(damaged)
+        kept = {digest: entry for digest, entry in view.entries.items() if digest not in gone}
+        return replace(view, entries=kept)
 
     def _open(self, generation: int, rows: int) -> BinaryIO:
         path = self._path(generation)

@@ -2,26 +2,34 @@
 
 import sqlite3
 import threading
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from codeplane.kernel.errors import StorageFailed
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCHEMA = (
-    "CREATE TABLE vectors(digest TEXT PRIMARY KEY, first_row INTEGER, rows INTEGER, spans BLOB) WITHOUT ROWID",
+    "CREATE TABLE vectors(digest TEXT PRIMARY KEY, first_row INTEGER, rows INTEGER, spans BLOB, sum INTEGER)"
+    " WITHOUT ROWID",
     "CREATE TABLE state(model TEXT, dimensions INTEGER, generation INTEGER, rows INTEGER)",
 )
 _SPAN_BYTES = 16
 
 
 class Entry(NamedTuple):
-    """Where the rows of a content are."""
+    """Where the rows of a content are, and the checksum of its chunks and them."""
 
     first: int
     rows: int
+    sum: int
+
+
+def checksum(spans: bytes, rows: bytes | memoryview) -> int:
+    """What tells that the vectors of a content are still those that were made of it."""
+    return zlib.crc32(rows, zlib.crc32(spans))
 
 
 class VectorTable:
@@ -60,14 +68,29 @@ class VectorTable:
         (sound,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if sound != "ok":
             raise ValueError(f"the table is damaged: {sound}")
-        for digest, first, count, size in self._connection.execute(
-            "SELECT digest, first_row, rows, length(spans) FROM vectors ORDER BY first_row"
+        for digest, first, count, size, total in self._connection.execute(
+            "SELECT digest, first_row, rows, length(spans), sum FROM vectors ORDER BY first_row"
         ):
-            numbers = isinstance(first, int) and isinstance(count, int)
+            numbers = isinstance(first, int) and isinstance(count, int) and isinstance(total, int)
             if not numbers or not 0 <= first <= first + count <= rows or size != count * _SPAN_BYTES:
                 raise ValueError(f"the entry of {digest} does not fit the rows")
-            found[digest] = Entry(first=first, rows=count)
+            found[digest] = Entry(first=first, rows=count, sum=total)
         return found
+
+    def damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
+        """The contents whose chunks or rows, each of that size, are not those that were written."""
+        spans = dict(self._connection.execute("SELECT digest, spans FROM vectors"))
+        return [
+            digest
+            for digest, one in entries.items()
+            if checksum(bytes(spans[digest]), rows[one.first * size : (one.first + one.rows) * size]) != one.sum
+        ]
+
+    def drop(self, digests: Iterable[str]) -> None:
+        """Forget some contents."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("DELETE FROM vectors WHERE digest = ?", ((digest,) for digest in digests))
 
     def spans(self, digest: str) -> bytes:
         """The packed chunks of a content; nothing if it is not here."""
@@ -83,8 +106,8 @@ class VectorTable:
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(
-                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
-                ((digest, entry.first, entry.rows, spans) for digest, (entry, spans) in entries.items()),
+                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
+                ((digest, entry.first, entry.rows, spans, entry.sum) for digest, (entry, spans) in entries.items()),
             )
             self._connection.execute("UPDATE state SET rows = ?", (rows,))
 

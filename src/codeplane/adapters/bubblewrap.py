@@ -1,0 +1,139 @@
+"""bubblewrap: commands in namespaces of their own, with the workspace to write and no secrets in sight."""
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+_PROBE_SEC = 20.0
+# Of a home only what toolchains read; beside these lie keys and settings with passwords in them.
+_TOOLCHAINS = (
+    *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
+    *(".pyenv", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/mise"),
+    *(".nvm", ".volta", ".fnm", ".local/share/fnm", ".bun/bin", ".deno/bin", ".asdf", ".rbenv", ".rvm"),
+    *("go", "sdk", ".m2/repository", ".m2/wrapper", ".gradle/caches", ".gradle/wrapper", ".gradle/native", ".sdkman"),
+    *(".nuget/packages", ".dotnet", ".mix", ".hex/packages", ".gem/ruby", ".conda", "miniconda3", "anaconda3"),
+)
+# Never shown, wherever a link of the repository's own says that a tool is.
+_KEYS = frozenset(
+    {
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".config",
+        ".kube",
+        ".docker",
+        ".azure",
+        ".gcloud",
+        ".password-store",
+        ".mozilla",
+        ".gem",
+    }
+)
+# What tools only hold a copy of and write into: lost with each run, or kept in `cache`.
+_CACHE = ".cache"
+_SHIFTED = ("/etc/resolv.conf",)
+_MASKED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers")
+_HOMES = ("/home", "/root", "/Users")
+# Sockets of daemons that act for whoever reaches them lie there.
+_EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")
+
+
+class Enclosure(Protocol):
+    """What code in the sandbox can reach."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def writable(self) -> tuple[Path, ...]: ...
+
+    @property
+    def tools(self) -> tuple[Path, ...]: ...
+
+    @property
+    def network(self) -> bool: ...
+
+
+class Bubblewrap:
+    """Encloses commands; `hidden` folders are empty inside, `cache` is the tools' own cache, kept between runs."""
+
+    def __init__(self, *, home: Path, hidden: Iterable[Path], cache: Path, environment: Mapping[str, str]) -> None:
+        self._home = home
+        self._hidden = tuple(hidden)
+        self._cache = cache
+        self._path = environment.get("PATH", "")
+
+    @cached_property
+    def _program(self) -> str | None:
+        return shutil.which("bwrap")
+
+    @cached_property
+    def _missing(self) -> str:
+        if self._program is None:
+            return "bubblewrap (bwrap) is not installed"
+        command = [self._program, *_NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_PROBE_SEC, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"bubblewrap does not work here: {error}"
+        if done.returncode != 0:
+            return f"bubblewrap does not work here: {done.stderr.decode(errors='replace').strip()[:300]}"
+        return ""
+
+    def missing(self) -> str:
+        """Why it cannot be used here, or nothing when it can; tried once, since namespaces may be switched off."""
+        return self._missing
+
+    def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
+        """The command that runs this one enclosed; its processes end when it does, or when we do."""
+        words = [self._program or "bwrap", *_NAMESPACES]
+        words += [] if enclosure.network else ["--unshare-net"]
+        words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        for folder in dict.fromkeys((*_EMPTY, *_HOMES, str(self._home), *map(str, self._hidden))):
+            # A link would be followed to what is covered anyway.
+            if Path(folder).is_dir() and not Path(folder).is_symlink():
+                words += ["--tmpfs", folder]
+        words += ["--dir", str(self._home)]
+        for file in _MASKED:
+            words += ["--ro-bind-try", "/dev/null", file] if Path(file).exists() else []
+        for shifted in _SHIFTED:
+            real = Path(shifted).resolve()
+            if str(real).startswith("/run/"):
+                words += ["--ro-bind-try", str(real), str(real)]
+        for tool in self._tools(enclosure):
+            words += ["--ro-bind-try", str(tool), str(tool)]
+        self._cache.mkdir(parents=True, exist_ok=True)
+        words += ["--bind", str(self._cache), str(self._home / _CACHE)]
+        words += ["--bind", str(enclosure.root), str(enclosure.root)]
+        ours = enclosure.root / ".codeplane"
+        words += ["--tmpfs", str(ours)] if ours.is_dir() else []
+        # Git runs what its folder names (hooks, monitors, filters) outside of any sandbox.
+        words += ["--ro-bind-try", str(enclosure.root / ".git"), str(enclosure.root / ".git")]
+        for place in enclosure.writable:
+            words += ["--bind", str(place), str(place)]
+        return [*words, "--chdir", str(cwd), "--", *argv]
+
+    def _tools(self, enclosure: Enclosure) -> list[Path]:
+        found = [self._home / name for name in _TOOLCHAINS]
+        covered = [Path(one) for one in (*_HOMES, *_EMPTY)] + [self._home]
+        on_path = [Path(one) for one in self._path.split(":") if one.startswith("/")]
+        for tool in (*enclosure.tools, *on_path):
+            is_covered = any(one in tool.parents for one in covered)
+            if is_covered and tool not in self._home.parents and not self._is_private(tool):
+                found.append(tool)
+        return [one for one in dict.fromkeys(found) if one.exists()]
+
+    def _is_private(self, tool: Path) -> bool:
+        """Whether it is a home itself, where keys are kept, or inside of what is hidden for its own sake."""
+        if self._home in tool.parents and tool.relative_to(self._home).parts[0] in _KEYS:
+            return True
+        return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
+
+
+_NAMESPACES = (
+    *("--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--die-with-parent", "--new-session"),
+)

@@ -1,0 +1,69 @@
+"""Ending a process with everything it started, by what /proc says."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_PROC = Path("/proc")
+_ROUNDS = 20
+
+
+class LinuxProcessTree:
+    """Finds what a process started: descendants, its session, and what carries its mark in the environment."""
+
+    def __init__(self, *, variable: str) -> None:
+        self._variable = variable
+
+    def end(self, pid: int, mark: str) -> None:
+        """Kill until nothing is found any more: what is found first may be starting others meanwhile."""
+        wanted = f"{self._variable}={mark}".encode()
+        for _ in range(_ROUNDS):
+            found = self._found(pid, wanted)
+            if not found:
+                return
+            for one in found:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(one, signal.SIGKILL)
+
+    def _found(self, pid: int, wanted: bytes) -> set[int]:
+        parents: dict[int, int] = {}
+        found: set[int] = set()
+        for entry in os.scandir(_PROC):
+            if not entry.name.isdigit():
+                continue
+            one = int(entry.name)
+            facts = _facts(one)
+            if facts is None or one == os.getpid():
+                continue
+            state, parent, session = facts
+            parents[one] = parent
+            if state in "ZX":
+                continue
+            if (pid and (one == pid or session == pid)) or _marked(one, wanted):
+                found.add(one)
+        growing = True
+        while growing and found:
+            below = {one for one, parent in parents.items() if parent in found and one not in found}
+            below = {one for one in below if (facts := _facts(one)) is not None and facts[0] not in "ZX"}
+            growing = bool(below)
+            found |= below
+        return found
+
+
+def _facts(pid: int) -> tuple[str, int, int] | None:
+    """The state, parent and session of a process; None when it is gone."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The name is in brackets and may hold anything.
+    fields = text.rpartition(")")[2].split()
+    return fields[0], int(fields[1]), int(fields[3])
+
+
+def _marked(pid: int, wanted: bytes) -> bool:
+    try:
+        return wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

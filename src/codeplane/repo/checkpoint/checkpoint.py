@@ -1,0 +1,220 @@
+"""The `checkpoint` operation: from changed files to a commit that was linted and tested, in one call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import FileChanged, InvalidArgument, RefNotFound
+from codeplane.kernel.event import Event
+from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import EventQuery
+from codeplane.repo.checkpoint.lint import Linted, Linters
+from codeplane.repo.git.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
+from codeplane.repo.git.contents import Difference, Entry
+from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.git.revision import commit_of
+from codeplane.repo.git.staging import StageRequest, Staging
+from codeplane.repo.git.writing import Writer
+from codeplane.repo.testing.operations import TestOperations
+from codeplane.repo.testing.requests import RunRequest
+from codeplane.repo.testing.results import RunResult
+from codeplane.repo.truth.paths import canonical, shown
+
+STREAM = "checkpoints"
+MADE = "checkpoint.made"
+_SHOWN = 20
+_MAX_FILES = 200
+_MAX_PATHS = 5000
+
+
+class CheckpointRequest(InWorkspace):
+    """What to commit, and what must hold first."""
+
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE)
+    paths: tuple[str, ...] = Field((), max_length=_MAX_PATHS, description="files or folders; all changes without")
+    tests: Literal["impacted", "all", "none"] = "impacted"
+    lint: bool = True
+
+
+class ChangedFile(Result):
+    """A file that differs from the last checkpoint."""
+
+    path: str
+    status: Literal["added", "modified", "deleted"]
+    insertions: int
+    deletions: int
+
+
+class Since(Result):
+    """Everything between the last checkpoint and this one; from the commit before when there was none."""
+
+    commit: str | None
+    commits: int
+    files_changed: int
+    insertions: int
+    deletions: int
+    files: tuple[ChangedFile, ...] = Field((), description="at most 200; files_changed counts all")
+
+
+class CheckpointResult(Result):
+    """A commit, or the first thing that was red."""
+
+    committed: bool
+    stopped_by: Literal["lint", "tests"] | None = None
+    changed: tuple[str, ...] = ()
+    lint: tuple[Linted, ...] = ()
+    tests: RunResult | None = None
+    commit: CommitResult | None = None
+    since: Since | None = None
+
+    def text(self) -> str:
+        lines = [one.text() for one in self.lint]
+        if self.tests is not None:
+            lines.append(self.tests.text())
+        if self.commit is None:
+            return "\n".join([*lines, f"NOT committed: {self.stopped_by} failed; nothing was staged"])
+        lines.append(self.commit.text())
+        if self.since is not None and self.since.commits > 1:
+            since = self.since
+            lines.append(
+                f"since the last checkpoint {(since.commit or 'none')[:9]}: {since.commits} commits,"
+                f" {since.files_changed} files +{since.insertions} -{since.deletions}"
+            )
+            lines += [f"{one.status[0].upper()} {one.path}" for one in since.files[:_SHOWN]]
+        return "\n".join(lines)
+
+
+class CheckpointOperations:
+    """Lints, tests and commits."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        writer: Writer,
+        commits: Commits,
+        staging: Staging,
+        tests: TestOperations,
+        linters: Linters,
+    ) -> None:
+        self._root = root
+        self._writer = writer
+        self._commits = commits
+        self._staging = staging
+        self._tests = tests
+        self._linters = linters
+
+    @operation(
+        "checkpoint",
+        risk=Risk.WRITE,
+        budget=Budget.MUTATION,
+        capability="write_files",
+        toolset="core",
+        timeout_sec=0,
+    )
+    async def checkpoint(self, call: Call, request: CheckpointRequest) -> CheckpointResult:
+        """Lint, run the tests that reach the changes, then commit them all (or `paths`) with this message. Stops at the
+        first red with the failures, committing nothing. undo takes the commit back; the files stay."""
+        before = await pictured(self._writer.git)
+        changed = self._changed(before, [canonical(path, root=self._root) for path in request.paths])
+        if not changed:
+            raise InvalidArgument("nothing has changed since the last commit", hint="see git_status")
+        if before.conflicts:
+            self._writer.refuse_busy(before)
+        contents = await self._writer.contents.taken(changed, write=False)
+        names = tuple(map(shown, changed[:_MAX_FILES]))
+        lint: tuple[Linted, ...] = ()
+        if request.lint and self._linters:
+            await call.progress(0, None, "linting")
+            lint = await self._linters.run(changed)
+            if not all(one.passed for one in lint):
+                return CheckpointResult(committed=False, stopped_by="lint", changed=names, lint=lint)
+        tests = await self._tested(call, request, changed)
+        if tests is not None and not tests.is_green:
+            return CheckpointResult(committed=False, stopped_by="tests", changed=names, lint=lint, tests=tests)
+        await self._refuse_changed(contents)
+        commit = await self._commit(call, request.message, before, changed)
+        since = await self._since(call, before.head, commit.oid)
+        await call.record([(STREAM, MADE, {"commit": commit.oid, "mutation_id": commit.delta.mutation_id})])
+        return CheckpointResult(committed=True, changed=names, lint=lint, tests=tests, commit=commit, since=since)
+
+    @assesses("checkpoint")
+    def assess_checkpoint(self, request: CheckpointRequest) -> Assessment:
+        """As grave as what it runs."""
+        if request.tests == "none" and not (request.lint and self._linters):
+            return Assessment(risk=Risk.WRITE)
+        return self._tests.assess_run(RunRequest())
+
+    @staticmethod
+    def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:
+        """The files that differ from HEAD, those git does not know yet among them."""
+        return sorted(
+            path
+            for path in picture.dirty
+            if not wanted or any(not one or path == one or path.startswith(f"{one}/") for one in wanted)
+        )
+
+    async def _tested(self, call: Call, request: CheckpointRequest, changed: Sequence[str]) -> RunResult | None:
+        if request.tests == "none":
+            return None
+        asked = RunRequest() if request.tests == "all" else RunRequest(impacted=True, paths=tuple(changed[:_MAX_PATHS]))
+        return await self._tests.run(call, asked)
+
+    async def _refuse_changed(self, contents: dict[str, Entry]) -> None:
+        """What is committed is what was tested, or nothing is."""
+        now = await self._writer.contents.taken(contents, write=False)
+        if moved := sorted(path for path in contents if now.get(path) != contents[path]):
+            raise FileChanged(
+                f"changed while it was being tested: {', '.join(map(shown, moved[:5]))}",
+                hint="call checkpoint again; if tests or linters write these files, commit what they write first",
+                details={"paths": [shown(path) for path in moved[:100]]},
+            )
+
+    async def _commit(self, call: Call, message: str, before: Picture, changed: list[str]) -> CommitResult:
+        if before.state != "none" or len(changed) > _MAX_PATHS:
+            # Git commits the middle of a merge only as a whole.
+            for start in range(0, len(changed), _MAX_PATHS):
+                await self._staging.stage(call, StageRequest(paths=tuple(changed[start : start + _MAX_PATHS])))
+            return await self._commits.commit(call, CommitRequest(message=message))
+        return await self._commits.commit(call, CommitRequest(message=message, paths=tuple(changed)))
+
+    async def _since(self, call: Call, head: str | None, commit: str) -> Since:
+        base = await self._last(call, commit) or head
+        git = self._writer.git
+        if base is None:
+            count, start = 1, await self._writer.contents.tree({})
+        else:
+            count, start = int((await git.run("rev-list", "--count", f"{base}..{commit}")).line), base
+        found = await self._writer.contents.differences(start, commit)
+        return Since(
+            commit=base,
+            commits=count,
+            files_changed=len(found),
+            insertions=sum(one.insertions for one in found),
+            deletions=sum(one.deletions for one in found),
+            files=tuple(map(_file, found[:_MAX_FILES])),
+        )
+
+    async def _last(self, call: Call, commit: str) -> str | None:
+        """The newest checkpoint that this commit comes after; none that was taken back or is on another branch."""
+        events: list[Event] = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
+        for event in sorted(events, key=lambda one: one.position, reverse=True):
+            try:
+                made = await commit_of(self._writer.git, str(event.payload["commit"]))
+            except RefNotFound:
+                continue
+            done = await self._writer.git.run("merge-base", "--is-ancestor", made, commit, check=False)
+            if done.code == 0:
+                return made
+        return None
+
+
+def _file(one: Difference) -> ChangedFile:
+    status: Literal["added", "modified", "deleted"] = "modified"
+    if one.before is None or one.after is None:
+        status = "added" if one.before is None else "deleted"
+    return ChangedFile(path=shown(one.path), status=status, insertions=one.insertions, deletions=one.deletions)

@@ -1,0 +1,1 @@
+"""Changing files: all of a batch or none of it, whatever happens meanwhile."""

@@ -1,0 +1,65 @@
+"""What a mutation did, in full: nobody should have to look afterwards."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.operation import Result
+
+
+class DiffStats(Result):
+    """Lines that came and went."""
+
+    insertions: int = 0
+    deletions: int = 0
+
+
+class Position(Result):
+    """A place in a text: lines from 1, characters from 0."""
+
+    line: int
+    char: int
+
+
+class TextRange(Result):
+    """A stretch of the text as it was before."""
+
+    start: Position
+    end: Position
+
+
+class TextEdit(Result):
+    """Lines that others took the place of; `cut` when the new text is longer than is told here."""
+
+    range: TextRange
+    new_text: str
+    cut: bool = False
+
+
+class FileDelta(Result):
+    """One file before and after; hashes are SHA-256 of the bytes on disk."""
+
+    path: str
+    action: Literal["created", "updated", "deleted", "moved"]
+    old_path: str | None = None
+    old_hash: str | None = None
+    new_hash: str | None = None
+    line_ending: Literal["LF", "CRLF"] | None = None
+    diff_stats: DiffStats = DiffStats()
+    edits: tuple[TextEdit, ...] = Field((), description="at most 20 of a file and 100 in all")
+    git_mv: bool | None = Field(None, description="of a moved file: whether git's index moved with it")
+
+    def text(self) -> str:
+        sign = {"created": "A", "updated": "M", "deleted": "D", "moved": "R"}[self.action]
+        where = f"{self.old_path} → {self.path}" if self.old_path else self.path
+        return f"{sign} {where} +{self.diff_stats.insertions} -{self.diff_stats.deletions}"
+
+
+class Delta(Result):
+    """The whole effect of one mutation."""
+
+    mutation_id: str
+    files_changed: int
+    insertions: int = 0
+    deletions: int = 0
+    files: tuple[FileDelta, ...] = Field((), description="at most 200; files_changed counts all")

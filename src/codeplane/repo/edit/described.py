@@ -1,0 +1,146 @@
+"""What a batch of changes amounts to, worked out from the contents on both sides."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.kernel.call import Effects
+from codeplane.kernel.errors import NotText
+from codeplane.kernel.ids import digest
+from codeplane.repo.edit.delta import Delta, DiffStats, FileDelta, Position, TextEdit, TextRange
+from codeplane.repo.edit.entry import Change
+from codeplane.repo.edit.entry import digest as sha256_of
+from codeplane.repo.edit.hunks import Hunk, hunks, lines_of
+from codeplane.repo.edit.syntax import Texts
+from codeplane.repo.edit.text import Text
+from codeplane.repo.truth.paths import shown
+
+MAX_FILES = 200
+_MAX_COMPARED = 4 * 1024 * 1024
+_MAX_EDITS, _MAX_EDITS_IN_ALL = 20, 100
+_MAX_NEW_TEXT = 1000
+_SHORT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """The delta without its id, and the texts it comes from."""
+
+    files: tuple[FileDelta, ...]
+    texts: Texts
+
+    def delta(self, mutation_id: str, *, git_moved: Iterable[str] = ()) -> Delta:
+        """As the answer carries it."""
+        moved = frozenset(git_moved)
+        files = [
+            file.model_copy(update={"git_mv": file.path in moved}) if file.action == "moved" else file
+            for file in self.files
+        ]
+        return Delta(
+            mutation_id=mutation_id,
+            files_changed=len(files),
+            insertions=sum(file.diff_stats.insertions for file in files),
+            deletions=sum(file.diff_stats.deletions for file in files),
+            files=tuple(files[:MAX_FILES]),
+        )
+
+    def effects(self, symbols: Sequence[str] = ()) -> Effects:
+        """As fingerprints are made of it."""
+        names = [f"{file.path}:{file.new_hash or ''}" for file in self.files]
+        return Effects(
+            changed_paths=tuple(path for file in self.files for path in (file.old_path, file.path) if path),
+            files_changed_hash=digest("\n".join(sorted(names)).encode()),
+            insertions=sum(file.diff_stats.insertions for file in self.files),
+            deletions=sum(file.diff_stats.deletions for file in self.files),
+            short_diff=tuple(file.text() for file in self.files[:_SHORT]),
+            symbol_changes=tuple(symbols),
+        )
+
+
+def described(root: Path, changes: Sequence[Change]) -> Described:
+    """Look at both sides of every change; blocks, and has to happen before the files change."""
+    moved = {change.moved_from for change in changes if change.moved_from is not None}
+    before = {change.path: _content(root / change.path) for change in changes if change.before is not None}
+    after = {change.path: _after(change) for change in changes if change.content is not None}
+    edits_left = _MAX_EDITS_IN_ALL
+    files = []
+    for change in changes:
+        if change.path in moved and change.content is None:
+            continue
+        old_path = change.moved_from
+        old = before.get(old_path or change.path)
+        found = _file(change, old, after.get(change.path), edits_left)
+        edits_left -= len(found.edits)
+        files.append(found)
+    # What moved is compared with itself.
+    came = {change.moved_from: change.path for change in changes if change.moved_from is not None}
+    return Described(
+        files=tuple(sorted(files, key=lambda file: file.path)),
+        texts=Texts(
+            before={came.get(path, path): content for path, content in before.items() if content is not None},
+            after={path: content for path, content in after.items() if content is not None},
+        ),
+    )
+
+
+def _file(change: Change, old: bytes | None, new: bytes | None, edits_left: int) -> FileDelta:
+    was, now = _text(old, change.path), _text(new, change.path)
+    differing = hunks(lines_of(was.raw if was else ""), lines_of(now.raw if now else ""))
+    if (old is not None and was is None) or (new is not None and now is None):
+        differing = []
+    kept = differing[: min(_MAX_EDITS, edits_left)]
+    action = "moved" if change.moved_from else "deleted" if change.content is None else "updated"
+    if change.before is None and not change.moved_from:
+        action = "created"
+    text = now or was
+    return FileDelta.model_validate(
+        {
+            "path": shown(change.path),
+            "action": action,
+            "old_path": shown(change.moved_from) if change.moved_from else None,
+            "old_hash": change.before or (sha256_of(old) if old is not None and change.moved_from else None),
+            "new_hash": sha256_of(new) if new is not None else None,
+            "line_ending": text.line_ending if text is not None else None,
+            "diff_stats": DiffStats(
+                insertions=sum(hunk.insertions for hunk in differing),
+                deletions=sum(hunk.deletions for hunk in differing),
+            ),
+            "edits": tuple(_edit(hunk, now) for hunk in kept) if change.before is not None or was else (),
+        }
+    )
+
+
+def _edit(hunk: Hunk, now: Text | None) -> TextEdit:
+    new = "".join(lines_of(now.raw)[hunk.new_start : hunk.new_end]) if now is not None else ""
+    return TextEdit(
+        range=TextRange(
+            start=Position(line=hunk.start + 1, char=0),
+            end=Position(line=hunk.end + 1, char=0),
+        ),
+        new_text=new[:_MAX_NEW_TEXT],
+        cut=len(new) > _MAX_NEW_TEXT,
+    )
+
+
+def _text(content: bytes | None, path: str) -> Text | None:
+    if content is None:
+        return None
+    try:
+        return Text.of(content, path)
+    except NotText:
+        return None
+
+
+def _after(change: Change) -> bytes | None:
+    return change.content if isinstance(change.content, bytes) else _content(change.content) if change.content else None
+
+
+def _content(path: Path) -> bytes | None:
+    """A file's bytes, or a link's target; None when it is gone or too large to be compared."""
+    try:
+        if path.is_symlink():
+            return os.fsencode(path.readlink())
+        return path.read_bytes() if path.stat().st_size <= _MAX_COMPARED else None
+    except OSError:
+        return None

@@ -1,0 +1,229 @@
+"""The one way files are changed: admitted, locked, journaled, kept for undo, recorded, and answered in full."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import EditsConfig
+from codeplane.kernel.errors import CodePlaneError, TooLarge
+from codeplane.kernel.event import Draft
+from codeplane.kernel.ids import derived_event_id, new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.repo.edit.consequences import Consequence, Consequences
+from codeplane.repo.edit.delta import Delta
+from codeplane.repo.edit.described import Described, described
+from codeplane.repo.edit.entry import Change
+from codeplane.repo.edit.index_moves import IndexMove, IndexMoves, moves_of
+from codeplane.repo.edit.journal import Journal
+from codeplane.repo.edit.locks import PathLocks
+from codeplane.repo.edit.reversal import reversed_batch
+from codeplane.repo.edit.scope import Scope
+from codeplane.repo.edit.syntax import Compared
+from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.mutations import KeptMutations
+
+STREAM = "mutations"
+APPLIED, UNDONE, REDONE, ROLLED_BACK = "mutation.applied", "mutation.undone", "mutation.redone", "mutation.rolled_back"
+_MB = 1024 * 1024
+_NAMED = 100
+_GIT_MV = "git_mv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What was done, what it means, and which of the files git ignores."""
+
+    delta: Delta
+    consequence: Consequence
+    ignored: tuple[str, ...] = ()
+
+
+class Engine:
+    """Changes the files of one work tree; everything that writes files goes through here."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        scope: Scope,
+        journal: Journal,
+        kept: KeptMutations,
+        locks: PathLocks,
+        consequences: Consequences | None,
+        moves: IndexMoves | None,
+        clock: Clock,
+        config: EditsConfig,
+    ) -> None:
+        self._root = root
+        self._scope = scope
+        self._journal = journal
+        self._kept = kept
+        self._locks = locks
+        self._consequences = consequences
+        self._moves = moves
+        self._clock = clock
+        self._config = config
+
+    async def apply(self, call: Call, changes: Sequence[Change], *, what: str) -> Applied:
+        """Make all of the changes or none; a path is changed once, and is located (`Scope.located`)."""
+        self.admit(call, changes)
+        paths = [change.path for change in changes]
+        ignored = await asyncio.to_thread(self._scope.ignored, paths)
+        before = await self._consequences.before() if self._consequences is not None else None
+        mutation_id = new_id("mut")
+        kept = Kept(
+            mutation_id=mutation_id,
+            kind="files",
+            what=what,
+            at_ns=self._clock.now_ns(),
+            session_id=call.task.session_id if call.task else None,
+            state="applied",
+            paths=tuple(paths),
+            details={},
+        )
+        found = await asyncio.to_thread(described, self._root, changes)
+        # Parsed while the disk is waited for.
+        comparing = asyncio.ensure_future(self._compared(found))
+        try:
+            delta = await self._shielded(call, mutation_id, kept, changes, (), found, APPLIED)
+            compared = await comparing
+        finally:
+            comparing.cancel()
+        consequence = Consequence()
+        if self._consequences is not None:
+            consequence = await self._consequences.of(before, paths, compared=compared)
+        call.changed(found.effects(consequence.symbols))
+        return Applied(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
+
+    async def undo(self, call: Call, kept: Kept) -> Delta:
+        """Put the files back as they were before."""
+        return await self._reversed(call, kept)
+
+    async def redo(self, call: Call, kept: Kept) -> Delta:
+        """Change them again after an undo."""
+        return await self._reversed(call, kept)
+
+    async def _reversed(self, call: Call, kept: Kept) -> Delta:
+        folder = self._kept.folder_of(kept.mutation_id)
+        back = await asyncio.to_thread(reversed_batch, self._root, folder, kept)
+        self._scope.admit(call, [change.path for change in back.changes if change.path not in back.dropped])
+        kind = UNDONE if back.kept.state == "undone" else REDONE
+        found = await asyncio.to_thread(described, self._root, back.changes)
+        delta = await self._shielded(call, new_id("mut"), back.kept, back.changes, back.dropped, found, kind)
+        call.changed(found.effects())
+        return delta
+
+    def admit(self, call: Call, changes: Sequence[Change]) -> None:
+        """Raise unless the batch is within what may be written."""
+        self._scope.admit(call, [change.path for change in changes])
+        limits: JsonObject = {"edits.max_files": self._config.max_files, "edits.max_mb": self._config.max_mb}
+        if len(changes) > self._config.max_files:
+            raise TooLarge(f"{len(changes)} files are more than one mutation may change", details=limits)
+        size = sum(len(change.content) for change in changes if isinstance(change.content, bytes))
+        if size > self._config.max_mb * _MB:
+            raise TooLarge(f"{size / _MB:.0f} MB are more than one mutation may write", details=limits)
+
+    async def _compared(self, found: Described) -> Compared:
+        return await self._consequences.compared(found.texts) if self._consequences is not None else Compared()
+
+    async def _shielded(
+        self,
+        call: Call,
+        journal_id: str,
+        kept: Kept,
+        changes: Sequence[Change],
+        dropped: Sequence[str],
+        found: Described,
+        kind: str,
+    ) -> Delta:
+        """Run to an end that is an end: a call that is cancelled changes nothing, or everything."""
+        abandoned = threading.Event()
+        work = asyncio.ensure_future(self._transacted(call, journal_id, kept, changes, dropped, found, kind, abandoned))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            abandoned.set()
+            while not work.done():
+                try:
+                    await asyncio.wait({work})
+                except asyncio.CancelledError:
+                    continue
+            if not work.cancelled():
+                work.exception()
+            raise
+
+    async def _transacted(
+        self,
+        call: Call,
+        journal_id: str,
+        kept: Kept,
+        changes: Sequence[Change],
+        dropped: Sequence[str],
+        found: Described,
+        kind: str,
+        abandoned: threading.Event,
+    ) -> Delta:
+        with self._locks.hold([change.path for change in changes]):
+            moves = await self._planned(kept, changes, kind)
+            if moves:
+                kept = replace(kept, details={**kept.details, _GIT_MV: [move.to_json() for move in moves]})
+            await asyncio.to_thread(
+                self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
+            )
+            if kind == UNDONE:
+                moves = tuple(move.back() for move in moves)
+            git_moved = await self._moves.made(moves) if self._moves is not None else frozenset()
+        delta = found.delta(kept.mutation_id, git_moved=git_moved)
+        await self._record(call, journal_id, kept, delta, kind)
+        await asyncio.to_thread(self._kept.prune)
+        return delta
+
+    async def _planned(self, kept: Kept, changes: Sequence[Change], kind: str) -> tuple[IndexMove, ...]:
+        if self._moves is None:
+            return ()
+        if kind != APPLIED:
+            return moves_of(kept.details.get(_GIT_MV))
+        return await self._moves.planned(
+            [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
+        )
+
+    async def _record(self, call: Call, journal_id: str, kept: Kept, delta: Delta, kind: str) -> None:
+        payload = payload_of(kept) | {
+            "insertions": delta.insertions,
+            "deletions": delta.deletions,
+            "hashes": {file.path: file.new_hash for file in delta.files[:_NAMED]},
+        }
+        draft = Draft(
+            stream=STREAM,
+            type=kind,
+            payload=payload,
+            actor=str(call.actor),
+            correlation=call.correlation,
+            event_id=outcome_id(journal_id),
+        )
+        try:
+            await call.log.append([draft])
+        except CodePlaneError as error:
+            # The files are changed, whatever the log says; the call's own record will fail in the same way.
+            call.warn(f"the mutation is done, but was not recorded: {error.message}")
+
+
+def outcome_id(journal_id: str) -> str:
+    """The id of the one event that says how a batch ended, so that recovery records it once."""
+    return derived_event_id("mutation-outcome", journal_id)
+
+
+def payload_of(kept: Kept) -> JsonObject:
+    """What the log says of a mutation."""
+    return {
+        "mutation_id": kept.mutation_id,
+        "what": kept.what,
+        "state": kept.state,
+        "files": len(kept.paths),
+        "paths": [shown(path) for path in kept.paths[:_NAMED]],
+    }

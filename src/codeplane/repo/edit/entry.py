@@ -1,0 +1,147 @@
+"""One file of a journaled batch: what it was, what it shall be, and where both are kept meanwhile."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+from codeplane.kernel.json import JsonObject
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Was:
+    """A path at one moment: the SHA-256 of its bytes, or of a link's target."""
+
+    sha256: str
+    mode: int
+    link: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What shall become of one file; `content` is bytes, a file to take them from, or None to delete it.
+
+    `before` is the SHA-256 it was planned from, None when nothing was there. A link's content is its target. Without
+    `mode` it stays as it was, or is what the system gives new files.
+    """
+
+    path: str
+    content: bytes | Path | None
+    before: str | None
+    link: bool = False
+    mode: int | None = None
+    executable: bool | None = None
+    moved_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file in the manifest; `staged` and `image` are names in the journal's folder, `temp` is beside the target."""
+
+    path: str
+    before: Was | None
+    after: Was | None
+    staged: str
+    image: str
+    temp: str
+    moved_from: str | None = None
+    skipped: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Everything the manifest knows of a batch: `made` folders come, `dropped` ones go when they are empty."""
+
+    entries: tuple[Entry, ...]
+    made: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    more: JsonObject = field(default_factory=dict)
+
+    def to_json(self) -> JsonObject:
+        """As the details of a kept mutation."""
+        entries = [asdict(entry) for entry in self.entries]
+        return {**self.more, "entries": entries, "made": list(self.made), "dropped": list(self.dropped)}
+
+    @classmethod
+    def of(cls, details: JsonObject) -> "Batch":
+        """From the details of a kept mutation; ValueError when they are not of that kind."""
+        try:
+            rows = cast(list[dict[str, object]], details["entries"])
+            return cls(
+                entries=tuple(_entry(row) for row in rows),
+                made=tuple(cast(list[str], details["made"])),
+                dropped=tuple(cast(list[str], details["dropped"])),
+                more={key: value for key, value in details.items() if key not in ("entries", "made", "dropped")},
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a batch of files: {error}") from error
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Paths that are folders before or after, and then stand for no file."""
+        return frozenset((*self.made, *self.dropped))
+
+    @cached_property
+    def twins(self) -> frozenset[str]:
+        """Paths that differ from another one only by case: some disks take them for the same."""
+        seen: dict[str, list[str]] = {}
+        for entry in self.entries:
+            seen.setdefault(entry.path.casefold(), []).append(entry.path)
+        return frozenset(path for paths in seen.values() if len(paths) > 1 for path in paths)
+
+
+def state_of(root: Path, path: str, *, folders: Iterable[str] = (), exact: bool = False) -> Was | None:
+    """What is at a path now, None when nothing is; what is neither file nor link is like nothing that was planned."""
+    target = f"{root}/{path}"
+    try:
+        if exact and not _is_spelled(root, path):
+            return None
+        found = os.lstat(target)
+        if stat.S_ISLNK(found.st_mode):
+            return Was(sha256=digest(os.fsencode(os.readlink(target))), mode=0, link=True)  # noqa: PTH115
+        if stat.S_ISREG(found.st_mode):
+            return Was(sha256=_file_digest(target), mode=stat.S_IMODE(found.st_mode))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return None
+        raise
+    if stat.S_ISDIR(found.st_mode) and path in folders:
+        return None
+    return Was(sha256="", mode=found.st_mode)
+
+
+def digest(content: bytes) -> str:
+    """The SHA-256 of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _file_digest(path: str) -> str:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        found = hashlib.sha256()
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+        return found.hexdigest()
+
+
+def _is_spelled(root: Path, path: str) -> bool:
+    """Whether every part of a path is written so on the disk, which may not tell upper from lower case."""
+    folder = str(root)
+    for part in path.split("/"):
+        with os.scandir(folder) as entries:
+            if all(entry.name != part for entry in entries):
+                return False
+        folder = f"{folder}/{part}"
+    return True
+
+
+def _entry(row: dict[str, object]) -> Entry:
+    values = {key: Was(**value) if isinstance(value, dict) else value for key, value in row.items()}
+    return Entry(**values)  # type: ignore[arg-type]  # written by `to_json`; anything else is a TypeError

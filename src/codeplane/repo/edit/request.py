@@ -1,0 +1,210 @@
+"""Edits as callers send them, forgiven where their meaning is plain."""
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic.config import JsonDict
+
+from codeplane.kernel.operation import Request
+
+_SYNONYMS = {
+    "file": "path",
+    "file_path": "path",
+    "filename": "path",
+    "filepath": "path",
+    "type": "action",
+    "op": "action",
+    "operation": "action",
+    "text": "content",
+    "contents": "content",
+    "file_text": "content",
+    "new_content": "content",
+    "old": "old_text",
+    "old_string": "old_text",
+    "old_str": "old_text",
+    "search": "old_text",
+    "new": "new_text",
+    "new_string": "new_text",
+    "new_str": "new_text",
+    "replace": "new_text",
+    "replace_all": "all",
+    "to": "new_path",
+    "destination": "new_path",
+    "hash": "expect_hash",
+    "expected_hash": "expect_hash",
+    "edits": "replacements",
+}
+_ACTIONS = {
+    "add": "create",
+    "new": "create",
+    "write": "update",
+    "modify": "update",
+    "edit": "update",
+    "replace": "update",
+    "patch": "update",
+    "remove": "delete",
+    "rename": "move",
+}
+_LINES = {"start_line": "start", "end_line": "end", "first": "start", "last": "end"}
+
+
+def _unsaid(schema: JsonDict) -> None:
+    # Agents pay for every byte of a tool list; these are for those who know them.
+    schema.clear()
+
+
+def _forgiven(value: object, synonyms: Mapping[str, str]) -> object:
+    if not isinstance(value, dict):
+        return value
+    found: dict[object, object] = {key: one for key, one in value.items() if key not in synonyms and one is not None}
+    for key, meant in synonyms.items():
+        if key in value:
+            if meant in found:
+                found[key] = value[key]
+            elif value[key] is not None:
+                found[meant] = value[key]
+    return found
+
+
+class LineRange(Request):
+    """Lines from 1, both included; start = end + 1 inserts before start."""
+
+    start: int
+    end: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def forgive(cls, value: object) -> object:
+        """A pair, or the words that reading uses."""
+        if isinstance(value, list) and len(value) == 2:
+            return {"start": value[0], "end": value[1]}
+        return _forgiven(value, _LINES)
+
+
+class Patch(Request):
+    """Lines and what takes their place."""
+
+    range: LineRange
+    replacement: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def forgive(cls, value: object) -> object:
+        """The range may stand beside the replacement."""
+        value = _forgiven(value, {**_LINES, "text": "replacement", "content": "replacement", "new_text": "replacement"})
+        if isinstance(value, dict) and "range" not in value and {"start", "end"} <= value.keys():
+            rest = {key: one for key, one in value.items() if key not in ("start", "end")}
+            return {**rest, "range": {"start": value["start"], "end": value["end"]}}
+        return value
+
+
+class Replacement(Request):
+    """A text and what takes its place."""
+
+    old: str
+    new: str
+    all: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def forgive(cls, value: object) -> object:
+        """The words that others use."""
+        words = {key: meant.removesuffix("_text") for key, meant in _SYNONYMS.items() if meant.endswith("_text")}
+        words |= {"old_text": "old", "new_text": "new", "replace_all": "all"}
+        return _forgiven(value, {key: meant for key, meant in words.items() if key != meant})
+
+
+class Edit(Request):
+    """What shall become of one file."""
+
+    path: str = Field(min_length=1)
+    action: Literal["create", "update", "delete", "move"] | None = None
+    content: str | None = Field(None, description="the whole file")
+    patches: tuple[Patch, ...] = Field((), description="by lines from 1; start = end+1 inserts")
+    old_text: str | None = Field(None, description="unique; replaced by new_text")
+    new_text: str | None = None
+    all: bool = Field(False, description="every place of old_text")
+    replacements: tuple[Replacement, ...] = Field((), description="several, one after another")
+    expect_hash: str | None = Field(None, json_schema_extra=_unsaid)
+    new_path: str | None = Field(None, description="moves it there")
+    executable: bool | None = Field(None, json_schema_extra=_unsaid)
+    overwrite: bool = Field(False, json_schema_extra=_unsaid)
+    link_to: str | None = Field(None, json_schema_extra=_unsaid)
+
+    @model_validator(mode="before")
+    @classmethod
+    def forgive(cls, value: object) -> object:
+        """Other words, one for many, and old/new given without a list."""
+        value = _forgiven(value, _SYNONYMS)
+        if not isinstance(value, dict):
+            return value
+        if isinstance(action := value.get("action"), str):
+            value["action"] = _ACTIONS.get(action.lower(), action.lower())
+        for name in ("patches", "replacements"):
+            if isinstance(value.get(name), dict):
+                value[name] = [value[name]]
+        return value
+
+    @model_validator(mode="after")
+    def complete(self) -> Self:
+        """Say what is missing, before anything is looked at."""
+        ways = [self.content is not None, bool(self.patches), self._by_text, self.link_to is not None]
+        if self.action == "delete" and any(ways):
+            raise ValueError("delete takes a path alone")
+        if self.action == "move" and not self.new_path:
+            raise ValueError("move needs new_path")
+        if self.new_text is not None and self.old_text is None:
+            raise ValueError("new_text needs old_text: the text it replaces")
+        if self.old_text is not None and self.new_text is None:
+            raise ValueError("old_text needs new_text; an empty one takes it out")
+        if sum(ways) > 1:
+            raise ValueError("give one of content, patches, old_text/new_text (or replacements), link_to")
+        if not any(ways) and self.action in ("create", "update") and self.executable is None and not self.new_path:
+            raise ValueError(
+                f"{self.action} needs content" + (", patches or old_text/new_text" * (self.action != "create"))
+            )
+        if not any(ways) and self.action is None and not self.new_path and self.executable is None:
+            raise ValueError(
+                "say what to do: content (the whole file), patches, old_text and new_text, new_path, or action: delete"
+            )
+        return self
+
+    @property
+    def _by_text(self) -> bool:
+        return self.old_text is not None or bool(self.replacements)
+
+    @property
+    def swaps(self) -> tuple[Replacement, ...]:
+        """All replacements by text, in their order."""
+        first: tuple[Replacement, ...] = ()
+        if self.old_text is not None and self.new_text is not None:
+            first = (Replacement(old=self.old_text, new=self.new_text, all=self.all),)
+        return (*first, *self.replacements)
+
+
+class WriteRequest(Request):
+    """Edits of any number of files: all are made or none."""
+
+    edits: tuple[Edit, ...]
+    dry_run: bool = Field(False, description="only show the diff")
+
+    @model_validator(mode="before")
+    @classmethod
+    def forgive(cls, value: object) -> object:
+        """A single edit, with or without a list around it."""
+        if not isinstance(value, dict):
+            return value
+        value = dict(value)
+        if "edits" not in value and (list_ := value.pop("files", None) or value.pop("changes", None)) is not None:
+            value["edits"] = list_
+        names = {"path", "file", "file_path", "filename"} & value.keys()
+        if names and not isinstance(value.get("edits"), list | tuple):
+            own = {key: value.pop(key) for key in list(value) if key != "dry_run"}
+            return {**value, "edits": [own]}
+        if names:
+            own = {key: value.pop(key) for key in list(value) if key not in ("dry_run", "edits")}
+            return {**value, "edits": [{**own, "replacements": value["edits"]}]}
+        if isinstance(value.get("edits"), dict):
+            value["edits"] = [value["edits"]]
+        return value

@@ -1,0 +1,79 @@
+"""Which files may be changed at all, whoever asks."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import pygit2
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import PathDenied
+from codeplane.repo.truth.ignore import IgnoreRules
+from codeplane.repo.truth.paths import canonical, shown
+
+_OURS = frozenset({".git", ".codeplane"})
+_RULES = ".cplignore"
+
+
+class Scope:
+    """The work tree's own rules; those of the caller are asked through its call."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def located(self, path: str) -> str:
+        """The canonical path of a file that is or could be there, with links inside the repository followed on the way.
+
+        PathDenied when it leads outside, belongs to git or to CodePlane, or names a folder.
+        """
+        name = canonical(path, root=self._root)
+        if not name:
+            raise PathDenied("the repository's root is not a file", hint="name a file")
+        folder, _, last = name.rpartition("/")
+        real = Path(os.path.realpath(self._root / folder))
+        if real != self._root and self._root not in real.parents:
+            raise PathDenied(f"{shown(name)} leads outside the repository through a link")
+        found = (real / last).relative_to(self._root)
+        if any(part.casefold() in _OURS for part in found.parts):
+            raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
+        return found.as_posix()
+
+    def admit(self, call: Call, paths: Iterable[str]) -> None:
+        """PathDenied unless all of these located paths may be written."""
+        rules = IgnoreRules.of(self._root)
+        for path in paths:
+            call.may_write(path)
+            if path.casefold() == _RULES:
+                raise PathDenied(
+                    f"{_RULES} decides what may be read and written here, so no operation writes it",
+                    hint="the owner edits it",
+                )
+            if rules.is_secret(path):
+                raise PathDenied(
+                    f"{shown(path)} is left out by the rules for secrets or by .cplignore",
+                    hint=f"the owner can un-ignore it: add !{shown(path)} to .cplignore",
+                )
+            if self._is_folder(path):
+                raise PathDenied(f"{shown(path)} is a folder", hint="name the files in it")
+
+    def ignored(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that git ignores; without git none."""
+        try:
+            repository = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+            index = repository.index
+            return {path for path in paths if path not in index and repository.path_is_ignored(path)}
+        except (pygit2.GitError, KeyError, ValueError):
+            return set()
+
+    def unlisted(self, paths: Iterable[str]) -> set[str]:
+        """Those of new paths that no search covers: ignored by git, noise by default, or out of bounds."""
+        given = list(paths)
+        _, left_out = IgnoreRules.of(self._root).kept(given, tracked=False)
+        return self.ignored(given) | set(left_out)
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            return stat.S_ISDIR(os.lstat(self._root / path).st_mode)
+        except OSError:
+            return False

@@ -1,0 +1,1 @@
+"""Git without a terminal: libgit2 reads, git itself writes."""

@@ -1,0 +1,237 @@
+"""The git command line as writers use it: nobody to ask, bounded, and ended with all it started."""
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.kernel.config import GitConfig
+from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
+from codeplane.repo.git.opened import git_dir_of
+from codeplane.repo.git.refusal import refusal
+
+MAX_OUT = 64 * 1024 * 1024
+_MAX_SAID = 16 * 1024
+_GRACE_SEC = 2.0
+_ASK_SEC = 20.0
+_AT_ONCE = 500
+# Nobody sits in front of it: nothing may ask, and nothing may wait for an editor.
+_SETTINGS = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_MERGE_AUTOEDIT": "no",
+}
+
+Environment = Callable[[], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def line(self) -> str:
+        """What it printed, as one line of text."""
+        return os.fsdecode(self.out).strip()
+
+    @property
+    def fields(self) -> list[str]:
+        """What it printed, separated by NUL."""
+        return [os.fsdecode(one) for one in self.out.split(b"\0") if one]
+
+
+class Git:
+    """Runs git in one work tree."""
+
+    def __init__(self, root: Path, config: GitConfig, environment: Environment) -> None:
+        """`environment` gives what git may know of this process, without settings of its own."""
+        self.root = root
+        self.config = config
+        self._environment = environment
+
+    def at(self, root: Path) -> "Git":
+        """The same git in another work tree."""
+        return Git(root, self.config, self._environment)
+
+    @property
+    def folder(self) -> Path:
+        """Where git keeps what belongs to this work tree; NotGit when there is none."""
+        return git_dir_of(self.root)
+
+    async def each(self, *arguments: str, paths: Sequence[str]) -> None:
+        """Run a command for paths of which there may be more than one command line takes."""
+        for start in range(0, len(paths), _AT_ONCE):
+            await self.run(*arguments, "--", *paths[start : start + _AT_ONCE])
+
+    def refuse_outside(self) -> None:
+        """NotGit when there is no repository right here: git itself would go on to the folders above."""
+        git_dir_of(self.root)
+
+    async def run(
+        self,
+        *arguments: str,
+        input: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        check: bool = True,
+        literal: bool = True,
+    ) -> Done:
+        """Run one command to its end; with `check`, what git refuses is raised as an error of ours."""
+        limit = timeout or self.config.timeout_sec
+        self.refuse_outside()
+        command = ["git", *(["--literal-pathspecs"] if literal else []), *arguments]
+        out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
+        try:
+            code = await self._ended(command, input, self._variables(env), limit, out, err)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"git {_named(arguments)} took longer than {limit:g} s and was ended",
+                hint="raise git.timeout_sec or git.remote_timeout_sec; git_status shows how things are",
+            ) from error
+        done = Done(code=code, out=bytes(out.data), err=err.data.decode("utf-8", "backslashreplace"))
+        if out.cut and check:
+            raise TooLarge(f"git {_named(arguments)} prints more than {MAX_OUT // 1024 // 1024} MB")
+        if check and code != 0:
+            raise refusal(_named(arguments), done.err or done.line)
+        return done
+
+    def ask(self, *arguments: str, check: bool = True) -> Done:
+        """Run a short reading command at once, for judgements that cannot wait for others."""
+        self.refuse_outside()
+        command = ["git", "--literal-pathspecs", *arguments]
+        try:
+            ended = subprocess.run(
+                command,
+                cwd=self.root,
+                env=self._variables(None),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_ASK_SEC,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise NotFound("git is not installed, or not on PATH", hint="install git") from error
+        except subprocess.TimeoutExpired as error:
+            raise DeadlineExceeded(f"git {_named(arguments)} took longer than {_ASK_SEC:g} s") from error
+        done = Done(
+            code=ended.returncode, out=ended.stdout, err=ended.stderr[:_MAX_SAID].decode("utf-8", "backslashreplace")
+        )
+        if check and done.code != 0:
+            raise refusal(_named(arguments), done.err or done.line)
+        return done
+
+    def _variables(self, env: Mapping[str, str] | None) -> dict[str, str]:
+        return dict(self._environment()) | _SETTINGS | dict(env or {})
+
+    async def _ended(
+        self,
+        command: list[str],
+        given: bytes | None,
+        environment: dict[str, str],
+        limit: float,
+        out: "_Gathered",
+        err: "_Gathered",
+    ) -> int:
+        # Pipes of our own: the command's end is not held up by what a hook left running in the background.
+        out_end, out_start = os.pipe()
+        err_end, err_start = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self.root,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL if given is None else asyncio.subprocess.PIPE,
+                stdout=out_start,
+                stderr=err_start,
+                # A group of its own: hooks, filters and transports end with it.
+                start_new_session=True,
+            )
+        except BaseException as error:
+            os.close(out_end)
+            os.close(err_end)
+            if isinstance(error, FileNotFoundError):
+                raise NotFound("git is not installed, or not on PATH", hint="install git") from error
+            if isinstance(error, OSError) and error.errno == errno.E2BIG:
+                raise TooLarge("that is more than one command takes", hint="name folders instead of files") from error
+            raise
+        finally:
+            os.close(out_start)
+            os.close(err_start)
+        pipes = [await _listened(out_end, out), await _listened(err_end, err)]
+        try:
+            async with asyncio.timeout(limit):
+                if given is not None:
+                    await process.communicate(given)
+                code = await process.wait()
+        finally:
+            if process.returncode is None:
+                await asyncio.shield(_end(process))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GRACE_SEC):
+                    await out.ended.wait()
+                    await err.ended.wait()
+            for pipe in pipes:
+                pipe.close()
+        return code
+
+
+class _Gathered(asyncio.Protocol):
+    """The beginning of what comes through a pipe; the rest is read and dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self.data = bytearray()
+        self.cut = False
+        self.ended = asyncio.Event()
+        self._limit = limit
+
+    def data_received(self, data: bytes) -> None:
+        room = self._limit - len(self.data)
+        self.cut = self.cut or len(data) > room
+        self.data += data[: max(room, 0)]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended.set()
+
+
+async def _listened(descriptor: int, gathered: _Gathered) -> asyncio.BaseTransport:
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: gathered, os.fdopen(descriptor, "rb"))
+    return pipe
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a command and everything in its group: asked first, since git takes its locks away when it is asked."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_GRACE_SEC):
+            await process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _named(arguments: tuple[str, ...]) -> str:
+    """The command without its settings and arguments."""
+    words = iter(arguments)
+    for word in words:
+        if word == "-c":
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""

@@ -1,0 +1,139 @@
+"""`git.commit` and `git.amend`."""
+
+import asyncio
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.refusal import redacted
+from codeplane.repo.git.revision import commit_of
+from codeplane.repo.git.writing import Writer
+
+MAX_MESSAGE = 100_000
+_MAX_SAID = 1500
+
+
+class Author(Request):
+    """Whose work it is, when it is not the user's."""
+
+    name: str = Field(min_length=1, max_length=200)
+    email: str = Field(min_length=1, max_length=200)
+
+    @property
+    def option(self) -> str:
+        """The author as git is told."""
+        if any(char in "<>\n\r\0" for char in self.name + self.email):
+            raise InvalidArgument("an author's name and address cannot hold <, > or line ends")
+        return f"--author={self.name} <{self.email}>"
+
+
+class CommitRequest(InWorkspace):
+    """What to commit."""
+
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE)
+    paths: tuple[str, ...] = Field(
+        (), max_length=5000, description="only these, as they are on disk; else what is staged"
+    )
+    author: Author | None = None
+    allow_empty: bool = False
+
+
+class AmendRequest(InWorkspace):
+    """What to change about the last commit; what is staged goes into it."""
+
+    message: str = Field("", max_length=MAX_MESSAGE, description="instead of the present one")
+    paths: tuple[str, ...] = Field((), max_length=5000, description="add only these, as they are on disk")
+    author: Author | None = None
+
+
+class CommitResult(Changed):
+    """The commit; `said` is what hooks had to say."""
+
+    oid: str
+    short_oid: str
+    said: str = ""
+
+    def text(self) -> str:
+        return "\n".join(part for part in (f"commit {self.short_oid}", self.delta.text(), self.said) if part)
+
+
+class Commits:
+    """Makes commits, with the user's hooks and signing."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.commit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def commit(self, call: Call, request: CommitRequest) -> CommitResult:
+        """Commit what is staged, or the given paths as they are on disk, new files included."""
+        options = ["--allow-empty"] if request.allow_empty else []
+        return await self._commit(call, "commit", options, request.message, request.paths, request.author)
+
+    @operation("git.amend", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def amend(self, call: Call, request: AmendRequest) -> CommitResult:
+        """Replace the last commit: with what is staged, another message, or both; the old one stays for undo."""
+        await commit_of(self._git, "HEAD")
+        options = ["--amend", *([] if request.message else ["--no-edit"])]
+        return await self._commit(call, "amend", options, request.message, request.paths, request.author)
+
+    @assesses("git.amend")
+    def assess_amend(self, request: AmendRequest) -> Assessment:
+        """A commit that others may have must not be replaced lightly."""
+        return judged(self._lost())
+
+    @previews("git.amend")
+    async def preview_amend(self, request: AmendRequest) -> Preview:
+        """Whether the commit was pushed."""
+        return previewed("Replace the last commit", self._lost())
+
+    def _lost(self) -> list[str]:
+        head = self._losses.head
+        if head is None or not self._losses.is_pushed(head):
+            return []
+        return [f"the last commit, {head[:9]}, was pushed: others may have it"]
+
+    async def _commit(
+        self,
+        call: Call,
+        what: str,
+        options: list[str],
+        message: str,
+        given: tuple[str, ...],
+        author: Author | None,
+    ) -> CommitResult:
+        paths = self._writer.paths(call, given)
+        who = [author.option] if author else []
+        words = ["--file=-"] if message else []
+        async with self._writer.writing(call, what, calm=what == "amend") as writing:
+            if what == "amend" and writing.before.head:
+                await writing.loses(commits=[writing.before.head])
+            fresh = await self._unknown(paths)
+            only = ["--only", "--", *paths] if paths else []
+            try:
+                await self._git.each("add", paths=fresh)
+                done = await self._git.run(
+                    *("commit", "--quiet", *options, *who, *words, *only), input=message.encode() if message else None
+                )
+            except BaseException:
+                await asyncio.shield(self._git.each("reset", "--quiet", paths=fresh))
+                raise
+            delta = await writing.finished(compared="commits")
+            return _result(delta, done.err)
+
+    async def _unknown(self, paths: list[str]) -> list[str]:
+        """Those below the paths that git does not know yet."""
+        if not paths:
+            return []
+        return (await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)).fields
+
+
+def _result(delta: GitDelta, said: str) -> CommitResult:
+    oid = delta.head or ""
+    return CommitResult(delta=delta, oid=oid, short_oid=oid[:7], said=redacted(said).strip()[:_MAX_SAID])

@@ -1,0 +1,92 @@
+"""What a git call would lose: judged from the repository as it stands, before anyone is asked."""
+
+from collections.abc import Iterable, Sequence
+
+from codeplane.kernel.operation import Assessment, Preview, Risk
+from codeplane.repo.git.command import Git
+from codeplane.repo.truth.paths import canonical, shown
+
+_NAMED = 10
+_HEADS, _TAGS = "refs/heads/", "refs/tags/"
+
+
+class Losses:
+    """Counts commits and files that nothing would hold any more."""
+
+    def __init__(self, git: Git) -> None:
+        self.git = git
+
+    @property
+    def head(self) -> str | None:
+        """The commit that is checked out, if there is any."""
+        done = self.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+        return done.line or None
+
+    @property
+    def head_ref(self) -> str | None:
+        """The branch that is checked out, in full."""
+        return self.git.ask("symbolic-ref", "--quiet", "HEAD", check=False).line or None
+
+    def commits(self, tip: str, *, gone: str | None = None, kept: Iterable[str] = ()) -> list[str]:
+        """Commits, as lines, that only `tip` reaches once the ref `gone` is no more and `kept` are still there."""
+        branches = [f"--exclude={gone.removeprefix(_HEADS)}"] if gone and gone.startswith(_HEADS) else []
+        tags = [f"--exclude={gone.removeprefix(_TAGS)}"] if gone and gone.startswith(_TAGS) else []
+        elsewhere = [*branches, "--branches", *tags, "--tags", "--remotes", *kept]
+        head, head_ref = self.head, self.head_ref
+        if head is not None and head_ref is not None and head_ref != gone:
+            elsewhere.append(head)
+        done = self.git.ask("log", "-z", "--max-count=1000", "--format=%h %s", tip, "--not", *elsewhere, "--")
+        return done.fields
+
+    def is_pushed(self, tip: str) -> bool:
+        """Whether some remote has a commit, as far as was fetched."""
+        return not self.git.ask("rev-list", "--max-count=1", tip, "--not", "--remotes", "--").line
+
+    def pushed(self, tip: str, *, base: str | None = None) -> int:
+        """How many commits up to `tip`, after `base`, some remote has as well."""
+        start = [f"^{base}"] if base else []
+        count = self.git.ask("rev-list", "--count", tip, *start, "--").line
+        ours = self.git.ask("rev-list", "--count", tip, *start, "--not", "--remotes", "--").line
+        return int(count) - int(ours)
+
+    def edited(self, paths: Sequence[str] = (), *, against: str | None = None) -> list[str]:
+        """Tracked files on disk that differ from the index, or from a commit."""
+        names = [canonical(path, root=self.git.root) or "." for path in paths]
+        commit = [against] if against else []
+        return self.git.ask("diff", "--name-only", "-z", "--no-ext-diff", *commit, "--", *names).fields
+
+    def untracked(self, paths: Sequence[str] = ()) -> list[str]:
+        """Files that git neither tracks nor ignores."""
+        names = [canonical(path, root=self.git.root) or "." for path in paths]
+        return self.git.ask("ls-files", "--others", "--exclude-standard", "-z", "--", *names).fields
+
+
+def judged(effects: Sequence[str], paths: Sequence[str] = ()) -> Assessment:
+    """Destructive when something would be lost, a plain write otherwise."""
+    return Assessment(
+        risk=Risk.DESTRUCTIVE if effects else Risk.WRITE, effects=tuple(effects), paths=tuple(map(shown, paths))
+    )
+
+
+def previewed(summary: str, effects: Sequence[str]) -> Preview:
+    """What a person is shown."""
+    lost = "\n".join(effects) if effects else "Nothing is lost by it."
+    note = "\nIt is kept below refs/codeplane/recovery/ for a while." if effects else ""
+    return Preview(summary=summary, body=f"{lost}{note}")
+
+
+def lost_commits(commits: Sequence[str], where: str) -> list[str]:
+    """How the loss of commits is told."""
+    if not commits:
+        return []
+    return [f"{len(commits)} commits {where}: {_few(commits)}"]
+
+
+def lost_files(paths: Sequence[str], what: str) -> list[str]:
+    """How the loss of work in files is told."""
+    return [f"{what} in {len(paths)} files: {_few(paths)}"] if paths else []
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"

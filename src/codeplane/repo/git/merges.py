@@ -1,0 +1,116 @@
+"""`git.merge`: begin a merge, conclude it, or give it up."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.command import Done
+from codeplane.repo.git.commits import MAX_MESSAGE
+from codeplane.repo.git.conflict import Conflict
+from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.refusal import refusal
+from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.revision import MAX_REF, commit_of
+from codeplane.repo.git.writing import Writer
+
+
+class MergeRequest(InWorkspace):
+    """What to merge into the branch that is checked out."""
+
+    ref: str = Field("", max_length=MAX_REF, description="branch, tag or commit")
+    message: str = Field("", max_length=MAX_MESSAGE)
+    ff: Literal["auto", "only", "never"] = Field("auto", description="whether moving forward is enough, or must be")
+    action: Literal["start", "continue", "abort"] = "start"
+
+
+class MergeResult(Changed):
+    """How the merge went; conflicts are left in the work tree to be resolved, staged and continued."""
+
+    success: bool
+    fastforward: bool = False
+    commit: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    def text(self) -> str:
+        if not self.success:
+            first = "stopped: resolve the conflicts, git_stage the files, then git_merge with action continue"
+        else:
+            first = "fast-forward" if self.fastforward else f"merged in {self.commit[:9]}" if self.commit else "done"
+        return f"{first}\n{self.delta.text()}"
+
+
+class Merges:
+    """Merges, with conflicts as data."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.merge", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def merge(self, call: Call, request: MergeRequest) -> MergeResult:
+        """Merge a branch into the one that is checked out; action continue concludes a merge that stopped, abort
+        gives it up."""
+        if request.action != "start":
+            return await self._go_on(call, request)
+        if not request.ref:
+            raise InvalidArgument(
+                "ref is required", hint="name the branch to merge, or set action to continue or abort"
+            )
+        target = await commit_of(self._git, request.ref)
+        ff = {"auto": [], "only": ["--ff-only"], "never": ["--no-ff"]}[request.ff]
+        message = ["-m", request.message] if request.message else ["--no-edit"]
+        async with self._writer.writing(call, "merge", calm=True) as writing:
+            head = writing.before.head
+            base = await self._git.run("merge-base", head or target, target, check=False)
+            await writing.reaches_between((base.line or None if head else None, target))
+            await writing.loses(work=False)
+            done = await self._git.run("merge", "--quiet", *ff, *message, request.ref, check=False)
+            delta = await writing.finished()
+            stopped_or_raise(done, delta, "merge")
+            forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
+            return merged(delta, fastforward=forward)
+
+    @assesses("git.merge")
+    def assess_merge(self, request: MergeRequest) -> Assessment:
+        """Giving up a merge loses what was resolved by hand."""
+        return judged(self._lost(request))
+
+    @previews("git.merge")
+    async def preview_merge(self, request: MergeRequest) -> Preview:
+        """What was resolved by hand."""
+        return previewed(f"{request.action} a merge", self._lost(request))
+
+    async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
+        async with self._writer.writing(call, f"merge_{request.action}") as writing:
+            if writing.before.state != "merge":
+                raise GitBusy(f"no merge is under way to {request.action}", hint="see git_status for the state")
+            if request.action == "abort":
+                await writing.reaches(writing.before.changed)
+                await writing.loses()
+                await self._git.run("merge", "--abort")
+            else:
+                message = ["-m", request.message] if request.message else ["--no-edit"]
+                await self._git.run("commit", "--quiet", *message)
+            return merged(await writing.finished(undoable=False))
+
+    def _lost(self, request: MergeRequest) -> list[str]:
+        return resolved_work(self._losses) if request.action == "abort" else []
+
+
+def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:
+    """Raise what git refused; a stop at conflicts is an answer, not a refusal."""
+    if done.code != 0 and not delta.conflicts and delta.repo_state == "none":
+        raise refusal(command, done.err or done.line)
+
+
+def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:
+    """How a merge went, from what it did."""
+    success = not delta.conflicts and delta.repo_state == "none"
+    commit = delta.head if success and not fastforward and delta.head != delta.head_before else None
+    return MergeResult(delta=delta, success=success, fastforward=fastforward, commit=commit, conflicts=delta.conflicts)

@@ -1,0 +1,136 @@
+"""`git.cherrypick` and `git.revert`: commits done again, or taken back by new ones."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.conflict import Conflict
+from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.merges import stopped_or_raise
+from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.revision import MAX_REF, commit_of
+from codeplane.repo.git.writing import Writer
+
+_COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
+_COMMIT = Field("", max_length=MAX_REF, description="branch, tag or commit")
+_MAINLINE = Field(0, ge=0, le=16, description="for a merge: which parent it is compared with, from 1")
+
+
+class CherrypickRequest(InWorkspace):
+    """Which commit."""
+
+    commit: str = _COMMIT
+    mainline: int = _MAINLINE
+    action: Literal["start", "continue", "skip", "abort"] = "start"
+
+
+class RevertRequest(InWorkspace):
+    """Which commit."""
+
+    commit: str = _COMMIT
+    mainline: int = _MAINLINE
+    action: Literal["start", "continue", "skip", "abort"] = "start"
+
+
+class PickResult(Changed):
+    """How it went; conflicts are left in the work tree to be resolved, staged and continued."""
+
+    success: bool
+    commit: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    def text(self) -> str:
+        if self.success:
+            return f"{f'commit {self.commit[:9]}' if self.commit else 'done'}\n{self.delta.text()}"
+        advice = "resolve, git_stage the files, then call again with action continue (or skip, abort)"
+        return f"stopped: {advice}\n{self.delta.text()}"
+
+
+class Picks:
+    """Applies single commits to the branch that is checked out."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.cherrypick", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def cherrypick(self, call: Call, request: CherrypickRequest) -> PickResult:
+        """Do a commit of elsewhere again, here; action continue, skip or abort goes on after a conflict."""
+        return await self._pick(call, "cherrypick", request)
+
+    @operation("git.revert", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def revert(self, call: Call, request: RevertRequest) -> PickResult:
+        """Take a commit back with a new one; action continue, skip or abort goes on after a conflict."""
+        return await self._pick(call, "revert", request)
+
+    @assesses("git.cherrypick")
+    def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
+        """Giving up loses what was resolved by hand."""
+        return judged(self._lost(request.action))
+
+    @assesses("git.revert")
+    def assess_revert(self, request: RevertRequest) -> Assessment:
+        """Giving up loses what was resolved by hand."""
+        return judged(self._lost(request.action))
+
+    @previews("git.cherrypick")
+    async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
+        """What was resolved by hand."""
+        return previewed(f"{request.action} a cherry-pick", self._lost(request.action))
+
+    @previews("git.revert")
+    async def preview_revert(self, request: RevertRequest) -> Preview:
+        """What was resolved by hand."""
+        return previewed(f"{request.action} a revert", self._lost(request.action))
+
+    async def _pick(
+        self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
+    ) -> PickResult:
+        command = _COMMANDS[what]
+        if request.action != "start":
+            return await self._go_on(call, what, request.action)
+        if not request.commit:
+            raise InvalidArgument("commit is required", hint="name a commit, or set action to continue, skip or abort")
+        target = await commit_of(self._git, request.commit)
+        parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
+        mainline = [f"--mainline={request.mainline}"] if request.mainline else []
+        async with self._writer.writing(call, what, calm=True) as writing:
+            base = parents[max(request.mainline, 1) - 1] if len(parents) >= max(request.mainline, 1) else None
+            await writing.reaches_between((base, target))
+            await writing.loses(work=False)
+            edit = ["--no-edit"] if what == "revert" else []
+            done = await self._git.run(command, *edit, *mainline, target, check=False)
+            delta = await writing.finished()
+            stopped_or_raise(done, delta, command)
+            return _result(delta)
+
+    async def _go_on(
+        self, call: Call, what: Literal["cherrypick", "revert"], action: Literal["continue", "skip", "abort"]
+    ) -> PickResult:
+        command = _COMMANDS[what]
+        async with self._writer.writing(call, f"{what}_{action}") as writing:
+            if writing.before.state != what:
+                raise GitBusy(f"no {what} is under way to {action}", hint="see git_status for the state")
+            if action != "continue":
+                await writing.reaches(writing.before.changed)
+                await writing.loses()
+            done = await self._git.run(command, f"--{action}", check=False)
+            delta = await writing.finished(undoable=False)
+            if done.code != 0 and delta.head == delta.head_before:
+                stopped_or_raise(done, delta, command)
+            return _result(delta)
+
+    def _lost(self, action: str) -> list[str]:
+        return resolved_work(self._losses) if action in ("skip", "abort") else []
+
+
+def _result(delta: GitDelta) -> PickResult:
+    success = not delta.conflicts and delta.repo_state == "none"
+    moved = success and delta.head != delta.head_before
+    return PickResult(delta=delta, success=success, commit=delta.head if moved else None, conflicts=delta.conflicts)

@@ -1,0 +1,44 @@
+"""Every operation that reads git, over one root."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.cursor import Cursors
+from codeplane.repo.git.blame import BlameOperations
+from codeplane.repo.git.diff import DiffOperations
+from codeplane.repo.git.history import HistoryOperations
+from codeplane.repo.git.merging import MergeReadOperations
+from codeplane.repo.git.reading import Reading
+from codeplane.repo.git.refs import RefOperations
+from codeplane.repo.git.remote_list import RemoteReadOperations
+from codeplane.repo.git.show import ShowOperations
+from codeplane.repo.git.stashes import StashReadOperations
+from codeplane.repo.git.status import StatusOperations
+from codeplane.repo.git.submodule_list import SubmoduleReadOperations
+from codeplane.repo.git.worktree_list import WorktreeReadOperations
+
+
+def reading_operations(
+    *,
+    root: Path,
+    environment: Callable[[], Mapping[str, str]],
+    timeout_sec: float,
+    cursors: Cursors,
+    clock: Clock,
+) -> tuple[object, ...]:
+    """The operations; `environment` is what git may know of this process."""
+    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec)
+    return (
+        StatusOperations(reading=reading, cursors=cursors),
+        DiffOperations(reading=reading, cursors=cursors),
+        HistoryOperations(reading=reading, cursors=cursors, clock=clock),
+        ShowOperations(reading=reading, cursors=cursors),
+        BlameOperations(reading=reading, cursors=cursors),
+        RefOperations(reading=reading, cursors=cursors),
+        RemoteReadOperations(reading=reading),
+        StashReadOperations(reading=reading),
+        MergeReadOperations(reading=reading),
+        SubmoduleReadOperations(reading=reading),
+        WorktreeReadOperations(reading=reading),
+    )

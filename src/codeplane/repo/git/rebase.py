@@ -1,0 +1,265 @@
+"""`git.rebase_plan`, `git.rebase_execute`, `git.rebase_continue`, `git.rebase_abort` and `git.rebase_skip`."""
+
+import asyncio
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
+from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
+from codeplane.repo.git.refusal import refusal
+from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
+from codeplane.repo.git.writing import Writer
+from codeplane.repo.truth.paths import shown
+
+_MAX_STEPS = 5000
+
+
+class RebasePlanRequest(InWorkspace):
+    """What the branch is to be put upon."""
+
+    upstream: str = Field(min_length=1, max_length=MAX_REF)
+    onto: str = Field("", max_length=MAX_REF, description="another base than upstream")
+
+
+class RebaseExecuteRequest(InWorkspace):
+    """The plan."""
+
+    plan: PlanGiven
+
+
+class RebaseStateRequest(InWorkspace):
+    """No arguments."""
+
+
+class RebaseStep(Result):
+    """One commit that would be done again."""
+
+    action: Literal["pick"] = "pick"
+    commit_sha: str
+    message: str
+
+
+class RebasePlan(Result):
+    """The commits that would be done again, oldest first."""
+
+    upstream: str
+    onto: str
+    steps: tuple[RebaseStep, ...]
+
+    def text(self) -> str:
+        first = f"upstream {self.upstream} onto {self.onto}"
+        return "\n".join([first, *(f"{one.action} {one.commit_sha[:12]} {one.message}" for one in self.steps)])
+
+
+class RebaseResult(Changed):
+    """How far the rebase came."""
+
+    success: bool
+    completed_steps: int
+    total_steps: int
+    state: Literal["done", "conflict", "edit_pause", "aborted"]
+    conflict_paths: tuple[str, ...] = ()
+    current_commit: str | None = None
+    new_head: str | None = None
+    said: str = ""
+
+    def text(self) -> str:
+        first = f"{self.state}, {self.completed_steps} of {self.total_steps} steps"
+        if self.state in ("conflict", "edit_pause"):
+            first += f" at {(self.current_commit or '?')[:9]}: git_stage what you change, then git_rebase_continue"
+        return "\n".join(part for part in (first, self.said, self.delta.text()) if part)
+
+
+class Rebase:
+    """Does commits again on another base."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.rebase_plan", risk=Risk.READ)
+    async def plan(self, call: Call, request: RebasePlanRequest) -> RebasePlan:
+        """The commits that a rebase onto upstream would do again; change actions or order, then git_rebase_execute."""
+        upstream = await commit_of(self._git, request.upstream)
+        onto = await commit_of(self._git, request.onto) if request.onto else upstream
+        commits = await self._commits(upstream)
+        return RebasePlan(
+            upstream=upstream,
+            onto=onto,
+            steps=tuple(RebaseStep(commit_sha=oid, message=shown(subject)) for oid, subject in commits),
+        )
+
+    @operation("git.rebase_execute", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def execute(self, call: Call, request: RebaseExecuteRequest) -> RebaseResult:
+        """Do the steps of a plan (pick, reword, edit, squash, fixup, drop), each commit of the plan once; stops at
+        conflicts and edits, and undo takes it back."""
+        plan = request.plan
+        upstream = await commit_of(self._git, plan.upstream)
+        onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
+        async with self._writer.writing(call, "rebase", calm=True) as writing:
+            head = await commit_of(self._git, "HEAD")
+            planned = [oid for oid, _ in await self._commits(upstream)]
+            steps = [(one.action, await commit_of(self._git, one.commit_sha), one.message) for one in plan.steps]
+            _refuse_other(planned, [oid for _, oid, _ in steps])
+            todo = Todo(steps)
+            base = (await self._git.run("merge-base", head, onto, check=False)).line
+            await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
+            await writing.loses(commits=[head], work=False)
+            folder = self._git.folder
+            with todo.laid_out(folder) as env:
+                options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop")
+                done = await self._git.run(
+                    *(*comment_option(folder, todo), "rebase", *options, f"--onto={onto}", upstream),
+                    env=env,
+                    check=False,
+                )
+            delta = await writing.finished()
+            if done.code != 0 and delta.repo_state != "rebase":
+                raise refusal("rebase", done.err or done.line)
+            return await self._result(delta, total=len(steps), said=done.err if done.code else "")
+
+    @operation("git.rebase_continue", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def go_on(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Go on with a rebase after conflicts were resolved and staged, or a commit was edited."""
+        return await self._step(call, "continue")
+
+    @operation("git.rebase_skip", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def skip(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Leave out the commit that the rebase stopped at, and go on."""
+        return await self._step(call, "skip")
+
+    @operation("git.rebase_abort", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def abort(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Give a rebase up: everything is as before it."""
+        return await self._step(call, "abort")
+
+    @assesses("git.rebase_execute")
+    def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
+        """Commits that others may have, and those that are dropped, make it destructive."""
+        return judged(self._lost(request))
+
+    @previews("git.rebase_execute")
+    async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
+        """What was pushed, and what is dropped."""
+        return previewed(f"Rebase {len(request.plan.steps)} commits", self._lost(request))
+
+    @assesses("git.rebase_abort")
+    def assess_abort(self, request: RebaseStateRequest) -> Assessment:
+        """Giving up loses what was resolved by hand."""
+        return judged(self._lost_by_leaving())
+
+    @previews("git.rebase_abort")
+    async def preview_abort(self, request: RebaseStateRequest) -> Preview:
+        """What was resolved by hand."""
+        return previewed("Give the rebase up", self._lost_by_leaving())
+
+    @assesses("git.rebase_skip")
+    def assess_skip(self, request: RebaseStateRequest) -> Assessment:
+        """The commit itself is left out, and with it what was resolved by hand."""
+        return judged(self._lost_by_leaving())
+
+    @previews("git.rebase_skip")
+    async def preview_skip(self, request: RebaseStateRequest) -> Preview:
+        """What was resolved by hand."""
+        return previewed("Leave the commit out", self._lost_by_leaving())
+
+    async def _commits(self, upstream: str) -> list[tuple[str, str]]:
+        options = ("--reverse", "--topo-order", "--no-merges", "--cherry-pick", "--right-only", "-z")
+        limit = f"--max-count={_MAX_STEPS + 1}"
+        done = await self._git.run("log", *options, limit, "--format=%H %s", f"{upstream}...HEAD", "--")
+        found = [(oid, subject) for oid, _, subject in (one.partition(" ") for one in done.fields)]
+        if len(found) > _MAX_STEPS:
+            raise InvalidArgument(f"more than {_MAX_STEPS} commits", hint="name an upstream that is nearer")
+        return found
+
+    async def _step(self, call: Call, verb: str) -> RebaseResult:
+        async with self._writer.writing(call, f"rebase_{verb}") as writing:
+            if writing.before.state != "rebase":
+                raise GitBusy("no rebase is under way", hint="see git_status for the state")
+            if verb != "continue":
+                await writing.reaches(writing.before.changed)
+                await writing.loses(commits=[writing.before.head] if writing.before.head else [])
+            folder = self._git.folder
+            before = await asyncio.to_thread(_progress, folder)
+            done = await self._git.run(
+                *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
+            )
+            delta = await writing.finished(undoable=False)
+            if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
+                raise refusal("rebase", done.err or done.line)
+            return await self._result(
+                delta, total=before[1], said=done.err if done.code else "", aborted=verb == "abort", at=before[0]
+            )
+
+    async def _result(
+        self, delta: GitDelta, *, total: int, said: str, aborted: bool = False, at: int = 0
+    ) -> RebaseResult:
+        folder = self._git.folder
+        if delta.repo_state != "rebase":
+            return RebaseResult(
+                delta=delta,
+                success=not aborted,
+                completed_steps=max(at - 1, 0) if aborted else total,
+                total_steps=total,
+                state="aborted" if aborted else "done",
+                new_head=delta.head,
+            )
+        step, steps = await asyncio.to_thread(_progress, folder)
+        current = await self._git.run("rev-parse", "--verify", "--quiet", "REBASE_HEAD", check=False)
+        stopped = current.line or await asyncio.to_thread(_text, folder / FOLDER / "stopped-sha")
+        pause = not delta.conflicts
+        return RebaseResult(
+            delta=delta,
+            success=False,
+            completed_steps=step if pause and (folder / FOLDER / "amend").exists() else max(step - 1, 0),
+            total_steps=steps or total,
+            state="edit_pause" if pause else "conflict",
+            conflict_paths=tuple(one.path for one in delta.conflicts),
+            current_commit=stopped or None,
+            said="" if delta.conflicts else str(refusal("rebase", said).message)[:500] if said else "",
+        )
+
+    def _lost(self, request: RebaseExecuteRequest) -> list[str]:
+        upstream = commit_now(self._git, request.plan.upstream)
+        pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
+        lost = [f"{pushed} commits were pushed: others may have them"] if pushed else []
+        dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
+        return lost + lost_commits(dropped, "that are dropped")
+
+    def _lost_by_leaving(self) -> list[str]:
+        return resolved_work(self._losses)
+
+
+def _refuse_other(planned: list[str], given: list[str]) -> None:
+    if twice := [oid for oid in given if given.count(oid) > 1]:
+        raise InvalidArgument(f"{twice[0][:9]} is in the plan twice")
+    if missing := [oid for oid in planned if oid not in given]:
+        raise InvalidArgument(
+            f"{len(missing)} commits are not in the plan: {', '.join(oid[:9] for oid in missing[:10])}",
+            hint="to leave a commit out, give it the action drop; git_rebase_plan makes a new plan",
+        )
+    if other := [oid for oid in given if oid not in planned]:
+        raise InvalidArgument(
+            f"{other[0][:9]} is not among the commits to rebase", hint="git_rebase_plan makes a new plan"
+        )
+
+
+def _progress(folder: Path) -> tuple[int, int]:
+    numbers = [_text(folder / FOLDER / name) for name in ("msgnum", "end")]
+    return tuple(int(text) if text.isdigit() else 0 for text in numbers)  # type: ignore[return-value]  # there are two
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,64 @@
+"""What would be lost otherwise, kept below `refs/codeplane/recovery/` for some days."""
+
+from collections.abc import Iterable, Mapping
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.repo.git.command import Git
+from codeplane.repo.git.contents import Contents, Entry
+
+PREFIX = "refs/codeplane/recovery/"
+_DAY_NS = 24 * 3600 * SECOND_NS
+_WHO = ("CodePlane", "codeplane@localhost")
+
+
+class Recovery:
+    """Keeps commits, and files as they lay in the work tree, under the id of the mutation that takes them away."""
+
+    def __init__(self, git: Git, clock: Clock) -> None:
+        self._git = git
+        self._clock = clock
+        self._contents = Contents(git)
+
+    async def keep(
+        self,
+        mutation_id: str,
+        *,
+        name: str,
+        what: str,
+        files: Mapping[str, Entry] | str,
+        commits: Iterable[str],
+        tags: Iterable[str] = (),
+    ) -> str:
+        """Keep files, or a tree of them, as one commit whose parents are the commits to keep; gives its ref."""
+        parents = [word for commit in dict.fromkeys(commits) for word in ("-p", commit)]
+        tree = files if isinstance(files, str) else await self._contents.tree(files)
+        when = f"@{self._clock.now_ns() // SECOND_NS} +0000"
+        env = {f"GIT_{role}_{part}": text for role in ("AUTHOR", "COMMITTER") for part, text in _identity(when)}
+        message = f"Kept before {what}\n\nFiles as they lay in the work tree; parents are what it had reached.\n"
+        # Signing is for what people publish; a key that is locked must not stand in the way here.
+        made = await self._git.run(
+            *("-c", "commit.gpgsign=false", "commit-tree", tree, *parents), input=message.encode(), env=env
+        )
+        ref = f"{PREFIX}{mutation_id}/{name}"
+        lines = [f"update {ref} {made.line}"]
+        lines += [f"update {ref}-tag-{number} {oid}" for number, oid in enumerate(dict.fromkeys(tags), start=1)]
+        await self._git.run("update-ref", "--stdin", input="".join(f"{line}\n" for line in lines).encode())
+        return ref
+
+    async def prune(self, recoveries: Mapping[str, str]) -> None:
+        """Forget what is older than its days; `recoveries` are the refs that there are now."""
+        if not recoveries:
+            return
+        done = await self._git.run("for-each-ref", "--format=%(committerdate:unix) %(refname)", PREFIX)
+        since = (self._clock.now_ns() - int(self._git.config.recovery_days * _DAY_NS)) // SECOND_NS
+        dated = [(int(at), name) for at, _, name in (line.partition(" ") for line in done.line.splitlines()) if at]
+        # Tags that are kept carry their own dates: they go with the commit beside them.
+        old = {name for at, name in dated if at < since and "-tag-" not in name}
+        gone = [name for name in recoveries if name in old or name.partition("-tag-")[0] in old]
+        if gone:
+            lines = "".join(f"delete {name}\n" for name in gone)
+            await self._git.run("update-ref", "--stdin", input=lines.encode(), check=False)
+
+
+def _identity(when: str) -> tuple[tuple[str, str], ...]:
+    return (("NAME", _WHO[0]), ("EMAIL", _WHO[1]), ("DATE", when))

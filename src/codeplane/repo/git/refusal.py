@@ -1,0 +1,100 @@
+"""What git's refusals mean: its words as errors of ours, without what is secret in them."""
+
+import re
+
+from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
+
+_MAX_WORDS = 1500
+_ADDRESS = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^/\s'\"]*)@")
+_QUERY = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"?]*)\?[^\s'\"]*")
+_AUTH = "nobody is asked for passwords here: load the key with ssh-add, or try: git credential fill"
+
+# The first that fits decides.
+_MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), kind, hint)
+    for pattern, kind, hint in (
+        (r"no space left on device|disk quota exceeded", StorageFull, None),
+        (
+            r"\.lock'?: file exists|another git process seems to be running|cannot lock ref .* but expected",
+            GitBusy,
+            "another git is at work; if none is running, remove the lock file that git names",
+        ),
+        (r"not a git repository|must be run in a work tree|dubious ownership", NotGit, None),
+        (
+            r"authentication failed|permission denied \(|@\S+: permission denied|could not read (username|password)"
+            r"|terminal prompts disabled|host key verification failed|returned error: 40[13]|invalid credentials",
+            RemoteFailed,
+            _AUTH,
+        ),
+        (
+            r"could not resolve host|unable to access '\w+://|could not read from remote repository|unable to connect"
+            r"|connection (refused|timed out|reset)|does not appear to be a git repository|the remote end hung up"
+            r"|early eof|repository '?[^']*'? (not found|does not exist)|network is unreachable",
+            RemoteFailed,
+            "check the address with git_remotes, then try: git ls-remote REMOTE",
+        ),
+        (
+            r"couldn't find remote ref|no such remote|not a valid remote",
+            RefNotFound,
+            "see git_remotes and git_branches",
+        ),
+        (
+            r"you have not concluded your|_HEAD exists|unmerged (files|paths|index)|you need to resolve your current"
+            r"|rebase-(merge|apply) directory|(merge|rebase|cherry-pick|revert|bisect)\S* (is )?(already )?in progress"
+            r"|in the middle of|needs merge|is unmerged|during a (merge|cherry-pick|rebase)"
+            r"|while (merging|rebasing|reverting|cherry-picking|bisecting)",
+            GitBusy,
+            None,
+        ),
+        (
+            r"please tell me who you are|empty ident|unable to auto-detect email|no email was given",
+            GitRefused,
+            "run: git config user.name NAME && git config user.email ADDRESS",
+        ),
+        (
+            r"non-fast-forward|fetch first|stale info|\[rejected\]",
+            GitRefused,
+            "git_pull first; force replaces what is there only when it is as last fetched",
+        ),
+        (
+            r"would be overwritten by|please commit your changes or stash|you have unstaged changes|uncommitted changes"
+            r"|your local changes",
+            GitRefused,
+            "git_stash_push or git_commit first",
+        ),
+        (
+            r"unknown revision|bad revision|not a valid (ref|object)|invalid reference|unknown switch|not a commit",
+            RefNotFound,
+            None,
+        ),
+    )
+)
+
+
+# Others talk to nobody: when they speak of such things, it is a hook that does.
+_OUTWARD = ("fetch", "push", "pull", "submodule")
+
+
+def refusal(command: str, said: str) -> CodePlaneError:
+    """The error that git's words stand for."""
+    words = redacted(said).strip()
+    if len(words) > _MAX_WORDS:
+        # Hooks say what is wrong first, git says at the end what it made of it.
+        words = f"{words[: _MAX_WORDS // 2]}\n[…]\n{words[-_MAX_WORDS // 2 :]}"
+    for pattern, kind, hint in _MEANINGS:
+        if pattern.search(words) and (kind is not RemoteFailed or command in _OUTWARD):
+            return kind(f"git {command}: {words}", hint=hint)
+    return GitRefused(f"git {command}: {words or 'it failed without a word'}")
+
+
+def redacted(text: str) -> str:
+    """Text without the passwords and tokens that addresses can hold."""
+    return _QUERY.sub(r"\1?***", _ADDRESS.sub(_user, text))
+
+
+def _user(found: re.Match[str]) -> str:
+    scheme, user = found[1], found[2]
+    # The user of ssh is part of the address; elsewhere it can be a token.
+    if scheme.lower() in ("ssh", "git+ssh") and ":" not in user:
+        return found[0]
+    return f"{scheme}://***@"

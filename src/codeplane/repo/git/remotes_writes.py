@@ -1,0 +1,223 @@
+"""`git.fetch`, `git.push` and `git.pull`."""
+
+import asyncio
+import os
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.command import Done
+from codeplane.repo.git.losses import Losses, lost_commits, previewed
+from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
+from codeplane.repo.git.refusal import redacted, refusal
+from codeplane.repo.git.remote_names import RemoteName, remote_now, talking
+from codeplane.repo.git.revision import MAX_REF, checked, not_found
+from codeplane.repo.git.writing import Writer
+from codeplane.repo.truth.paths import shown
+
+_HEADS = "refs/heads/"
+_REMOTE = Field("", max_length=250, description="its name; the branch's own, or origin, without it")
+_MAX_SAID = 1000
+
+
+class FetchRequest(InWorkspace):
+    """From where."""
+
+    remote: str = _REMOTE
+    prune: bool = Field(False, description="forget branches that the remote has no longer")
+    tags: bool = False
+
+
+class PullRequest(InWorkspace):
+    """From where, and what becomes of commits on both sides."""
+
+    remote: str = _REMOTE
+    ref: str = Field("", max_length=MAX_REF, description="the remote's branch; else the upstream")
+    mode: Literal["ff-only", "merge", "rebase"] = "ff-only"
+
+
+class PushRequest(InWorkspace):
+    """What to push, and where."""
+
+    remote: str = _REMOTE
+    ref: str = Field("", max_length=MAX_REF, description="branch or tag; else the branch that is checked out")
+    force: bool = Field(False, description="replace what is there, if it is as last fetched")
+    set_upstream: bool = False
+    tags: bool = Field(False, description="all tags, too")
+    delete: bool = Field(False, description="remove ref on the remote")
+
+
+class PushedRef(Result):
+    """What became of one ref of the remote."""
+
+    ref: str
+    summary: str
+
+
+class PushResult(Changed):
+    """What the remote took; it cannot be undone from here."""
+
+    remote: str
+    pushed: tuple[PushedRef, ...]
+    said: str = ""
+
+    def text(self) -> str:
+        lines = [
+            f"pushed to {self.remote}, which cannot be undone",
+            *(f"{one.ref} {one.summary}" for one in self.pushed),
+        ]
+        return "\n".join([*lines, *([self.said] if self.said else [])])
+
+
+class RemoteWrites:
+    """Exchanges commits with the remotes that are configured; git's credentials are used, and nobody is asked."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.fetch", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
+    async def fetch(self, call: Call, request: FetchRequest) -> Changed:
+        """Fetch a remote's branches; nothing that is checked out changes, and it cannot be undone."""
+        remote = await asyncio.to_thread(remote_now, self._git, request.remote)
+        async with self._writer.writing(call, "fetch") as writing:
+            options = [*(["--prune"] if request.prune else []), *(["--tags"] if request.tags else [])]
+            await self._talk("fetch", "--quiet", "--no-recurse-submodules", *options, "--", remote.name)
+            return Changed(delta=await writing.finished(undoable=False))
+
+    @operation("git.pull", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
+    async def pull(self, call: Call, request: PullRequest) -> MergeResult:
+        """Fetch and bring the branch forward: ff-only, merge, or rebase; undo takes back the local part."""
+        remote = await asyncio.to_thread(remote_now, self._git, request.remote)
+        ref = [_refspec(request.ref)] if request.ref else []
+        async with self._writer.writing(call, "pull", calm=True) as writing:
+            await self._talk("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
+            target = await self._fetched()
+            head = writing.before.head
+            base = await self._git.run("merge-base", head or target, target, check=False)
+            await writing.reaches_between((base.line or None if head else None, target), (head, target))
+            rebases = request.mode == "rebase" and head is not None
+            await writing.loses(commits=[head] if rebases and head else [], work=False)
+            if rebases:
+                done = await self._git.run("rebase", "--quiet", target, check=False)
+            else:
+                ff = ["--ff-only"] if request.mode == "ff-only" else ["--no-edit"]
+                done = await self._git.run("merge", "--quiet", *ff, "FETCH_HEAD", check=False)
+            delta = await writing.finished(undoes=(_HEADS,))
+            stopped_or_raise(done, delta, request.mode)
+            return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
+
+    @operation("git.push", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
+    async def push(self, call: Call, request: PushRequest) -> PushResult:
+        """Push a branch or tag; force replaces only what is as it was last fetched. It cannot be undone."""
+        remote = await asyncio.to_thread(remote_now, self._git, request.remote, push=True)
+        what = await asyncio.to_thread(self._pushed, request)
+        options = ["--force-with-lease"] if request.force else []
+        options += ["--set-upstream"] if request.set_upstream else []
+        options += ["--tags"] if request.tags else []
+        options += ["--delete"] if request.delete else []
+        async with self._writer.writing(call, "push") as writing:
+            done = await self._talk(
+                "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, what, check=False
+            )
+            if done.code != 0:
+                raise refusal("push", "\n".join([*_rejected(done), done.err]))
+            return PushResult(
+                delta=await writing.finished(undoable=False),
+                remote=str(remote),
+                pushed=_refs(done),
+                said="\n".join(line for line in redacted(done.err).splitlines() if "remote:" in line)[:_MAX_SAID],
+            )
+
+    @assesses("git.fetch")
+    def assess_fetch(self, request: FetchRequest) -> Assessment:
+        """It reaches the remote."""
+        return _outward(remote_now(self._git, request.remote), "fetches from")
+
+    @assesses("git.pull")
+    def assess_pull(self, request: PullRequest) -> Assessment:
+        """It reaches the remote."""
+        return _outward(remote_now(self._git, request.remote), "fetches from")
+
+    @assesses("git.push")
+    def assess_push(self, request: PushRequest) -> Assessment:
+        """Replacing or removing what others have is destructive."""
+        remote = remote_now(self._git, request.remote, push=True)
+        return _outward(remote, "pushes to", lost=self._lost(request, remote))
+
+    @previews("git.push")
+    async def preview_push(self, request: PushRequest) -> Preview:
+        """What the remote loses."""
+        remote = await asyncio.to_thread(remote_now, self._git, request.remote, push=True)
+        lost = await asyncio.to_thread(self._lost, request, remote)
+        return previewed(f"Push {self._pushed(request)} to {remote}", lost)
+
+    def _lost(self, request: PushRequest, remote: RemoteName) -> list[str]:
+        what = self._pushed(request)
+        if request.delete:
+            return [f"{shown(what)} on {remote}"]
+        if not request.force:
+            return []
+        there = f"refs/remotes/{remote.name}/{what.removeprefix(_HEADS)}"
+        done = self._git.ask("log", "-z", "--max-count=1000", "--format=%h %s", f"{what}..{there}", "--", check=False)
+        commits = done.fields if done.code == 0 else []
+        return lost_commits(commits, f"on {remote} that this branch has not") or [f"what {remote} has there now"]
+
+    def _pushed(self, request: PushRequest) -> str:
+        """The one ref that is meant, in full."""
+        if not request.ref:
+            head = self._losses.head_ref
+            if head is None or request.delete:
+                raise InvalidArgument("ref is required", hint="name the branch or tag")
+            return head
+        name = _refspec(request.ref)
+        if request.delete:
+            return name
+        for full in (f"{_HEADS}{name}", f"refs/tags/{name}", name):
+            if full.startswith("refs/") and self._git.ask("rev-parse", "--verify", "--quiet", full, check=False).line:
+                return full
+        raise not_found(name, self._git.ask("for-each-ref", "--format=%(refname:lstrip=2)").line.splitlines())
+
+    async def _talk(self, *arguments: str, check: bool = True) -> Done:
+        env = await talking(self._git)
+        return await self._git.run(*arguments, env=env, timeout=self._git.config.remote_timeout_sec, check=check)
+
+    async def _fetched(self) -> str:
+        lines = await asyncio.to_thread((self._git.folder / "FETCH_HEAD").read_bytes)
+        wanted = [line for line in os.fsdecode(lines).splitlines() if "\tnot-for-merge\t" not in line]
+        if len(wanted) != 1:
+            raise GitRefused(
+                "the branch has no upstream" if not wanted else "the branch has several upstreams",
+                hint="name the remote's branch with ref, or git_push with set_upstream",
+            )
+        return wanted[0].partition("\t")[0]
+
+
+def _refspec(ref: str) -> str:
+    if any(sign in checked(ref) for sign in ":+*^~?@["):
+        raise InvalidArgument(f"{shown(ref[:100])!r} is no branch or tag", hint="one name, without : + * or ^")
+    return ref
+
+
+def _outward(remote: RemoteName, verb: str, lost: list[str] | None = None) -> Assessment:
+    return Assessment(
+        risk=Risk.DESTRUCTIVE if lost else Risk.EXFILTRATION,
+        effects=(f"it {verb} {remote}", *(lost or [])),
+        remotes=(remote.url,),
+    )
+
+
+def _refs(done: Done) -> tuple[PushedRef, ...]:
+    rows = [line.split("\t") for line in os.fsdecode(done.out).splitlines() if line.count("\t") == 2]
+    return tuple(PushedRef(ref=shown(row[1].partition(":")[2]), summary=redacted(row[2])) for row in rows)
+
+
+def _rejected(done: Done) -> list[str]:
+    rows = [line.split("\t") for line in os.fsdecode(done.out).splitlines() if line.startswith("!\t")]
+    return [f"{shown(row[1].partition(':')[2])}: {row[2]}" for row in rows if len(row) == 3]

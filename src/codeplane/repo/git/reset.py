@@ -1,0 +1,74 @@
+"""`git.reset`: the branch to another commit, and with it the index and the files."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
+from codeplane.repo.git.writing import Writer
+
+
+class ResetRequest(InWorkspace):
+    """Where to, and how much follows."""
+
+    ref: str = Field("HEAD", min_length=1, max_length=MAX_REF)
+    mode: Literal["soft", "mixed", "hard"] = Field(
+        "mixed", description="soft: only the branch; mixed: the index too; hard: the files too"
+    )
+
+
+class Reset:
+    """Moves the branch that is checked out."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def reset(self, call: Call, request: ResetRequest) -> Changed:
+        """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
+        target = await commit_of(self._git, request.ref)
+        async with self._writer.writing(call, "reset") as writing:
+            before = writing.before
+            if request.mode == "hard":
+                listed = (await self._git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", target)).fields
+                # An untracked file is overwritten where the commit has one of that name.
+                in_the_way = before.untracked & set(listed)
+                moved = await self._git.run(
+                    "diff-tree", "-r", "-z", "--name-only", "--no-renames", before.head or target, target, "--"
+                )
+                await writing.reaches({*before.changed, *in_the_way, *moved.fields})
+            left = [before.head] if before.head and before.head != target else []
+            await writing.loses(commits=left, work=request.mode == "hard")
+            await self._git.run("reset", "--quiet", f"--{request.mode}", target, "--")
+            return Changed(delta=await writing.finished())
+
+    @assesses("git.reset")
+    def assess_reset(self, request: ResetRequest) -> Assessment:
+        """What is lost makes it destructive: commits that nothing else reaches, changes that hard overwrites."""
+        return judged(self._lost(request))
+
+    @previews("git.reset")
+    async def preview_reset(self, request: ResetRequest) -> Preview:
+        """The commits and changes that go."""
+        return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request))
+
+    def _lost(self, request: ResetRequest) -> list[str]:
+        target, head = commit_now(self._git, request.ref), self._losses.head
+        lost = []
+        if head is not None:
+            lost += lost_commits(
+                self._losses.commits(head, gone=self._losses.head_ref, kept=[target]), "that nothing else reaches"
+            )
+            if request.mode == "hard":
+                lost += lost_files(self._losses.edited(against=head), "changes")
+        if request.mode == "hard":
+            names = self._git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", target).fields
+            lost += lost_files(sorted(set(self._losses.untracked()) & set(names)), "untracked work")
+        return lost

@@ -1,0 +1,170 @@
+"""Taking git mutations back, and doing them again, while things are as they left them."""
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import CannotUndo
+from codeplane.repo.edit.delta import Delta
+from codeplane.repo.git.answered import MAX_FILES
+from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.git.recovery import PREFIX
+from codeplane.repo.git.reversible import Reversible, Side, entries_at
+from codeplane.repo.git.writing import Writer, file_delta
+from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.kept import Kept
+
+_QUIT = {"merge": "merge", "cherrypick": "cherry-pick", "revert": "revert", "rebase": "rebase"}
+_NAMED = 5
+
+
+class GitReversal:
+    """Moves head, refs, index and files to the other side of a mutation; what it did not touch stays."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+
+    async def undo(self, call: Call, kept: Kept) -> Delta:
+        """Put everything back as it was before."""
+        found = _reversible(kept)
+        return await self._cross(call, kept, found, found.after, found.before, "undo")
+
+    async def redo(self, call: Call, kept: Kept) -> Delta:
+        """Do it again after an undo."""
+        found = _reversible(kept)
+        if found.after.state != found.before.state:
+            raise CannotUndo(
+                f"{kept.what} stopped in the middle of a {found.after.state}, which cannot be had again",
+                hint=f"call git_{kept.what} anew",
+            )
+        return await self._cross(call, kept, found, found.before, found.after, "redo")
+
+    async def _cross(self, call: Call, kept: Kept, found: Reversible, start: Side, goal: Side, verb: str) -> Delta:
+        writer = self._writer
+        for path in goal.files:
+            call.may_write(path)
+        async with writer.locks.everything():
+            now = await pictured(self._git)
+            files = await writer.contents.taken(start.files, write=False)
+            begun = f"{PREFIX}{kept.mutation_id}/{verb}-begun"
+            # What a crash, or a lock in the way, left half done is on either side: nothing of it is anybody's work.
+            either = (start, goal) if begun in now.recoveries else (start,)
+            if moved := _moved(now, either, found, files):
+                raise CannotUndo(f"{verb} of {kept.what}: {'; '.join(moved)}; nothing was changed")
+            old = await writer.contents.tree(start.files)
+            new = await writer.contents.tree(goal.files)
+            commits, tags = await self._objects(start)
+            await writer.recovery.keep(kept.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
+            await self._git.run("update-ref", begun, f"{PREFIX}{kept.mutation_id}/{verb}")
+            differences = await writer.contents.differences(old, new)
+            await writer.contents.put_back({path: entry for path, entry in goal.files.items() if entry != files[path]})
+            await self._quit(now, goal)
+            await self._index(found, goal)
+            await self._refs(now, goal, f"codeplane: {verb} of {kept.what}")
+            await self._stashes(now, goal)
+            await self._settings(found.branches, goal)
+            await self._git.run("update-index", "-q", "--refresh", check=False)
+            await self._git.run("update-ref", "-d", begun)
+            hashes = await writer.contents.hashes(
+                oid for one in differences[:MAX_FILES] for oid in (one.before, one.after) if oid is not None
+            )
+        return Delta(
+            mutation_id=kept.mutation_id,
+            files_changed=len(differences),
+            insertions=sum(one.insertions for one in differences),
+            deletions=sum(one.deletions for one in differences),
+            files=tuple(file_delta(one, hashes) for one in differences[:MAX_FILES]),
+        )
+
+    async def _objects(self, side: Side) -> tuple[list[str], list[str]]:
+        """Commits, and annotated tags, that only this side may reach."""
+        named = [oid for oid in (side.head, *side.refs.values()) if oid is not None]
+        named += [oid for oid, _ in side.stashes or ()]
+        if not named:
+            return [], []
+        given = "".join(f"{oid}\n" for oid in dict.fromkeys(named)).encode()
+        done = await self._git.run("cat-file", "--batch-check=%(objectname) %(objecttype)", input=given)
+        kinds = [line.split(" ") for line in done.line.splitlines()]
+        commits = [oid for oid, kind in kinds if kind == "commit"]
+        return commits, [oid for oid, kind in kinds if kind != "commit"]
+
+    async def _quit(self, now: Picture, goal: Side) -> None:
+        if now.state != goal.state:
+            await self._git.run(_QUIT[now.state], "--quit")
+
+    async def _index(self, found: Reversible, goal: Side) -> None:
+        paths = sorted(found.index_paths)
+        if not paths:
+            return
+        width = next(len(line.split(" ")[1]) for line in (*found.before.index, *found.after.index))
+        gone = [f"0 {'0' * width}\t{path}" for path in paths]
+        lines = "".join(f"{line}\0" for line in (*gone, *goal.index))
+        await self._git.run("update-index", "-z", "--index-info", input=lines.encode("utf-8", "surrogateescape"))
+        if there := [path for path in goal.intended if (self._git.root / path).is_file()]:
+            await self._git.run("rm", "--cached", "--quiet", "--force", "--", *there)
+            await self._git.run("add", "--intent-to-add", "--force", "--", *there)
+
+    async def _refs(self, now: Picture, goal: Side, why: str) -> None:
+        moving = {ref: oid for ref, oid in goal.refs.items() if now.refs.get(ref) != oid}
+        gone = [f"delete {ref} {now.refs[ref]}" for ref, oid in moving.items() if oid is None]
+        new = [f"create {ref} {oid}" for ref, oid in moving.items() if oid and ref not in now.refs]
+        new += [f"update {ref} {oid} {now.refs[ref]}" for ref, oid in moving.items() if oid and ref in now.refs]
+        # Git does not take a name away and put another below it in one go.
+        for lines in (gone, new):
+            if lines:
+                given = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+                await self._git.run("update-ref", "-m", why, "--stdin", input=given)
+        if goal.symbolic is not None:
+            if goal.symbolic != now.symbolic:
+                await self._git.run("symbolic-ref", "-m", why, "HEAD", goal.symbolic)
+        elif goal.head is not None and (now.symbolic is not None or now.head != goal.head):
+            await self._git.run("update-ref", "--no-deref", "-m", why, "HEAD", goal.head)
+
+    async def _stashes(self, now: Picture, goal: Side) -> None:
+        if goal.stashes is None or goal.stashes == now.stashes:
+            return
+        if goal.stashes == now.stashes[1:]:
+            await self._git.run("stash", "drop", "--quiet", "stash@{0}", literal=False)
+            return
+        stored = goal.stashes
+        if goal.stashes[1:] == now.stashes:
+            stored = goal.stashes[:1]
+        elif now.stashes:
+            await self._git.run("stash", "clear", literal=False)
+        for oid, said in reversed(stored):
+            await self._git.run("stash", "store", "--quiet", "--message", said, oid, literal=False)
+
+    async def _settings(self, branches: tuple[str, ...], goal: Side) -> None:
+        for branch in branches:
+            await self._git.run("config", "--local", "--remove-section", f"branch.{branch}", check=False)
+        for key, value in goal.settings:
+            await self._git.run("config", "--local", "--add", key, value)
+
+
+def _reversible(kept: Kept) -> Reversible:
+    try:
+        return Reversible.of_json(kept.details)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CannotUndo(f"{kept.mutation_id} was kept in a form that is no longer known") from error
+
+
+def _moved(now: Picture, sides: tuple[Side, ...], found: Reversible, files: dict[str, str | None]) -> list[str]:
+    """What is as none of the sides has it, in words."""
+    moved = []
+    if now.state not in {side.state for side in sides}:
+        moved.append(f"a {now.state} is under way" if now.state != "none" else f"the {sides[0].state} has ended")
+    if now.symbolic not in {side.symbolic for side in sides}:
+        moved.append(f"HEAD is on {shown(now.branch) if now.branch else 'no branch'} now")
+    elif now.head not in {side.head for side in sides}:
+        moved.append(f"HEAD moved to {(now.head or 'nothing')[:9]}")
+    for ref in sides[0].refs:
+        if now.refs.get(ref) not in {side.refs[ref] for side in sides} and ref != now.symbolic:
+            moved.append(f"{shown(ref)} moved")
+    # Stashes are put back one by one: half done, they can be any of those that are kept.
+    if len(sides) == 1 and sides[0].stashes is not None and now.stashes != sides[0].stashes:
+        moved.append("the stashes changed")
+    if entries_at(now, found.index_paths) not in {side.index for side in sides}:
+        moved.append("the index changed")
+    edited = sorted(shown(path) for path, entry in files.items() if entry not in {side.files[path] for side in sides})
+    if edited:
+        more = f" and {len(edited) - _NAMED} more" if len(edited) > _NAMED else ""
+        moved.append(f"changed since: {', '.join(edited[:_NAMED])}{more}")
+    return moved

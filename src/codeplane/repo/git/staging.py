@@ -1,0 +1,91 @@
+"""`git.stage`, `git.unstage` and `git.discard`."""
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.writing import Writer
+
+_PATHS = Field(min_length=1, max_length=5000, description="files or folders; . is everything")
+
+
+class StageRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+
+
+class UnstageRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+
+
+class DiscardRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+    untracked: bool = Field(False, description="remove files that git does not know, too")
+
+
+class Staging:
+    """Moves changes between work tree and index."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def stage(self, call: Call, request: StageRequest) -> Changed:
+        """Stage files for the next commit: new, changed and deleted ones."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "stage") as writing:
+            await self._git.run("add", "--", *paths)
+            return Changed(delta=await writing.finished(compared="index"))
+
+    @operation("git.unstage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def unstage(self, call: Call, request: UnstageRequest) -> Changed:
+        """Take files out of the next commit; the files themselves stay as they are."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "unstage") as writing:
+            await self._git.run("reset", "--quiet", "--", *paths)
+            return Changed(delta=await writing.finished(compared="index"))
+
+    @operation("git.discard", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def discard(self, call: Call, request: DiscardRequest) -> Changed:
+        """Throw away changes that are not staged; what is lost stays under a recovery ref, and undo brings it back."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "discard") as writing:
+            edited = (await self._git.run("diff", "--name-only", "-z", "--no-ext-diff", "--", *paths)).fields
+            unknown = []
+            if request.untracked:
+                listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
+                unknown = [path for path in listed.fields if not path.endswith("/")]
+            await writing.reaches([*edited, *unknown])
+            await writing.loses()
+            known = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
+            if known:
+                await self._git.run("restore", "--worktree", "--", *paths)
+            if unknown:
+                await self._git.run("clean", "--force", "--quiet", "-d", "--", *paths)
+            return Changed(delta=await writing.finished(compared="worktree"))
+
+    @assesses("git.discard")
+    def assess_discard(self, request: DiscardRequest) -> Assessment:
+        """Nothing is lost where nothing was changed."""
+        return judged(self._lost(request))
+
+    @previews("git.discard")
+    async def preview_discard(self, request: DiscardRequest) -> Preview:
+        """The files whose changes go."""
+        return previewed("Discard changes that are not staged", self._lost(request))
+
+    def _lost(self, request: DiscardRequest) -> list[str]:
+        lost = lost_files(self._losses.edited(request.paths), "changes")
+        if request.untracked:
+            lost += lost_files(self._losses.untracked(request.paths), "everything")
+        return lost

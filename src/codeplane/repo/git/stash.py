@@ -1,0 +1,148 @@
+"""`git.stash_push`, `git.stash_pop`, `git.stash_apply` and `git.stash_drop`."""
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitRefused, RefNotFound
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.commits import MAX_MESSAGE
+from codeplane.repo.git.conflict import Conflict
+from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.merges import stopped_or_raise
+from codeplane.repo.git.writing import Writer, Writing
+from codeplane.repo.truth.paths import shown
+
+_INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
+
+
+class StashPushRequest(InWorkspace):
+    """What to put aside."""
+
+    message: str = Field("", max_length=MAX_MESSAGE)
+    include_untracked: bool = False
+    paths: tuple[str, ...] = Field((), max_length=5000, description="only these")
+
+
+class StashPopRequest(InWorkspace):
+    """Which stash."""
+
+    index: int = _INDEX
+    restore_index: bool = Field(False, description="stage again what was staged")
+
+
+class StashApplyRequest(StashPopRequest):
+    """Which stash."""
+
+
+class StashDropRequest(InWorkspace):
+    """Which stash."""
+
+    index: int = _INDEX
+
+
+class StashResult(Changed):
+    """What became of the stash."""
+
+    success: bool = True
+    stash: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    def text(self) -> str:
+        first = f"stash {self.stash[:9]}" if self.stash else "done"
+        return f"{first if self.success else 'conflicts; the stash is still there'}\n{self.delta.text()}"
+
+
+class Stashing:
+    """Puts work aside, and takes it up again."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.stash_push", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def push(self, call: Call, request: StashPushRequest) -> StashResult:
+        """Put changes aside, so that the work tree is as the last commit; git_stash_pop brings them back."""
+        paths = self._writer.paths(call, request.paths)
+        options = ["--include-untracked"] if request.include_untracked else []
+        options += [f"--message={request.message}"] if request.message else []
+        async with self._writer.writing(call, "stash_push") as writing:
+            before = writing.before
+            reached = before.changed | (before.untracked if request.include_untracked else frozenset())
+            await writing.reaches(path for path in reached if not paths or _below(path, paths))
+            done = await self._git.run(
+                *("stash", "push", "--quiet", *options, *(["--", *paths] if paths else [])), literal=bool(paths)
+            )
+            delta = await writing.finished(compared="worktree")
+            top = await self._git.run("rev-parse", "--verify", "--quiet", "refs/stash", check=False)
+            if not top.line or top.line == (before.stashes[0][0] if before.stashes else ""):
+                raise GitRefused(
+                    f"there is nothing to put aside{done.line and f': {done.line}'}", hint="see git_status"
+                )
+            return StashResult(delta=delta, stash=top.line)
+
+    @operation("git.stash_pop", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def pop(self, call: Call, request: StashPopRequest) -> StashResult:
+        """Bring stashed changes back and forget the stash; with conflicts it is not forgotten."""
+        return await self._bring(call, "pop", request)
+
+    @operation("git.stash_apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def apply(self, call: Call, request: StashApplyRequest) -> StashResult:
+        """Bring stashed changes back and keep the stash."""
+        return await self._bring(call, "apply", request)
+
+    @operation("git.stash_drop", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def drop(self, call: Call, request: StashDropRequest) -> StashResult:
+        """Forget a stash; it stays under a recovery ref, and undo brings it back."""
+        async with self._writer.writing(call, "stash_drop") as writing:
+            oid = _chosen(writing, request.index)
+            await writing.loses(commits=[oid], work=False)
+            await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
+            return StashResult(delta=await writing.finished(), stash=oid)
+
+    @assesses("git.stash_drop")
+    def assess_drop(self, request: StashDropRequest) -> Assessment:
+        """The stashed work would be lost."""
+        return judged(self._lost(request))
+
+    @previews("git.stash_drop")
+    async def preview_drop(self, request: StashDropRequest) -> Preview:
+        """What is in the stash."""
+        return previewed(f"Forget stash {request.index}", self._lost(request))
+
+    async def _bring(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
+        async with self._writer.writing(call, f"stash_{verb}", calm=True) as writing:
+            oid = _chosen(writing, request.index)
+            parents = (await self._git.run("rev-list", "--parents", "--max-count=1", oid)).line.split()[1:]
+            untracked = [(None, parent) for parent in parents[2:3]]
+            await writing.reaches_between((parents[0], oid), *untracked)
+            await writing.loses(commits=[oid] if verb == "pop" else [], work=False)
+            options = ["--index"] if request.restore_index else []
+            done = await self._git.run(
+                "stash", verb, "--quiet", *options, f"stash@{{{request.index}}}", check=False, literal=False
+            )
+            delta = await writing.finished(compared="worktree")
+            if done.code != 0:
+                stopped_or_raise(done, delta, f"stash {verb}")
+            return StashResult(delta=delta, success=done.code == 0, stash=oid, conflicts=delta.conflicts)
+
+    def _lost(self, request: StashDropRequest) -> list[str]:
+        name = f"stash@{{{request.index}}}"
+        done = self._git.ask("log", "--walk-reflogs", "--max-count=1", "--format=%gs", name, "--", check=False)
+        if done.code != 0 or not done.line:
+            return []
+        files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
+        return [f"the stash '{shown(done.line)}' with {len(files)} files: {', '.join(map(shown, files[:10]))}"]
+
+
+def _chosen(writing: Writing, index: int) -> str:
+    stashes = writing.before.stashes
+    if index >= len(stashes):
+        raise RefNotFound(f"there are {len(stashes)} stashes, and none is number {index}", hint="see git_stash_list")
+    return stashes[index][0]
+
+
+def _below(path: str, folders: list[str]) -> bool:
+    return any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)

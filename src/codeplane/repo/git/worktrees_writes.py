@@ -1,0 +1,200 @@
+"""`git.worktree_add`, `_open`, `_remove`, `_lock`, `_unlock` and `_prune`."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.branches import HEADS
+from codeplane.repo.git.contents import Contents
+from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.picture import pictured
+from codeplane.repo.git.recovery import Recovery
+from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name
+from codeplane.repo.git.writing import Writer
+from codeplane.repo.truth.paths import shown
+
+_NAME = Field(min_length=1, max_length=4096, description="its folder's name, or its path")
+
+
+class WorktreeAddRequest(InWorkspace):
+    """Where, and what is checked out there."""
+
+    path: str = Field(min_length=1, max_length=4096, description="a folder inside the repository that is not there yet")
+    ref: str = Field("HEAD", max_length=MAX_REF)
+    branch: str = Field("", max_length=250, description="make this branch for it")
+
+
+class WorktreeOpenRequest(InWorkspace):
+    """Which work tree."""
+
+    name: str = _NAME
+
+
+class WorktreeRemoveRequest(InWorkspace):
+    """Which work tree."""
+
+    name: str = _NAME
+    force: bool = Field(False, description="also when something in it was changed")
+
+
+class WorktreeLockRequest(InWorkspace):
+    """Which work tree, and why."""
+
+    name: str = _NAME
+    reason: str = Field("", max_length=500)
+
+
+class WorktreeUnlockRequest(InWorkspace):
+    """Which work tree."""
+
+    name: str = _NAME
+
+
+class WorktreePruneRequest(InWorkspace):
+    """No arguments."""
+
+
+class Opened(Result):
+    """A work tree: workspace_attach makes it searchable by its path."""
+
+    name: str
+    path: str
+    branch: str | None
+    head: str | None
+
+    def text(self) -> str:
+        return f"{self.path}  {self.branch or 'detached'} at {(self.head or 'no commit')[:9]}"
+
+
+class WorktreeChanged(Changed):
+    """A work tree that was made, removed, locked or unlocked."""
+
+    worktree: str
+
+    def text(self) -> str:
+        return f"{self.worktree}\n{self.delta.text()}"
+
+
+class WorktreeWrites:
+    """Makes and removes further work trees of the repository."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+
+    @operation("git.worktree_add", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def add(self, call: Call, request: WorktreeAddRequest) -> WorktreeChanged:
+        """Check a branch or commit out in a further folder inside the repository."""
+        (path,) = self._writer.paths(call, [request.path])
+        place = self._git.root / path
+        if path == "." or not await asyncio.to_thread(self._is_inside, place):
+            raise PathDenied(f"{shown(request.path)!r} is no folder inside the repository")
+        await commit_of(self._git, request.ref)
+        branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
+        async with self._writer.writing(call, "worktree_add") as writing:
+            await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place), request.ref)
+            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=shown(str(place)))
+
+    @operation("git.worktree_open", risk=Risk.READ)
+    async def open(self, call: Call, request: WorktreeOpenRequest) -> Opened:
+        """Where a work tree is and what is checked out in it."""
+        path = self._found(request.name)
+        inner = self._git.at(path)
+        head = await inner.run("rev-parse", "--verify", "--quiet", "HEAD", check=False)
+        branch = await inner.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
+        return Opened(
+            name=shown(path.name), path=shown(str(path)), branch=shown(branch.line) or None, head=head.line or None
+        )
+
+    @operation("git.worktree_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def remove(self, call: Call, request: WorktreeRemoveRequest) -> WorktreeChanged:
+        """Remove a further work tree; force when something in it was changed, which stays under a recovery ref."""
+        path = self._found(request.name)
+        async with self._writer.writing(call, "worktree_remove") as writing:
+            if request.force and path.is_dir():
+                await self._keep(writing.mutation_id, path)
+            force = ["--force"] if request.force else []
+            await self._git.run("worktree", "remove", *force, "--", str(path))
+            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=shown(str(path)))
+
+    @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def lock(self, call: Call, request: WorktreeLockRequest) -> WorktreeChanged:
+        """Keep a work tree from being pruned or removed."""
+        reason = [f"--reason={request.reason}"] if request.reason else []
+        return await self._marked(call, "lock", request.name, *reason)
+
+    @operation("git.worktree_unlock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def unlock(self, call: Call, request: WorktreeUnlockRequest) -> WorktreeChanged:
+        """Let a work tree be pruned or removed again."""
+        return await self._marked(call, "unlock", request.name)
+
+    @operation("git.worktree_prune", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def prune(self, call: Call, request: WorktreePruneRequest) -> WorktreeChanged:
+        """Forget work trees whose folders are gone."""
+        async with self._writer.writing(call, "worktree_prune") as writing:
+            done = await self._git.run("worktree", "prune", "--verbose")
+            told = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
+            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=told)
+
+    @assesses("git.worktree_remove")
+    def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
+        """With force, changes in the work tree are lost; one outside the repository is never removed lightly."""
+        return judged(self._lost(request))
+
+    @previews("git.worktree_remove")
+    async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
+        """The changes in the work tree."""
+        return previewed(f"Remove the work tree {request.name}", self._lost(request))
+
+    async def _marked(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
+        path = self._found(name)
+        async with self._writer.writing(call, f"worktree_{verb}") as writing:
+            await self._git.run("worktree", verb, *options, "--", str(path))
+            return WorktreeChanged(
+                delta=await writing.finished(undoable=False), worktree=f"{verb}ed {shown(str(path))}"
+            )
+
+    def _is_inside(self, place: Path) -> bool:
+        """Whether no link on the way leads elsewhere."""
+        return self._git.root in Path(os.path.realpath(place)).parents
+
+    async def _keep(self, mutation_id: str, path: Path) -> None:
+        git = self._git.at(path)
+        inner = await pictured(git)
+        files = await Contents(git).taken(one for one in inner.dirty if not one.endswith("/"))
+        commits = [inner.head] if inner.head else []
+        if any(files.values()) or inner.symbolic is None:
+            # Refs are shared by all work trees: what is kept there is kept here.
+            await Recovery(git, self._writer.clock).keep(
+                mutation_id, name="work", what="worktree removal", files=files, commits=commits
+            )
+
+    def _found(self, name: str) -> Path:
+        """The further work tree that a name means; the one that is served, and the main one, are none."""
+        done = self._git.ask("worktree", "list", "--porcelain", "-z")
+        fields = [os.fsdecode(one) for one in done.out.split(b"\0")]
+        paths = [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
+        given = Path(os.path.normpath(self._git.root / name))
+        found = [path for path in paths if path == given] or [path for path in paths if path.name == name]
+        if len(found) > 1:
+            raise InvalidArgument(f"{len(found)} work trees are called {shown(name)}", hint="name one by its path")
+        if not found:
+            raise NotFound(f"there is no work tree {shown(name)!r}", hint="see git_worktrees")
+        if found[0] == self._git.root or found[0] == paths[0]:
+            raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
+        return found[0]
+
+    def _lost(self, request: WorktreeRemoveRequest) -> list[str]:
+        path = self._found(request.name)
+        lost = [] if self._git.root in path.parents else [f"a folder outside the repository: {shown(str(path))}"]
+        if request.force and path.is_dir():
+            losses = Losses(self._git.at(path))
+            lost += lost_files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
+        return lost

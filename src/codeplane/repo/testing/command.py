@@ -1,0 +1,101 @@
+"""The words that run targets."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.repo.testing.runner import Runner
+from codeplane.repo.testing.target import Target, Wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which tests of the targets: by name, by tag, until the first failure."""
+
+    pattern: str = ""
+    tags: tuple[str, ...] = ()
+    fail_fast: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.pattern and not self.tags and not self.fail_fast
+
+    def unknown_to(self, runner: Runner) -> list[str]:
+        """What a runner cannot be told."""
+        missing = ["pattern"] if self.pattern and not runner.pattern else []
+        return missing + (["tags"] if self.tags and not runner.tags else [])
+
+
+def words(
+    runner: Runner, program: Sequence[str], wanted: Sequence[Wanted], report: Path, filters: Filters, *, offline: bool
+) -> list[str]:
+    """The command of one process for targets of one runner and root."""
+    options = _filled(runner.report_args, {"report": str(report)})
+    options += _filters(runner, wanted, filters)
+    options += runner.offline if offline else ()
+    targets = [word for one in wanted for word in _target(runner, one)]
+    joined = ",".join(word for one in wanted for word in one.target.words)
+    command: list[str] = []
+    for word in runner.command:
+        if word == "{program}":
+            command += program
+        elif word == "{targets}":
+            command += targets
+        elif word == "{options}":
+            command += options
+        elif word == "{script}":
+            command.append(runner.script_text())
+        else:
+            command.append(word.replace("{report}", str(report)).replace("{joined}", joined))
+    return command if "{options}" in runner.command else [*command, *options]
+
+
+def custom_words(target: Target, program: Sequence[str], report: Path) -> list[str]:
+    """The command of a custom runner; a known runner's report is asked for beside."""
+    assert target.custom is not None
+    values = {"path": target.path, "report": str(report)}
+    command = [*program, *_filled(target.custom.cmd[1:], values)]
+    if target.runner is not None and not any("{report}" in word for word in target.custom.cmd):
+        command += _filled(target.runner.report_args, values)
+    return command
+
+
+def _target(runner: Runner, wanted: Wanted) -> tuple[str, ...]:
+    if not wanted.names or not runner.node_ids:
+        return wanted.target.words
+    return tuple(f"{word}::{name}" for word in wanted.target.words for name in wanted.names)
+
+
+def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list[str]:
+    found: list[str] = []
+    pattern = filters.pattern
+    names = {name for one in wanted for name in one.names}
+    if names and not runner.node_ids and not pattern and all(one.names for one in wanted):
+        pattern = _pattern(runner, sorted(names))
+    if pattern:
+        found += _filled(runner.pattern, {"pattern": pattern})
+    if filters.tags:
+        found += _filled(runner.tags, {"tags": runner.tags_join.join(filters.tags)})
+    if filters.fail_fast:
+        found += runner.fail_fast
+    return found
+
+
+def _pattern(runner: Runner, names: list[str]) -> str:
+    """Names as a pattern; several only where it can be said, and nothing (everything) elsewhere."""
+    last = [re.split(r" > |::", name)[-1] for name in names]
+    if runner.regex:
+        escaped = "|".join(map(re.escape, last))
+        return f"^(?:{escaped})$" if runner.name == "go" else escaped
+    return last[0] if len(last) == 1 else ""
+
+
+def _filled(template: Sequence[str], values: dict[str, str]) -> list[str]:
+    filled = []
+    for word in template:
+        for name, value in values.items():
+            word = word.replace(f"{{{name}}}", value)
+        filled.append(word)
+    return filled

@@ -1,0 +1,238 @@
+"""Which targets there are: by settings, then by what lies around a test file, then by its language."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from codeplane.kernel.config import CustomRunner, TestsConfig
+from codeplane.kernel.errors import ConfigInvalid
+from codeplane.repo.facts.language import languages
+from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.testing.runner import Marker, Runner, glob_regex, runners
+from codeplane.repo.testing.target import Target
+from codeplane.repo.truth.paths import shown
+
+_NEVER = re.compile(r"(?:^|/)(?:node_modules|site-packages|\.venv|venv)/")
+_PYTHON_FILES = re.compile(r"(?m)^\s*python_files\s*=\s*(.+(?:\n[ \t]+.+)*)")
+_NAMES = re.compile(r"[\w*?.\[\]-]+\.py")
+_JAVA_ROOT = re.compile(r"(?:^|.*/)src/test/(?:java|kotlin|groovy|scala)/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discovery:
+    """Looks at one snapshot; `available` says whether a runner can be found for a root."""
+
+    snapshot: Snapshot
+    config: TestsConfig
+    available: Callable[[Runner, str], bool]
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that can be run, in the order of paths."""
+        found: dict[tuple[str, str], Target] = {}
+        for known in self.snapshot.texts:
+            target = self._target(known)
+            if target is None:
+                continue
+            key = (target.runner_name, target.target_id)
+            before = found.get(key)
+            found[key] = target if before is None else _joined(before, target)
+        return tuple(sorted(found.values(), key=lambda one: (one.path, one.runner_name)))
+
+    def _target(self, known: Known) -> Target | None:
+        path = known.path
+        if _NEVER.search(path) or any(one.fullmatch(path) for one in self._excluded):
+            return None
+        for custom, pattern in self._custom:
+            if pattern.fullmatch(path):
+                return self._custom_target(known, custom)
+        language = languages().of(path)
+        name = language.name if language is not None else ""
+        choice = self._choice(known, name, (language.family if language is not None else None) or name)
+        if choice is None:
+            return None
+        runner, root = choice
+        return _known_target(runner, root, known, name, self._text(known))
+
+    def _choice(self, known: Known, language: str, family: str) -> tuple[Runner, str] | None:
+        """The runner of a file and the folder it runs in; None when it is no test."""
+        can: list[tuple[Runner, str, int]] = []
+        for runner in runners().values():
+            if runner.unit != "project" and language not in runner.languages:
+                continue
+            root, priority = self._root(runner, known.path)
+            inner = known.path[len(root) :].lstrip("/") if root else known.path
+            if not (runner.is_named(inner) or self._is_said(runner, root, known.path)):
+                continue
+            if runner.needs_text and not re.search(runner.needs_text, self._text(known)):
+                continue
+            can.append((runner, root, priority))
+        if not can:
+            return None
+        chosen = self.config.runners.get(language) or self.config.runners.get(family)
+        if chosen is not None:
+            if chosen not in runners():
+                raise ConfigInvalid(
+                    f"tests.runners names {chosen!r} for {language}, which is no known runner",
+                    hint=f"known: {', '.join(runners())}; or give a command under tests.custom",
+                )
+            # What is not called as its tests are is none of its tests.
+            return next(((runner, root) for runner, root, _ in can if runner.name == chosen), None)
+        text = self._text(known)
+        for runner, root, _ in can:
+            if any(f'"{one}"' in text or f"'{one}'" in text for one in runner.imports):
+                return runner, root
+        marked = [one for one in can if one[2] > 0]
+        if marked:
+            runner, root, _ = max(marked, key=lambda one: (one[1].count("/") + bool(one[1]), one[2]))
+            return runner, root
+        return self._default(can, language)
+
+    def _default(self, can: list[tuple[Runner, str, int]], language: str) -> tuple[Runner, str] | None:
+        usual = [(runner, root) for runner, root, _ in can if language in runner.default_for]
+        others = [
+            (runner, root) for runner, root, _ in can if language not in runner.default_for and not runner.imports
+        ]
+        for runner, root in (*usual, *others):
+            if self.available(runner, root):
+                return runner, root
+        # Missing, and said so when it is to be run.
+        return usual[0] if usual else None
+
+    def _root(self, runner: Runner, path: str) -> tuple[str, int]:
+        """The nearest folder with a marker, and how sure that is; else the nearest with a manifest."""
+        manifest: str | None = None
+        for folder in _upwards(path):
+            priority = self._marked.get((runner.name, folder), 0)
+            if priority:
+                return folder, priority
+            if manifest is None and any(_join(folder, name) in self.snapshot.files for name in runner.roots):
+                manifest = folder
+        return manifest or "", 0
+
+    @cached_property
+    def _marked(self) -> Mapping[tuple[str, str], int]:
+        exact: dict[str, list[tuple[Runner, Marker]]] = {}
+        endings: list[tuple[str, Runner, Marker]] = []
+        for runner in runners().values():
+            for marker in runner.markers:
+                if marker.file.startswith("*"):
+                    endings.append((marker.file[1:], runner, marker))
+                else:
+                    exact.setdefault(marker.file, []).append((runner, marker))
+        found: dict[tuple[str, str], int] = {}
+        for known in self.snapshot.texts:
+            folder, _, name = known.path.rpartition("/")
+            near = exact.get(name, [])
+            near = near + [(runner, marker) for ending, runner, marker in endings if name.endswith(ending)]
+            for runner, marker in near:
+                if marker.contains and marker.contains not in self._text(known):
+                    continue
+                key = (runner.name, folder)
+                found[key] = max(found.get(key, 0), marker.priority)
+        return found
+
+    def _is_said(self, runner: Runner, root: str, path: str) -> bool:
+        """Whether pytest's own settings name such files as tests."""
+        if runner.name != "pytest":
+            return False
+        name = path.rpartition("/")[2]
+        return any(glob_regex(one).fullmatch(name) for one in self._python_files(root))
+
+    def _python_files(self, root: str) -> tuple[str, ...]:
+        found: list[str] = []
+        for name in ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"):
+            known = self.snapshot.files.get(_join(root, name))
+            if known is not None and known.skipped is None:
+                for match in _PYTHON_FILES.finditer(self._text(known)):
+                    found += _NAMES.findall(match[1])
+        return tuple(found)
+
+    def _custom_target(self, known: Known, custom: CustomRunner) -> Target:
+        language = languages().of(known.path)
+        runner = runners().get(custom.runner)
+        return Target(
+            target_id=shown(known.path),
+            path=known.path,
+            root="",
+            language=language.name if language is not None else "",
+            runner_name=custom.runner,
+            runner=runner,
+            words=(known.path,),
+            custom=custom,
+            test_count=_count(runner, self._text(known)),
+        )
+
+    @cached_property
+    def _custom(self) -> tuple[tuple[CustomRunner, re.Pattern[str]], ...]:
+        return tuple((one, glob_regex(one.pattern)) for one in self.config.custom)
+
+    @cached_property
+    def _excluded(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(glob_regex(one) for one in self.config.exclude)
+
+    def _text(self, known: Known) -> str:
+        return self.snapshot.text(known).decode(errors="replace")
+
+
+def _known_target(runner: Runner, root: str, known: Known, language: str, text: str) -> Target:
+    path = known.path
+    inner = path[len(root) :].lstrip("/") if root else path
+    target_id = path
+    values = {"path": inner, "stem": inner.rpartition("/")[2].partition(".")[0]}
+    words = runner.target
+    if runner.unit == "package":
+        path = path.rpartition("/")[0]
+        target_id = path or "."
+        values["path"] = inner.rpartition("/")[0] or "."
+    elif runner.unit == "class":
+        values["class"] = _JAVA_ROOT.sub("", path).rpartition(".")[0].replace("/", ".")
+        target_id = values["class"]
+    elif runner.unit == "crate":
+        if inner.startswith("tests/"):
+            values["name"] = inner.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
+        else:
+            # Unit tests are all of one program, whichever file they are in.
+            is_binary = inner == "src/main.rs" or inner.startswith("src/bin/")
+            words = ("--bins",) if is_binary else ("--lib",)
+            path = target_id = _join(root, "src/main.rs" if is_binary else "src/lib.rs")
+    return Target(
+        target_id=shown(target_id),
+        path=path,
+        root=root,
+        language=language or "csharp",
+        runner_name=runner.name,
+        runner=runner,
+        words=tuple(word.format_map(values) for word in words),
+        test_count=_count(runner, text),
+        covers=(known.path,),
+    )
+
+
+def _joined(one: Target, other: Target) -> Target:
+    return Target(
+        target_id=one.target_id,
+        path=one.path,
+        root=one.root,
+        language=one.language,
+        runner_name=one.runner_name,
+        runner=one.runner,
+        words=one.words,
+        custom=one.custom,
+        test_count=(one.test_count or 0) + (other.test_count or 0),
+        covers=(*one.covers, *other.covers),
+    )
+
+
+def _count(runner: Runner | None, text: str) -> int | None:
+    return len(re.findall(runner.counts, text)) if runner is not None and runner.counts else None
+
+
+def _upwards(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name

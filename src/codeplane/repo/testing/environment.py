@@ -1,0 +1,27 @@
+"""What tested code may know of the environment CodePlane runs in: where tools are, and no secrets."""
+
+import re
+from collections.abc import Mapping
+
+_KEPT = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|VIRTUAL_ENV|PYTHON(?:UTF8|HASHSEED|IOENCODING|PATH)"
+    r"|CONDA_PREFIX|PYENV_\w+|NVM_\w+|NODE_(?:PATH|OPTIONS|ENV)|GO(?:PATH|ROOT|FLAGS|PROXY|MODCACHE|TOOLCHAIN|OS|ARCH)"
+    r"|CARGO_(?:HOME|TARGET_DIR)|RUSTUP_(?:HOME|TOOLCHAIN)|RUSTC|RUSTFLAGS|CC|CXX|LD_LIBRARY_PATH|PKG_CONFIG_PATH"
+    r"|JAVA_HOME|M2_HOME|MAVEN_HOME|GRADLE_HOME|DOTNET_(?:ROOT|CLI_HOME)|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)"
+    r"|RBENV_\w+|ASDF_\w+|MISE_\w+|MIX_(?:HOME|ENV)|HEX_HOME|CI|DISPLAY|XDG_RUNTIME_DIR"
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|(?:^|_)(?:API_?)?KEYS?(?:$|_)|AUTH", re.I)
+_PROXIES = re.compile(r"(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)", re.I)
+
+
+def clean(environment: Mapping[str, str], *, network: bool) -> dict[str, str]:
+    """The variables that tests get: a list of known ones, and the proxies where they may use the network."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if (_KEPT.fullmatch(name) or (network and _PROXIES.fullmatch(name))) and not _SECRET.search(name)
+    }
+    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    kept.setdefault("LANG", "C.UTF-8")
+    # Bytecode is told from old by the second, and agents edit faster than that.
+    return kept | {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "RUST_BACKTRACE": "0"}

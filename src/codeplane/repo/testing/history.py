@@ -1,0 +1,89 @@
+"""What is remembered of earlier runs: how long targets took, and which tests failed; derived, and disposable."""
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_KEPT = 7
+_MAX_FAILING = 2000
+_FORMAT = 1
+
+
+@dataclass(slots=True)
+class Past:
+    """One target's past: its last durations in seconds, and its tests that failed last."""
+
+    seconds: list[float] = field(default_factory=list)
+    failing: list[str] = field(default_factory=list)
+
+
+class History:
+    """Costs and failures by target, in one file that is replaced whole."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._past: dict[str, Past] | None = None
+
+    def cost(self, target_id: str) -> float:
+        """The median of the last durations; 1 when it never ran."""
+        past = self._all().get(target_id)
+        return statistics.median(past.seconds) if past is not None and past.seconds else 1.0
+
+    def ran(self, target_id: str) -> bool:
+        """Whether it was run before."""
+        return target_id in self._all()
+
+    def failing(self, target_id: str) -> tuple[str, ...]:
+        """The tests of a target that failed when they ran last."""
+        past = self._all().get(target_id)
+        return tuple(past.failing) if past is not None else ()
+
+    def failed_targets(self) -> tuple[str, ...]:
+        """The targets with tests that failed when they ran last."""
+        return tuple(target_id for target_id, past in self._all().items() if past.failing)
+
+    def note(
+        self, target_id: str, *, seconds: float | None, ran: Iterable[str], bad: Iterable[str], whole: bool
+    ) -> None:
+        """Remember how a target went; tests that were left out are as they were."""
+        past = self._all().setdefault(target_id, Past())
+        if seconds is not None:
+            past.seconds = [*past.seconds, round(seconds, 4)][-_KEPT:]
+        left = () if whole else set(past.failing) - set(ran)
+        past.failing = sorted({*left, *bad})[:_MAX_FAILING]
+
+    def save(self, *, known: Iterable[str]) -> None:
+        """Write it down; targets that are no more are forgotten."""
+        there = set(known)
+        past = {target_id: one for target_id, one in self._all().items() if target_id in there}
+        self._past = past
+        content = {
+            "format": _FORMAT,
+            "targets": {target_id: {"seconds": one.seconds, "failing": one.failing} for target_id, one in past.items()},
+        }
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._file.with_suffix(".new")
+        temporary.write_text(json.dumps(content, ensure_ascii=True))
+        temporary.replace(self._file)
+
+    def _all(self) -> dict[str, Past]:
+        if self._past is None:
+            self._past = _read(self._file)
+        return self._past
+
+
+def _read(file: Path) -> dict[str, Past]:
+    try:
+        content = json.loads(file.read_text())
+        if content["format"] != _FORMAT:
+            return {}
+        targets: Mapping[str, Mapping[str, list[object]]] = content["targets"]
+        return {
+            target_id: Past([float(str(one)) for one in past["seconds"]], [str(one) for one in past["failing"]])
+            for target_id, past in targets.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        # It only makes runs shorter and comparisons possible.
+        return {}

@@ -1,0 +1,149 @@
+"""`test.discover`, `test.run`, `test.status`, `test.cancel` and `test.output`."""
+
+import asyncio
+from pathlib import Path
+
+from codeplane.kernel.call import Call, Failure
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import TestRunNotFound
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import canonical as canonical_json
+from codeplane.kernel.operation import Assessment, Budget, Risk, assesses, operation
+from codeplane.kernel.page import Pagination
+from codeplane.repo.testing.fingerprint import normalised
+from codeplane.repo.testing.requests import DiscoverRequest, OutputRequest, RunRequest, StatusRequest
+from codeplane.repo.testing.results import DiscoverResult, FoundTarget, OutputResult, RunResult
+from codeplane.repo.testing.suite import Suite
+from codeplane.repo.testing.target import Target
+from codeplane.repo.truth.paths import canonical
+
+_FAILING = 100
+
+
+class TestOperations:
+    """Finds and runs the repository's tests."""
+
+    __test__ = False
+
+    def __init__(self, *, root: Path, suite: Suite, cursors: Cursors) -> None:
+        self._root = root
+        self._suite = suite
+        self._cursors = cursors
+
+    @operation("test.discover", risk=Risk.READ)
+    async def discover(self, call: Call, request: DiscoverRequest) -> DiscoverResult:
+        """The tests that can be run, each with its runner and what it is likely to cost."""
+        paths = [canonical(path, root=self._root) for path in request.paths]
+        asked = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
+        scope = f"test.discover:{call.task.session_id if call.task else ''}:{asked}"
+        after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else ""
+        targets = [one for one in await self._suite.targets() if not paths or any(one.is_at(path) for path in paths)]
+        counts: dict[str, int] = {}
+        for one in targets:
+            counts[one.runner_name] = counts.get(one.runner_name, 0) + 1
+        # By name, so that files that come and go between pages are neither skipped nor repeated.
+        left = [one for one in targets if _key(one) > after]
+        page = left[: request.limit]
+        cursor = None
+        if len(left) > len(page):
+            cursor = self._cursors.issue(scope=scope, state={"after": _key(page[-1])})
+        return DiscoverResult(
+            targets=tuple(self._found(one) for one in page),
+            total=len(targets),
+            runners=counts,
+            missing_runners=self._suite.missing(tuple(targets)),
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(targets)),
+        )
+
+    @operation(
+        "test.run",
+        risk=Risk.WRITE,
+        budget=Budget.TEST_RUN,
+        capability="execute_tools",
+        toolset="core",
+        timeout_sec=0,
+    )
+    async def run(self, call: Call, request: RunRequest) -> RunResult:
+        """Run tests: all, named ones, or with impacted=true those that reach what changed. Failures come first, with
+        what is new and fixed since the last run; test_output has the rest."""
+        if missing := self._suite.unsandboxed():
+            call.warn(f"the tests ran without a sandbox: {missing}")
+
+        async def progress(done: int, total: int, message: str) -> None:
+            await call.progress(done, total, message)
+
+        if not request.wait:
+            return (await self._suite.start(request)).result()
+        result = await self._suite.run(request, listener=progress)
+        if result.failures:
+            call.failed(_failure(result))
+        return result
+
+    @assesses("test.run")
+    def assess_run(self, request: RunRequest) -> Assessment:
+        """The repository's code runs: enclosed it can write the workspace alone, and otherwise do what a shell can."""
+        missing = self._suite.unsandboxed()
+        if not missing:
+            return Assessment(risk=Risk.WRITE)
+        return Assessment(risk=Risk.HIGH, effects=(f"it runs the repository's code without a sandbox ({missing})",))
+
+    @operation("test.status", risk=Risk.READ)
+    async def status(self, call: Call, request: StatusRequest) -> RunResult:
+        """How a run goes or went; the newest without run_id."""
+        return self._suite.result(request.run_id)
+
+    @operation("test.cancel", risk=Risk.WRITE, capability="execute_tools")
+    async def cancel(self, call: Call, request: StatusRequest) -> RunResult:
+        """End a run with every process it started; what it found until then is its result."""
+        run = self._suite.find(request.run_id)
+        if run is None:
+            if request.run_id:
+                # One that is over stays as it is.
+                return self._suite.result(request.run_id)
+            raise TestRunNotFound("no run is under way")
+        await run.cancel()
+        return run.result()
+
+    @operation("test.output", risk=Risk.READ)
+    async def output(self, call: Call, request: OutputRequest) -> OutputResult:
+        """What the process of a target printed, as it printed it; the end without an offset."""
+        part = await asyncio.to_thread(
+            self._suite.printed, request.run_id, request.target, offset=request.offset, limit=request.limit
+        )
+        end = part.offset + len(part.data)
+        return OutputResult(
+            run_id=part.run_id,
+            target_id=part.target_id,
+            offset=part.offset,
+            next_offset=end if end < part.total else None,
+            total_bytes=part.total,
+            shared_with=part.shared_with,
+            output=part.data.decode(errors="replace"),
+        )
+
+    def _found(self, target: Target) -> FoundTarget:
+        return FoundTarget(
+            target_id=target.target_id,
+            path=target.path,
+            language=target.language,
+            runner=target.runner_name,
+            root=target.root,
+            estimated_cost=round(self._suite.history.cost(target.target_id), 3),
+            test_count=target.test_count,
+        )
+
+
+def _key(target: Target) -> str:
+    return f"{target.path}\0{target.runner_name}"
+
+
+def _failure(result: RunResult) -> Failure:
+    """What failed, for the task's fingerprints: the tests, and how the first of them failed."""
+    first = min(result.failures, key=lambda one: one.test)
+    trace = "\n".join(sorted({normalised(one.stack or one.message) for one in result.failures})[:_FAILING])
+    return Failure(
+        kind=first.kind,
+        trace=trace,
+        failing_tests=tuple(sorted(one.test for one in result.failures)[:_FAILING]),
+        exit_code=1,
+    )

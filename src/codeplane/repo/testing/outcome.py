@@ -1,0 +1,139 @@
+"""How a target went, from the cases of a report and the way its process ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.repo.testing.case import BAD, Case, CaseStatus
+from codeplane.repo.testing.process import Ended
+from codeplane.repo.testing.target import Target, Wanted
+
+_NO_TESTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A target's status, its cases, and where its output is."""
+
+    wanted: Wanted
+    status: CaseStatus
+    cases: tuple[Case, ...]
+    seconds: float
+    output: str = ""
+    shared: int = 1
+    note: str = ""
+    ran: bool = True
+
+    @property
+    def target_id(self) -> str:
+        """The target's."""
+        return self.wanted.target_id
+
+    @property
+    def bad(self) -> tuple[Case, ...]:
+        """The cases that failed."""
+        return tuple(one for one in self.cases if one.is_bad)
+
+
+def sorted_out(cases: Sequence[Case], wanted: Sequence[Wanted], root: Path) -> tuple[dict[str, list[Case]], list[Case]]:
+    """The cases of each target, and those that are nobody's."""
+    found: dict[str, list[Case]] = {one.target_id: [] for one in wanted}
+    nobodys: list[Case] = []
+    for case in cases:
+        owner = _owner(case, wanted, root)
+        (found[owner.target_id] if owner is not None else nobodys).append(_shortened(case, root))
+    runner = wanted[0].target.runner
+    if nobodys and runner is not None and runner.whole and not any(found.values()):
+        return {target_id: list(nobodys) for target_id in found}, []
+    return found, nobodys
+
+
+def outcome(wanted: Wanted, cases: Sequence[Case], ended: Ended, *, problem: str, tail: str) -> Outcome:
+    """How one target went whose process is over; `problem` says what is wrong with its report."""
+    kept = list(cases)
+    trouble = _trouble(wanted.target, kept, ended, problem, tail)
+    if trouble is not None:
+        kept.append(trouble)
+    statuses = {one.status for one in kept}
+    status: CaseStatus = "passed"
+    note = ""
+    if "error" in statuses:
+        status = "error"
+    elif "failed" in statuses:
+        status = "failed"
+    elif not kept and wanted.target.runner is not None:
+        status, note = "skipped", "no tests"
+    elif statuses == {"skipped"}:
+        status = "skipped"
+    seconds = sum(one.duration_ms for one in kept) / 1000
+    return Outcome(wanted=wanted, status=status, cases=tuple(kept), seconds=seconds or ended.seconds, note=note)
+
+
+def not_run(wanted: Wanted, why: str) -> Outcome:
+    """A target that was not begun, or not finished, when the run ended."""
+    return Outcome(wanted=wanted, status="skipped", cases=(), seconds=0.0, note=why, ran=False)
+
+
+def _trouble(target: Target, cases: Sequence[Case], ended: Ended, problem: str, tail: str) -> Case | None:
+    """What the report does not say: that the process was stopped, killed, or ended badly with nothing to show."""
+    name = target.target_id.rpartition("/")[2]
+    if ended.timed_out:
+        how = "said nothing for too long" if ended.silent else f"took longer than {ended.seconds:.0f} s"
+        message = f"it {how} and was ended with everything it had started"
+        return Case(name=name, status="error", kind="Timeout", message=message, stack=tail)
+    if ended.signal_name:
+        return Case(
+            name=name, status="error", kind=ended.signal_name, message=f"killed by {ended.signal_name}", stack=tail
+        )
+    if problem:
+        return Case(name=name, status="error", kind="NoReport", message=problem, stack=tail)
+    is_bad = any(one.status in BAD for one in cases)
+    if ended.code == 0 or is_bad or (not cases and ended.code == _NO_TESTS and target.runner_name == "pytest"):
+        return None
+    told = next((line for line in reversed(tail.splitlines()) if line.strip()), "")
+    message = f"exit status {ended.code}: {told.strip()}" if told else f"exit status {ended.code}"
+    return Case(
+        name=name, status="failed" if target.runner is None else "error", kind="ExitStatus", message=message, stack=tail
+    )
+
+
+def _owner(case: Case, wanted: Sequence[Wanted], root: Path) -> Wanted | None:
+    if len(wanted) == 1:
+        return wanted[0]
+    file = case.file.removeprefix("file://")
+    if file:
+        path = file.removeprefix(f"{root}/").removeprefix("./")
+        for one in wanted:
+            below = f"{one.target.root}/{path}" if one.target.root else path
+            if path == one.target.path or below == one.target.path or below in one.target.covers:
+                return one
+    best: tuple[int, Wanted] | None = None
+    for one in wanted:
+        for name in _names(one.target):
+            if case.owner == name or case.owner.startswith((f"{name}.", f"{name}$")) or case.owner.endswith(f"/{name}"):
+                best = max(best or (0, one), (len(name), one), key=lambda pair: pair[0])
+    if best is None and wanted[0].target.runner is not None and wanted[0].target.runner.unit == "package":
+        # The package of the root has no name of its own.
+        return next((one for one in wanted if not one.target.inner and "/" in case.owner), None)
+    return best[1] if best is not None else None
+
+
+def _names(target: Target) -> tuple[str, ...]:
+    unit = target.runner.unit if target.runner is not None else "file"
+    if unit == "class":
+        return (target.target_id,)
+    if unit == "package":
+        return (target.inner,) if target.inner else ()
+    return (target.inner.removesuffix(".py").replace("/", "."),) if target.path.endswith(".py") else ()
+
+
+def _shortened(case: Case, root: Path) -> Case:
+    """Paths as the repository writes them."""
+    here = f"{root}/"
+    if here not in case.message and here not in case.stack:
+        return case
+    return replace(
+        case,
+        message=case.message.replace(f"file://{here}", "").replace(here, ""),
+        stack=case.stack.replace(f"file://{here}", "").replace(here, ""),
+    )

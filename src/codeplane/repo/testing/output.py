@@ -1,0 +1,67 @@
+"""What a runner prints: its beginning and its end are kept, whatever it prints between."""
+
+import asyncio
+from collections import deque
+from io import RawIOBase
+from pathlib import Path
+
+HEAD_BYTES = 4 * 1024 * 1024
+TAIL_BYTES = 1024 * 1024
+_CHUNK = 256 * 1024
+
+
+class Output:
+    """Writes what is read into a file, up to a bound; what is too much in the middle is counted and said."""
+
+    def __init__(self, path: Path, *, head: int = HEAD_BYTES, tail: int = TAIL_BYTES) -> None:
+        self._path = path
+        self._head = head
+        self._tail_size = tail
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._written = 0
+        self.cut = 0
+        self.total = 0
+        self.last_line = ""
+
+    async def drain(self, stream: asyncio.StreamReader) -> None:
+        """Read until the end."""
+        with self._path.open("wb", buffering=0) as file:
+            try:
+                while chunk := await stream.read(_CHUNK):
+                    self._take(chunk, file)
+            finally:
+                self._finish(file)
+
+    def _take(self, chunk: bytes, file: RawIOBase) -> None:
+        self.total += len(chunk)
+        lines = chunk[-4096:].decode(errors="replace").splitlines()
+        self.last_line = next((line.strip() for line in reversed(lines) if line.strip()), self.last_line)
+        room = self._head - self._written
+        if room > 0:
+            kept = chunk[:room]
+            self._written += len(kept)
+            self._write(file, kept)
+            chunk = chunk[room:]
+        if chunk:
+            self._tail.append(chunk)
+            self._tail_bytes += len(chunk)
+            while self._tail_bytes - len(self._tail[0]) >= self._tail_size:
+                gone = self._tail.popleft()
+                self._tail_bytes -= len(gone)
+                self.cut += len(gone)
+
+    def _finish(self, file: RawIOBase) -> None:
+        tail = b"".join(self._tail)
+        self.cut += max(0, len(tail) - self._tail_size)
+        if self.cut:
+            self._write(file, f"\n[… {self.cut:,} bytes cut …]\n".encode())
+        self._write(file, tail[-self._tail_size :])
+
+    def _write(self, file: RawIOBase, data: bytes) -> None:
+        """Write, or count what could not be written: a full disk must not stop the process that prints."""
+        try:
+            while data:
+                data = data[file.write(data) or 0 :]
+        except OSError:
+            self.cut += len(data)

@@ -1,0 +1,59 @@
+"""What the test operations are asked."""
+
+from pydantic import Field, model_validator
+
+from codeplane.kernel.page import PageRequest
+from codeplane.kernel.place import InWorkspace
+
+
+class DiscoverRequest(PageRequest, InWorkspace):
+    """Where to look."""
+
+    paths: tuple[str, ...] = Field((), max_length=1000, description="files or folders; everything without")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class RunRequest(InWorkspace):
+    """Which tests, and how."""
+
+    targets: tuple[str, ...] = Field((), max_length=5000, description="files, folders or path::test; all without")
+    impacted: bool = Field(False, description="those that reach what changed: since, paths, or uncommitted")
+    since: str = Field("", max_length=250, description="a commit or branch, for impacted")
+    paths: tuple[str, ...] = Field((), max_length=5000, description="changed files, for impacted")
+    pattern: str = Field("", max_length=1000, description="by name, as the runner takes it (pytest -k, jest -t)")
+    tags: tuple[str, ...] = Field((), max_length=50)
+    failed_only: bool = Field(False, description="what failed last time")
+    rerun_failed: int = Field(0, ge=0, le=10, description="times, to tell flaky ones")
+    fail_fast: bool = False
+    parallelism: int | None = Field(None, ge=1, le=64)
+    timeout_sec: float | None = Field(None, gt=0, le=86_400, description="for each target")
+    wait: bool = Field(True, description="false: answer at once, see test_status")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lifted(cls, values: object) -> object:
+        """What is asked under `filter` is asked beside it."""
+        if isinstance(values, dict) and isinstance(values.get("filter"), dict):
+            rest = {key: value for key, value in values.items() if key != "filter"}
+            return {**values["filter"], **rest}
+        return values
+
+    @property
+    def is_impacted(self) -> bool:
+        """Whether tests are chosen by what changed; naming it says so."""
+        return self.impacted or bool(self.since) or bool(self.paths)
+
+
+class StatusRequest(InWorkspace):
+    """Which run."""
+
+    run_id: str = Field("", max_length=100, description="the newest without it")
+
+
+class OutputRequest(InWorkspace):
+    """What a process printed."""
+
+    target: str = Field(min_length=1, max_length=4096)
+    run_id: str = Field("", max_length=100, description="the newest without it")
+    offset: int | None = Field(None, ge=0, description="the end without it")
+    limit: int = Field(8000, ge=1, le=100_000)

@@ -1,0 +1,42 @@
+"""Where tested code runs: a port, since what encloses it is the machine's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enclosure:
+    """What code in a sandbox can reach: the root and `writable` to write, `tools` to read though they lie in a home."""
+
+    root: Path
+    writable: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
+    network: bool = False
+
+
+class Sandbox(Protocol):
+    """Encloses a command."""
+
+    def missing(self) -> str:
+        """Why it cannot be used here, or nothing when it can; found out once."""
+        ...
+
+    def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
+        """The command that runs this one enclosed; whatever it starts ends with it."""
+        ...
+
+
+class ProcessTree(Protocol):
+    """Ends processes with everything they started."""
+
+    def end(self, pid: int, mark: str) -> None:
+        """Kill a process, its descendants, its session, and whatever has the mark in its environment."""
+        ...
+
+
+class Environment(Protocol):
+    """Gives the variables of a run."""
+
+    def __call__(self, *, network: bool) -> Mapping[str, str]: ...

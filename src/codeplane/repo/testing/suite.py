@@ -1,0 +1,236 @@
+"""The tests of one repository: what there is, what a request means, and the runs."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from codeplane.kernel.config import TestsConfig
+from codeplane.kernel.errors import InvalidArgument, SandboxMissing, TestRunnerNotFound, TestRunNotFound
+from codeplane.kernel.ids import new_id
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.testing.changes import Changes
+from codeplane.repo.testing.command import Filters
+from codeplane.repo.testing.discovery import Discovery
+from codeplane.repo.testing.environment import clean
+from codeplane.repo.testing.execution import Execution, Means
+from codeplane.repo.testing.history import History
+from codeplane.repo.testing.impact import Impact
+from codeplane.repo.testing.kept import Excerpt, KeptRuns
+from codeplane.repo.testing.program import Programs
+from codeplane.repo.testing.requests import RunRequest
+from codeplane.repo.testing.results import RunResult
+from codeplane.repo.testing.run import Listener, Plan, Run
+from codeplane.repo.testing.runner import Runner
+from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
+from codeplane.repo.testing.selection import chosen, failed
+from codeplane.repo.testing.target import Target, Wanted
+from codeplane.repo.truth.paths import canonical
+
+_MOST_WORKERS = 8
+
+
+class Suite:
+    """Finds, selects and runs tests; everything it keeps is below `home`."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        home: Path,
+        knowledge: Knowledge,
+        config: TestsConfig,
+        environment: Mapping[str, str],
+        sandbox: Sandbox,
+        tree: ProcessTree,
+    ) -> None:
+        self._root = root
+        self._knowledge = knowledge
+        self._config = config
+        self._environment = environment
+        self._sandbox = sandbox
+        self._tree = tree
+        self._changes = Changes(root)
+        self._home = home
+        self._kept = KeptRuns(home / "runs", most=config.kept_runs)
+        self._running: dict[str, Run] = {}
+        self._discovered: Discovery | None = None
+        self._slots = asyncio.Semaphore(self._workers(None))
+        self.history = History(home / "history.json")
+        self.programs = Programs(root, path=environment.get("PATH", ""))
+        self.impact = Impact(knowledge=knowledge, targets=self.targets_of, changes=self._changes)
+
+    def unsandboxed(self) -> str:
+        """Why tested code would run without a sandbox though none was switched off, or nothing."""
+        return "" if self._config.sandbox == "off" else self._sandbox.missing()
+
+    async def targets(self) -> tuple[Target, ...]:
+        """Everything that can be run, as the disk is now: a test that was written a moment ago is one of them."""
+        fresh = await self._knowledge.fresh()
+        snapshot = await fresh.snapshot(strict=True)
+        return await asyncio.to_thread(self.targets_of, snapshot)
+
+    def targets_of(self, snapshot: Snapshot) -> tuple[Target, ...]:
+        """Everything that can be run in one state."""
+        held = self._discovered
+        if held is None or held.snapshot is not snapshot:
+            held = Discovery(snapshot=snapshot, config=self._config, available=self._is_available)
+            # Only kept whole: what a bad setting raises is raised again.
+            _ = held.targets
+            self._discovered = held
+        return held.targets
+
+    def missing(self, targets: tuple[Target, ...]) -> tuple[str, ...]:
+        """The runners that targets need and that are not there, as `doctor` says it."""
+        needed = {(one.runner_name, one.root): one for one in targets}
+        return tuple(
+            dict.fromkeys(
+                f"Test runner '{name}' not found in PATH" for (name, _), one in needed.items() if not self._can_run(one)
+            )
+        )
+
+    async def run(self, request: RunRequest, *, listener: Listener | None = None) -> RunResult:
+        """Run what is asked for to its end; whoever is cancelled while waiting ends it."""
+        started = await self.start(request, listener=listener)
+        try:
+            await started.wait()
+        except asyncio.CancelledError:
+            await started.cancel()
+            raise
+        return started.result()
+
+    async def start(self, request: RunRequest, *, listener: Listener | None = None) -> Run:
+        """Begin a run; what cannot be run at all is refused."""
+        if self._config.sandbox == "required" and (missing := self._sandbox.missing()):
+            raise SandboxMissing(missing)
+        plan = await self._plan(request)
+        run_id = new_id("run")
+        folder = await asyncio.to_thread(self._kept.begin, run_id)
+        means = Means(
+            root=self._root,
+            config=self._config,
+            programs=self.programs,
+            environment=lambda: clean(self._environment, network=self._config.network),
+            tree=self._tree,
+            sandbox=None if self._config.sandbox == "off" or self._sandbox.missing() else self._sandbox,
+            slots=self._slots,
+        )
+        started = Run(
+            run_id,
+            plan,
+            self.history,
+            lambda run: Execution(
+                means=means, folder=folder, filters=plan.filters, timeout_sec=request.timeout_sec, told=run.told
+            ),
+        )
+        started.listener = listener
+        self._running[run_id] = started
+        started.start(self._finished)
+        return started
+
+    def result(self, run_id: str) -> RunResult:
+        """How a run goes or went; the newest without an id."""
+        found = self.find(run_id)
+        return found.result() if found is not None else self._kept.get(run_id or self._newest())
+
+    def find(self, run_id: str) -> Run | None:
+        """A run that is under way."""
+        if run_id:
+            return self._running.get(run_id)
+        return self._running[max(self._running)] if self._running else None
+
+    def printed(self, run_id: str, target: str, *, offset: int | None, limit: int) -> Excerpt:
+        """A part of what a target's process printed; the end without an offset."""
+        run_id = run_id or self._newest()
+        target_id = target.partition("::")[0]
+        run = self._running.get(run_id)
+        found = self._kept.printed(run_id, target_id, outputs=run.outputs() if run is not None else None)
+        return Excerpt.of(found, run_id=run_id, target_id=target_id, offset=offset, limit=limit)
+
+    async def stop(self) -> None:
+        """End every run."""
+        for run in list(self._running.values()):
+            await run.cancel()
+
+    async def _plan(self, request: RunRequest) -> Plan:
+        targets = await self.targets()
+        reasons: dict[str, str] = {}
+        notes: tuple[str, ...] = ()
+        if request.targets:
+            wanted = chosen(request.targets, targets, self._root)
+        else:
+            wanted = [Wanted(target=one) for one in targets]
+        if request.is_impacted:
+            wanted, reasons, notes = await self._impacted(request, wanted)
+        if request.failed_only:
+            wanted = failed(wanted, self.history)
+            notes = (*notes, "") if wanted else (*notes, "nothing failed last time")
+        filters = Filters(pattern=request.pattern, tags=request.tags, fail_fast=request.fail_fast)
+        notes = tuple(filter(None, notes))
+        if not targets:
+            notes = (*notes, "no tests found in this repository")
+        _check(wanted, filters)
+        self._refuse_unrunnable(wanted)
+        return Plan(
+            wanted=tuple(wanted),
+            filters=filters,
+            workers=self._workers(request.parallelism),
+            seconds=self._config.run_timeout_sec,
+            rerun_failed=request.rerun_failed,
+            reasons=reasons,
+            notes=notes,
+        )
+
+    async def _impacted(
+        self, request: RunRequest, among: list[Wanted]
+    ) -> tuple[list[Wanted], dict[str, str], tuple[str, ...]]:
+        paths = [canonical(path, root=self._root) for path in request.paths]
+        selection = await self.impact.selection(paths or None, since=request.since)
+        reasons = {one.path: one.reason for one in selection.reached}
+        wanted = [one for one in among if one.target_id in reasons]
+        return wanted, reasons, selection.notes
+
+    def _refuse_unrunnable(self, wanted: list[Wanted]) -> None:
+        if not wanted or any(self._can_run(one.target) for one in wanted):
+            return
+        target = wanted[0].target
+        if target.custom is None and target.runner is not None:
+            self.programs.find(target.runner, target.root)
+        raise TestRunnerNotFound(f"Test runner '{target.runner_name}' not found in PATH")
+
+    def _can_run(self, target: Target) -> bool:
+        if target.custom is not None:
+            return self.programs.command(target.custom.cmd[0], target.root) is not None
+        return target.runner is not None and self._is_available(target.runner, target.root)
+
+    def _is_available(self, runner: Runner, root: str) -> bool:
+        return self.programs.at(runner, root) is not None
+
+    def _finished(self, run: Run) -> None:
+        self._running.pop(run.run_id, None)
+        self._kept.put(run.result(), run.outputs())
+        known = self._discovered.targets if self._discovered is not None else ()
+        self.history.save(known=[one.target_id for one in known])
+
+    def _newest(self) -> str:
+        kept = self._kept.ids()
+        if not kept:
+            raise TestRunNotFound("no run is kept")
+        return kept[0]
+
+    def _workers(self, asked: int | None) -> int:
+        usual = self._config.workers or min(os.cpu_count() or 1, _MOST_WORKERS)
+        return asked or usual
+
+
+def _check(wanted: list[Wanted], filters: Filters) -> None:
+    """Refuse a filter that a runner would not know of: all of its tests would run instead."""
+    for one in wanted:
+        if one.target.runner is not None and one.target.custom is None:
+            unknown = filters.unknown_to(one.target.runner)
+            if unknown:
+                raise InvalidArgument(
+                    f"{one.target.runner_name} cannot be given {' or '.join(unknown)}",
+                    hint="name targets of other runners, or leave it out",
+                )

@@ -1,0 +1,1 @@
+"""Taking mutations back, and doing them again."""

@@ -1,0 +1,217 @@
+"""`undo`, `redo` and `mutation.list`: taking mutations back, whatever kind they are."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CannotUndo
+from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.repo.edit.consequences import Consequence, Consequences
+from codeplane.repo.edit.delta import Delta
+from codeplane.repo.edit.write_files import summary
+from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.kept import Kept, Reversal
+from codeplane.repo.undo.mutations import KeptMutations, State
+
+_NAMED = 20
+_LATER = 3
+
+
+class UndoRequest(Request):
+    """Which mutation."""
+
+    mutation_id: str = Field("", max_length=100, description="the session's last without it")
+
+
+class UndoResult(Result):
+    """What was put back, or done again."""
+
+    mutation_id: str
+    what: str
+    state: Literal["applied", "undone"]
+    delta: Delta
+    affected_symbols: tuple[str, ...] = ()
+    affected_tests: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    repo_fingerprint: str = ""
+    epoch: int = 0
+
+    def text(self) -> str:
+        done = "undone" if self.state == "undone" else "done again"
+        said = [f"{done}: {self.what}", summary(self.delta, undo=False)]
+        said += [f"WARNING: {warning}" for warning in self.warnings]
+        return "\n".join(said)
+
+
+class ListRequest(PageRequest):
+    """Mutations, the newest first."""
+
+    all_sessions: bool = Field(True, description="false: this session's alone")
+
+
+class MutationInfo(Result):
+    """One mutation that is kept."""
+
+    mutation_id: str
+    kind: Literal["files", "git"]
+    what: str
+    at: str
+    state: Literal["applied", "undone"]
+    session_id: str | None
+    files: int
+    paths: tuple[str, ...]
+
+    def text(self) -> str:
+        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what} ({self.files} files)"
+
+
+class MutationList(Result):
+    """One page of them."""
+
+    mutations: tuple[MutationInfo, ...]
+    total: int
+    retention: str
+    pagination: Pagination
+
+    def text(self) -> str:
+        if not self.mutations:
+            return f"[nothing to undo; kept for {self.retention}]"
+        end = f"[{len(self.mutations)} of {self.total}; kept for {self.retention}]"
+        return "\n".join([*(one.text() for one in self.mutations), end]) + self.pagination.line()
+
+
+class UndoOperations:
+    """Finds the mutation and has it reversed by whoever knows its kind."""
+
+    def __init__(
+        self,
+        *,
+        kept: KeptMutations,
+        reversals: Mapping[str, Reversal],
+        consequences: Consequences | None,
+        cursors: Cursors,
+    ) -> None:
+        self._kept = kept
+        self._reversals = reversals
+        self._consequences = consequences
+        self._cursors = cursors
+
+    @operation(
+        "undo", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", toolset="core", timeout_sec=120
+    )
+    async def undo(self, call: Call, request: UndoRequest) -> UndoResult:
+        """Take back the session's last mutation (files or local git), or the one named, while things are as it left
+        them."""
+        return await self._turned(call, request, wanted="applied")
+
+    @operation("redo", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def redo(self, call: Call, request: UndoRequest) -> UndoResult:
+        """Do again what was undone last in this session, or the mutation named."""
+        return await self._turned(call, request, wanted="undone")
+
+    @operation("mutation.list", risk=Risk.READ)
+    async def list_mutations(self, call: Call, request: ListRequest) -> MutationList:
+        """Mutations that can be undone or done again, the newest first."""
+        session = call.task.session_id if call.task else ""
+        scope = f"mutation.list:{session}:{request.all_sessions}"
+        after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
+        found = [
+            kept
+            for kept in await asyncio.to_thread(self._kept.all)
+            if request.all_sessions or kept.session_id == session
+        ]
+        rest = [kept for kept in found if after is None or kept.mutation_id < after]
+        page = rest[: request.limit]
+        cursor = None
+        if len(rest) > len(page):
+            cursor = self._cursors.issue(scope=scope, state={"after": page[-1].mutation_id})
+        return MutationList(
+            mutations=tuple(map(_info, page)),
+            total=len(found),
+            retention=self._kept.retention,
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(found)),
+        )
+
+    async def _turned(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
+        kept = await asyncio.to_thread(self._chosen, call, request.mutation_id, wanted)
+        reversal = self._reversals.get(kept.kind)
+        if reversal is None:
+            raise CannotUndo(f"mutations of kind {kept.kind} cannot be undone here")
+        before = await self._consequences.before() if self._consequences is not None else None
+        turn = reversal.undo if wanted == "applied" else reversal.redo
+        state: State = "undone" if wanted == "applied" else "applied"
+        try:
+            delta = await turn(call, kept)
+        except CannotUndo as error:
+            if later := await asyncio.to_thread(self._later, kept):
+                error.hint = f"undo the later one first: {', '.join(later)}; or look at what is there now and edit it"
+            raise
+        await asyncio.to_thread(self._kept.mark, kept.mutation_id, state)
+        found = Consequence()
+        if self._consequences is not None:
+            paths = None if kept.kind == "git" else kept.paths
+            found = await self._consequences.of(before, paths)
+        return UndoResult(
+            mutation_id=kept.mutation_id,
+            what=kept.what,
+            state=state,
+            delta=delta,
+            affected_symbols=found.symbols,
+            affected_tests=found.tests,
+            warnings=found.warnings,
+            repo_fingerprint=found.repo_fingerprint,
+            epoch=found.epoch,
+        )
+
+    def _later(self, kept: Kept) -> list[str]:
+        """Mutations after this one that changed the same files, the newest first."""
+        touched = set(kept.paths)
+        return [
+            one.mutation_id
+            for one in self._kept.all()
+            if one.mutation_id > kept.mutation_id and one.state == "applied" and touched & set(one.paths)
+        ][:_LATER]
+
+    def _chosen(self, call: Call, mutation_id: str, wanted: State) -> Kept:
+        verb = "undo" if wanted == "applied" else "redo"
+        if mutation_id:
+            kept = self._kept.get(mutation_id)
+            if kept is None:
+                raise CannotUndo(
+                    f"{shown(mutation_id)} is not kept, or not any more: {self._kept.retention}",
+                    hint="see mutation_list for what can be undone",
+                )
+            if kept.state != wanted:
+                other = "undone already; redo does it again" if wanted == "applied" else "not undone"
+                raise CannotUndo(f"{mutation_id} is {other}", hint="see mutation_list")
+            return kept
+        session = call.task.session_id if call.task else None
+        kept = self._kept.newest(state=wanted, session_id=session)
+        if kept is None:
+            newest = self._kept.newest(state=wanted)
+            if newest is None:
+                raise CannotUndo(f"there is nothing to {verb}; mutations are kept for {self._kept.retention}")
+            raise CannotUndo(
+                f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
+                hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
+            )
+        return kept
+
+
+def _info(kept: Kept) -> MutationInfo:
+    return MutationInfo(
+        mutation_id=kept.mutation_id,
+        kind=kept.kind,
+        what=kept.what,
+        at=rfc3339(kept.at_ns),
+        state=kept.state,
+        session_id=kept.session_id,
+        files=len(kept.paths),
+        paths=tuple(shown(path) for path in kept.paths[:_NAMED]),
+    )

@@ -1,0 +1,20 @@
+"""What every workspace of one CodePlane uses."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import Config
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.ports import EventLog
+from codeplane.observe.logs import Logs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """The same for all of them: settings, log, time and words."""
+
+    config: Config
+    log: EventLog
+    clock: Clock
+    logs: Logs
+    cursors: Cursors

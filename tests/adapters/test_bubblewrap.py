@@ -1,0 +1,108 @@
+"""What code in bubblewrap can reach."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.process_tree import LinuxProcessTree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """What the code gets."""
+
+    root: Path
+    writable: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
+    network: bool = False
+
+
+def _shell(script: str, home: Path, reach: Reach, *hidden: Path) -> subprocess.CompletedProcess[str]:
+    sandbox = Bubblewrap(home=home, hidden=hidden, cache=home.parent / "cache", environment={"PATH": "/usr/bin:/bin"})
+    assert sandbox.missing() == ""
+    command = sandbox.command(["/bin/sh", "-c", script], cwd=reach.root, enclosure=reach)
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def _folders(tmp_path: Path) -> tuple[Path, Path]:
+    root, home = tmp_path.resolve() / "repo", tmp_path.resolve() / "home"
+    (root / ".codeplane").mkdir(parents=True)
+    (root / ".codeplane" / "owner.token").write_text("secret")
+    (root / ".git").mkdir()
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id").write_text("secret")
+    (home / ".cargo" / "bin").mkdir(parents=True)
+    (home / ".cargo" / "bin" / "tool").write_text("tool")
+    (home / ".cargo" / "credentials.toml").write_text("secret")
+    return root, home
+
+
+def test_secrets_are_out_of_sight_and_tools_are_not(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    script = f"find {root} {home} -type f 2>/dev/null; cat {home}/.cargo/bin/tool"
+    done = _shell(script, home, Reach(root=root))
+    assert done.stdout == f"{home}/.cargo/bin/tool\ntool", done.stderr
+
+
+def test_a_tool_that_leads_to_keys_is_not_shown(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    tools = (home / ".ssh", home, root / ".codeplane", home / "tools")
+    (home / "tools").mkdir()
+    (home / "tools" / "tool").write_text("tool")
+    script = f"cat {home}/.ssh/id {root}/.codeplane/owner.token {home}/tools/tool"
+    done = _shell(script, home, Reach(root=root, tools=tools), root / ".codeplane")
+    assert done.stdout == "tool"
+
+
+def test_only_the_workspace_and_what_is_given_can_be_written(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    given = root / ".codeplane" / "run"
+    given.mkdir()
+    places = [root / "a", root / ".git" / "a", given / "a", home / ".cargo" / "bin" / "a", Path("/usr/a")]
+    script = "; ".join(f"echo x > {place} && echo {place}" for place in places)
+    done = _shell(script, home, Reach(root=root, writable=(given,)))
+    assert done.stdout.split() == [f"{root}/a", f"{given}/a"]
+    assert (root / "a").exists()
+    assert (given / "a").exists()
+
+
+def test_a_hidden_folder_elsewhere_is_empty(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    other = tmp_path.resolve() / "other" / ".codeplane"
+    other.mkdir(parents=True)
+    (other / "owner.token").write_text("secret")
+    done = _shell(f"ls -A {other}", home, Reach(root=root), other)
+    assert done.stdout == ""
+
+
+def test_the_cache_is_kept_between_runs(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    _shell("echo kept > $HOME/.cache/a", home, Reach(root=root))
+    assert _shell("cat $HOME/.cache/a", home, Reach(root=root)).stdout == "kept\n"
+    assert not (home / ".cache" / "a").exists()
+
+
+def test_without_the_program_it_says_so(tmp_path: Path) -> None:
+    sandbox = Bubblewrap(home=tmp_path, hidden=(), cache=tmp_path, environment={})
+    sandbox.__dict__["_program"] = None
+    assert "not installed" in sandbox.missing()
+
+
+def test_a_process_ends_with_all_it_started() -> None:
+    script = "setsid sleep 600 & sleep 600 & wait"
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", script], env={"MARK": "x1", "PATH": "/usr/bin:/bin"}, start_new_session=True
+    )
+    LinuxProcessTree(variable="MARK").end(process.pid, "x1")
+    assert process.wait(timeout=60) == -9
+    marked = [one for one in Path("/proc").iterdir() if one.name.isdigit() and _is_marked(one)]
+    assert marked == []
+
+
+def _is_marked(process: Path) -> bool:
+    try:
+        return b"MARK=x1" in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

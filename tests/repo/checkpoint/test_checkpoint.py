@@ -1,0 +1,181 @@
+"""`checkpoint`: linted, tested and committed in one call, or nothing of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.repo.asking import Ask, result, with_plane
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run(["bwrap", "--ro-bind", "/", "/", "true"], check=False, capture_output=True).returncode != 0
+    if Path("/usr/bin/bwrap").exists()
+    else True,
+    reason="NO SANDBOX HERE: bubblewrap is missing or may not make namespaces, so tests would not run unasked",
+)
+
+PRICES = "def price(net: int) -> int:\n    return net * 2\n"
+TESTED = """\
+import unittest
+from shop.prices import price
+
+
+class Prices(unittest.TestCase):
+    def test_price(self):
+        self.assertEqual(price(2), 4)
+"""
+OTHER = TESTED.replace("from shop.prices import price\n", "").replace("assertEqual(price(2), 4)", "fail('not reached')")
+UNITTEST = "tests.runners={python: unittest}"
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    for name, text in {
+        "shop/__init__.py": "",
+        "shop/prices.py": PRICES,
+        "tests/__init__.py": "",
+        "tests/test_prices.py": TESTED,
+        "tests/test_other.py": OTHER,
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    git(root.parent, "init", "--quiet", str(root))
+    git(root, "config", "user.name", "t")
+    git(root, "config", "user.email", "t@example.org")
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "-m", "first")
+    return root
+
+
+def edit(root: Path, text: str) -> None:
+    (root / "shop/prices.py").write_text(text)
+
+
+def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) -> None:
+    edit(shop, PRICES.replace("net * 2", "net + net"))
+    (shop / "shop/new.py").write_text("x = 1\n")
+
+    async def body(ask: Ask) -> JsonObject:
+        return result(await ask("checkpoint", message="Add instead"))
+
+    done = with_plane(shop, body, UNITTEST)
+    assert done["committed"] is True
+    assert [one["target_id"] for one in done["tests"]["results"]] == ["tests/test_prices.py"]  # type: ignore[index,union-attr,call-overload]  # JSON
+    assert git(shop, "log", "--format=%s") == "Add instead\nfirst"
+    assert git(shop, "show", "--name-only", "--format=") == "shop/new.py\nshop/prices.py"
+    assert git(shop, "status", "--porcelain") == ""
+
+
+def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
+    edit(shop, PRICES.replace("* 2", "* 3"))
+
+    async def body(ask: Ask) -> JsonObject:
+        return await ask("checkpoint", message="Triple")
+
+    envelope = with_plane(shop, body, UNITTEST)
+    done = result(envelope)
+    assert (done["committed"], done["stopped_by"]) == (False, "tests")
+    assert "6 != 4" in str(envelope["text"]) and "NOT committed" in str(envelope["text"])
+    assert git(shop, "log", "--format=%s") == "first"
+    assert git(shop, "diff", "--cached", "--name-only") == ""
+
+
+def test_lint_stops_it_first(shop: Path) -> None:
+    edit(shop, PRICES + "\n")
+    lint = f"tests.lint=[[{sys.executable}, -c, 'import sys; sys.exit(\"too long: \" + sys.argv[1])', '{{paths}}']]"
+
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        return await ask("checkpoint", message="x"), await ask("checkpoint", message="without", lint=False)
+
+    red, green = with_plane(shop, body, UNITTEST, lint)
+    assert (result(red)["stopped_by"], result(red).get("tests")) == ("lint", None)
+    assert "too long: shop/prices.py" in str(red["text"])
+    assert result(green)["committed"] is True
+
+
+def test_only_the_paths_named_are_committed(shop: Path) -> None:
+    edit(shop, PRICES + "\n")
+    (shop / "notes.md").write_text("later\n")
+
+    async def body(ask: Ask) -> JsonObject:
+        return result(await ask("checkpoint", message="part", paths="shop", tests="none"))
+
+    assert with_plane(shop, body)["committed"] is True
+    assert git(shop, "status", "--porcelain") == "?? notes.md"
+
+
+def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) -> None:
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        edit(shop, PRICES + "# one\n")
+        first = result(await ask("checkpoint", message="one", tests="none"))
+        edit(shop, PRICES + "# two\n")
+        await ask("git.stage", paths=["."])
+        await ask("git.commit", message="between")
+        (shop / "c.txt").write_text("c\n")
+        second = result(await ask("checkpoint", message="two", tests="none"))
+        undone = await ask("undo")
+        assert "error" not in undone, undone
+        return first, second
+
+    first, second = with_plane(shop, body)
+    since = second["since"]
+    assert isinstance(since, dict) and isinstance(first["commit"], dict)
+    assert (since["commit"], since["commits"]) == (first["commit"]["oid"], 2)
+    assert [one["path"] for one in since["files"]] == ["c.txt", "shop/prices.py"]
+    assert git(shop, "log", "--format=%s") == "between\none\nfirst"
+    assert (shop / "c.txt").read_text() == "c\n"
+
+
+def test_a_file_that_changes_while_it_is_tested_is_not_committed(shop: Path) -> None:
+    edit(shop, PRICES + "\n")
+    writes = "pathlib.Path('shop/prices.py').write_text('price = int\\n')"
+    text = "import pathlib\n" + TESTED.replace("        self.assert", f"        {writes}\n        self.assert")
+    (shop / "tests/test_prices.py").write_text(text)
+
+    async def body(ask: Ask) -> JsonObject:
+        return await ask("checkpoint", message="moving")
+
+    envelope = with_plane(shop, body, UNITTEST)
+    error = envelope["error"]
+    assert isinstance(error, dict) and error["error"] == "FILE_CHANGED", envelope
+    assert git(shop, "log", "--format=%s") == "first"
+
+
+def test_nothing_to_commit_and_conflicts_are_refused(shop: Path) -> None:
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        clean = await ask("checkpoint", message="nothing")
+        git(shop, "checkout", "--quiet", "-b", "other")
+        edit(shop, "a = 1\n")
+        git(shop, "commit", "--quiet", "-am", "other")
+        git(shop, "checkout", "--quiet", "-")
+        edit(shop, "b = 1\n")
+        git(shop, "commit", "--quiet", "-am", "ours")
+        subprocess.run(["git", "merge", "other"], cwd=shop, check=False, capture_output=True)
+        return clean, await ask("checkpoint", message="conflict", tests="none")
+
+    clean, conflicting = with_plane(shop, body)
+    assert clean["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+    assert conflicting["error"]["error"] == "GIT_BUSY"  # type: ignore[index,call-overload]  # JSON
+
+
+def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(shop, PRICES + "\n")
+    (shop.parent / "bin").mkdir()
+    for name in ("git", "python3"):
+        (shop.parent / "bin" / name).symlink_to(Path("/usr/bin") / name)
+    monkeypatch.setenv("PATH", str(shop.parent / "bin"))
+
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        return await ask("checkpoint", message="run"), await ask("checkpoint", message="untested", tests="none")
+
+    refused, plain = with_plane(shop, body)
+    assert refused["error"]["error"] == "POLICY_DENIED"  # type: ignore[index,call-overload]  # JSON
+    assert result(plain)["committed"] is True

@@ -1,0 +1,197 @@
+"""Texts change where they are edited and nowhere else: bytes, marks, encodings and line ends stay the file's."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplane.kernel.errors import EditMismatch, InvalidArgument, NotText
+from codeplane.repo.edit.hunks import diff, hunks, lines_of
+from codeplane.repo.edit.matching import spans_for
+from codeplane.repo.edit.ranges import Lines, spans_of
+from codeplane.repo.edit.text import Span, Text
+
+WORDS = st.text(alphabet="ab \té\U0001f600", max_size=6)
+LINES = st.lists(st.tuples(WORDS, st.sampled_from(["\n", "\r\n"])), max_size=8)
+
+
+def written(lines: list[tuple[str, str]], last: str = "") -> str:
+    return "".join(line + end for line, end in lines) + last
+
+
+@given(LINES, WORDS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]))
+def test_what_is_not_edited_comes_back_byte_for_byte(lines: list[tuple[str, str]], last: str, encoding: str) -> None:
+    marks = {"utf-8-sig": b"", "utf-8": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
+    raw = marks[encoding] + written(lines, last).encode(encoding)
+    text = Text.of(raw, "a")
+    assert text.encoded("a") == raw
+    assert text.rewritten(text.plain).encoded("a") == raw
+
+
+@given(LINES, WORDS, st.text(alphabet="ab\n", min_size=1, max_size=4), st.text(alphabet="xy\n", max_size=4))
+def test_old_and_new_text_are_what_replace_does(lines: list[tuple[str, str]], last: str, old: str, new: str) -> None:
+    text = Text(raw=written(lines, last))
+    if text.plain.count(old) != 1 or text.plain.find(old) != text.plain.rfind(old):
+        return
+    (span,) = spans_for(text.plain, old, new, every=False, path="a")
+    assert text.replaced([span]).plain == text.plain.replace(old, new)
+
+
+@given(LINES, st.integers(0, 8), st.integers(0, 8), st.text(alphabet="xy\n", max_size=4))
+def test_line_ends_outside_an_edit_stay(lines: list[tuple[str, str]], first: int, count: int, new: str) -> None:
+    text = Text(raw=written(lines))
+    first, end = min(first, len(lines)), min(first + count, len(lines))
+    starts = [len(written([(line, "\n") for line, _ in lines[:number]])) for number in range(len(lines) + 1)]
+    after = text.replaced([Span(start=starts[first], end=starts[end], text=new)]).raw
+    assert after.startswith(written(lines[:first]))
+    assert after.endswith(written(lines[end:]))
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.text(alphabet="xy\n", max_size=6))
+def test_a_file_of_one_line_end_keeps_it_everywhere(lines: list[str], new: str) -> None:
+    text = Text(raw="".join(f"{line}\r\n" for line in lines))
+    for after in (text.rewritten(new), text.replaced([Span(start=0, end=0, text=new)])):
+        assert "\n" not in after.raw.replace("\r\n", "")
+    assert text.rewritten(new).plain == new
+
+
+@given(LINES, LINES)
+def test_hunks_lead_from_one_text_to_the_other(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
+    old, new = lines_of(written(before)), lines_of(written(after))
+    built, at = [], 0
+    for hunk in hunks(old, new):
+        built += [*old[at : hunk.start], *new[hunk.new_start : hunk.new_end]]
+        at = hunk.end
+    assert built + old[at:] == new
+
+
+def test_a_mixed_file_keeps_its_mix_and_new_lines_follow_the_line_before() -> None:
+    text = Text(raw="a\r\nb\nc\r\n")
+    assert text.line_ending == "CRLF"
+    assert text.rewritten("a\nb\nx\nc\n").raw == "a\r\nb\nx\nc\r\n"
+    assert text.rewritten("a\nx\nb\nc\n").raw == "a\r\nx\r\nb\nc\r\n"
+
+
+def test_bytes_that_are_not_utf8_stay_and_what_they_cannot_hold_is_refused() -> None:
+    text = Text.of(b"caf\xe9 = 1\n", "a")
+    (span,) = spans_for(text.plain, "= 1", "= \xfc", every=False, path="a")
+    assert text.replaced([span]).encoded("a") == b"caf\xe9 = \xfc\n"
+    with pytest.raises(NotText, match="not UTF-8"):
+        text.rewritten("\u20ac").encoded("a")
+    with pytest.raises(InvalidArgument):
+        Text(raw="\ud800").encoded("a")
+    with pytest.raises(NotText):
+        Text.of(b"\0\1\2", "a")
+
+
+BODY = """\
+class A:
+    def one(self):
+        x = 1\x20\x20
+        return x
+
+    def two(self):
+        return 2
+"""
+
+
+def replaced(body: str, old: str, new: str, *, every: bool = False) -> str:
+    text = Text(raw=body)
+    return text.replaced(spans_for(text.plain, old, new, every=every, path="a.py")).raw
+
+
+def test_white_space_at_the_ends_of_lines_is_forgiven() -> None:
+    assert replaced(BODY, "x = 1\n        return x\n", "return 1\n").count("        return 1\n") == 1
+    assert replaced(BODY, "        x = 1\n        return x", "        return 1").count("        return 1\n") == 1
+
+
+def test_less_indentation_is_forgiven_and_given_back() -> None:
+    after = replaced(BODY, "def two(self):\n    return 2\n", "def two(self):\n    if True:\n        return 3\n")
+    assert after.endswith("    def two(self):\n        if True:\n            return 3\n")
+
+
+def test_more_indentation_is_forgiven_and_taken_away() -> None:
+    after = replaced(
+        BODY, "        def two(self):\n            return 2", "        def two(self):\n            return 3"
+    )
+    assert after.endswith("    def two(self):\n        return 3\n")
+
+
+def test_indentation_that_is_not_shifted_alike_is_not_forgiven() -> None:
+    with pytest.raises(EditMismatch, match="not there"):
+        replaced(BODY, "def two(self):\nreturn 2\n", "")
+
+
+def test_a_missing_newline_at_the_end_stays_missing() -> None:
+    assert replaced("a\nb", "b\n", "c\n") == "a\nc"
+    assert replaced("a\r\nb", "a\nb\n", "c\nd\n") == "c\r\nd"
+
+
+def test_every_place_on_request() -> None:
+    assert replaced("x = x\n", "x", "y", every=True) == "y = y\n"
+    with pytest.raises(EditMismatch, match="2 times, at lines 1, 1"):
+        replaced("x = x\n", "x", "y")
+
+
+def test_a_text_that_is_there_twice_shows_both_places() -> None:
+    with pytest.raises(EditMismatch) as raised:
+        replaced("a = 1\nb = 2\na = 1\n", "a = 1\n", "")
+    assert "lines 1, 3" in raised.value.message
+    assert raised.value.details["lines"] == [1, 3]
+    with pytest.raises(EditMismatch, match="2 times"):
+        replaced("  a = 1\nb\n    a = 1\n", "a = 1  \n", "")
+
+
+def test_a_text_that_is_not_there_shows_what_is_there_now() -> None:
+    with pytest.raises(EditMismatch) as raised:
+        replaced(BODY, "    def two(self):\n        return 5\n", "")
+    assert "nearest is line 6" in raised.value.message
+    assert "7:         return 2" in raised.value.message
+    with pytest.raises(EditMismatch, match="nearest is line 4"):
+        replaced(BODY, "retrun x", "")
+    with pytest.raises(EditMismatch, match="the file begins"):
+        replaced(BODY, "%%%%", "")
+    with pytest.raises(EditMismatch, match="empty"):
+        replaced(BODY, "", "x")
+
+
+def test_what_a_mismatch_shows_is_bounded() -> None:
+    with pytest.raises(EditMismatch) as raised:
+        replaced("word " * 10_000 + "\n" + "line\n" * 5_000, "line\nlime\n" * 3_000, "")
+    assert len(raised.value.message) < 4000
+
+
+def by_lines(body: str, *patches: tuple[int, int, str]) -> str:
+    text = Text(raw=body)
+    wanted = [Lines(start=start, end=end, text=new) for start, end, new in patches]
+    return text.replaced(spans_of(text.plain, wanted, path="a")).raw
+
+
+def test_lines_are_replaced_inserted_and_taken_out() -> None:
+    assert by_lines("a\nb\nc\n", (2, 2, "x")) == "a\nx\nc\n"
+    assert by_lines("a\nb\nc\n", (2, 1, "x\ny\n"), (3, 3, "")) == "a\nx\ny\nb\n"
+    assert by_lines("a\nb\nc\n", (4, 3, "d")) == "a\nb\nc\nd\n"
+    assert by_lines("a\r\nb\r\n", (1, 1, "x\ny")) == "x\r\ny\r\nb\r\n"
+    assert by_lines("", (1, 0, "x")) == "x\n"
+    assert by_lines("a\nb", (2, 2, "c\n")) == "a\nc"
+    assert by_lines("a\nb", (3, 2, "c\n")) == "a\nb\nc"
+
+
+@pytest.mark.parametrize("patch", [(0, 1, ""), (1, 4, ""), (5, 4, "x"), (3, 1, "x"), (-1, -1, "x")])
+def test_lines_that_are_not_there_are_refused(patch: tuple[int, int, str]) -> None:
+    with pytest.raises(EditMismatch, match="has 3 lines"):
+        by_lines("a\nb\nc\n", patch)
+
+
+@pytest.mark.parametrize(
+    "patches", [[(1, 2, "x"), (2, 3, "y")], [(1, 3, "x"), (2, 1, "y")], [(2, 1, "x"), (2, 1, "y")]]
+)
+def test_lines_that_overlap_are_refused(patches: list[tuple[int, int, str]]) -> None:
+    with pytest.raises(EditMismatch, match="overlap"):
+        by_lines("a\nb\nc\n", *patches)
+
+
+def test_a_diff_says_what_git_says_of_a_missing_newline() -> None:
+    found = diff("a", "x\ny", "x\nz\n")
+    assert found.startswith("--- a/a\n+++ b/a\n")
+    assert "-y\n\\ No newline at end of file\n+z\n" in found
+    assert diff("a", None, "x\n").startswith("--- /dev/null\n+++ b/a\n")
