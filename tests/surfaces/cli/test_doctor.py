@@ -35,8 +35,10 @@ def used(repo: Path) -> Path:
 
 def test_a_healthy_server(codeplane_server: Server) -> None:
     found = verdicts(codeplane_server.repo)
-    assert list(found) == ["version", "git", "repository", "settings", "home", "server", "ledger"]
-    assert {verdict for verdict, _, _ in found.values()} == {"ok"}
+    names = ["version", "git", "repository", "settings", "tests", "sandbox", "home", "server", "ledger"]
+    assert list(found) == names
+    # Whether there is a sandbox is the machine's affair.
+    assert {verdict for name, (verdict, _, _) in found.items() if name != "sandbox"} == {"ok"}
     assert "no gaps" in found["ledger"][1]
 
 
@@ -44,8 +46,8 @@ def test_one_line_a_check_for_people(codeplane_server: Server) -> None:
     done = cpl("doctor", cwd=codeplane_server.repo)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert len(lines) == 7
-    assert all(line.startswith("ok    ") for line in lines)
+    assert len(lines) == 9
+    assert all(line.startswith("ok    ") for line in lines if "sandbox" not in line)
 
 
 def test_a_repository_nobody_has_set_up_is_only_warned_of(repo: Path) -> None:
@@ -54,6 +56,11 @@ def test_a_repository_nobody_has_set_up_is_only_warned_of(repo: Path) -> None:
     assert (found["server"][0], found["server"][2]) == ("warn", "cpl up")
     assert found["ledger"][:2] == ("ok", "none yet")
     assert not (repo / ".codeplane").exists()
+
+
+def test_test_runners_that_are_missing_are_named(repo: Path) -> None:
+    (repo / "mix.exs").write_text("")
+    assert verdicts(repo)["tests"][:2] == ("warn", "Test runner 'mix' not found in PATH")
 
 
 def test_no_commit_is_a_warning(tmp_path: Path) -> None:

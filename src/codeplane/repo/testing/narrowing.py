@@ -19,6 +19,7 @@ _DECAY = 0.6
 _TO_CLASS = 0.5
 _LEAST = 0.01
 _IMPORTED = 0.5
+_FURTHER = 0.7
 _MAX_STEPS = 400
 _MAX_FILES = 300
 _MAX_HITS = 200
@@ -46,21 +47,24 @@ class Narrowing:
 
     def ranked(self, changed: Mapping[str, Lines], among: Sequence[str]) -> list[tuple[str, str]]:
         """These targets, the likeliest to notice first, each with the name that ties it to the change."""
-        scores = dict.fromkeys(among, 0.0)
-        reasons: dict[str, tuple[float, str]] = {}
+        evidence: dict[str, list[tuple[float, str]]] = {target_id: [] for target_id in among}
         reach = self._imports.reaching(changed)
-        for target_id, score, why in self._evidence(changed, set(reach)):
-            if target_id in scores:
-                scores[target_id] += score
-                if score > reasons.get(target_id, (0.0, ""))[0]:
-                    reasons[target_id] = (score, why)
         distance = {self._targets[path]: step.distance for path, step in reach.items() if path in self._targets}
+        for target_id, score, why in self._evidence(changed, set(reach)):
+            if target_id in evidence:
+                evidence[target_id].append((score, why))
         for target_id, far in distance.items():
-            if far == 1 and target_id in scores:
-                scores[target_id] += _IMPORTED
+            if far == 1 and target_id in evidence:
+                evidence[target_id].append((_IMPORTED, ""))
+        scores, reasons = dict[str, float](), dict[str, str]()
+        for target_id, found in evidence.items():
+            found.sort(reverse=True)
+            # Many weak ties do not make a strong one: long files have some to everything.
+            scores[target_id] = sum(score * _FURTHER**at for at, (score, _) in enumerate(found))
+            reasons[target_id] = next((why for _, why in found if why), "")
         size = self._sizes
         order = sorted(among, key=lambda one: (-scores[one], distance.get(one, 99), -size.get(one, 0), one))
-        return [(one, reasons.get(one, (0.0, ""))[1]) for one in order]
+        return [(one, reasons[one]) for one in order]
 
     @cached_property
     def _sizes(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -99,6 +100,8 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield Check(name="git", verdict="ok" if git else "fail", found=git or "not found", fix="" if git else "install git")
     yield _repository(workspace)
     yield _settings(workspace)
+    yield _runners(workspace)
+    yield _sandbox(workspace)
     yield _home(workspace)
     facts = find_server(workspace)
     yield _server(facts)
@@ -122,6 +125,31 @@ def _settings(workspace: Workspace) -> Check:
     except CodePlaneError as error:
         return Check(name="settings", verdict="fail", found=error.message, fix=error.hint)
     return Check(name="settings", verdict="ok", found=", ".join(loaded.sources) or "defaults")
+
+
+def _runners(workspace: Workspace) -> Check:
+    from codeplane.adapters.yaml_config import configuration
+    from codeplane.repo.testing.doctor import missing_runners
+
+    try:
+        config = configuration(workspace, (), os.environ).config.tests
+    except CodePlaneError:
+        return Check(name="tests", verdict="warn", found="not known while the settings are broken", fix="see settings")
+    if missing := missing_runners(workspace.root, config, os.environ):
+        return Check(
+            name="tests", verdict="warn", found="; ".join(missing), fix="install them, or set tests.runners to others"
+        )
+    return Check(name="tests", verdict="ok", found="the runners that are asked for are there")
+
+
+def _sandbox(workspace: Workspace) -> Check:
+    from codeplane.adapters.bubblewrap import Bubblewrap
+
+    cache = workspace.home / "tests" / "cache"
+    box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ)
+    if missing := box.missing():
+        return Check(name="sandbox", verdict="warn", found=missing, fix="apt-get install bubblewrap, for test_run")
+    return Check(name="sandbox", verdict="ok", found="bubblewrap works: tests run enclosed")
 
 
 def _home(workspace: Workspace) -> Check:
