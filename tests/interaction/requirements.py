@@ -1542,6 +1542,48 @@ REQUIREMENTS = (
         tests=("repo/resolve/test_bindings.py::test_name_by_name_and_all_at_once",),
     ),
     Requirement(
+        id="IDX-41",
+        source="design §6",
+        promise="definitions of a file beyond the bound are left out, and that is said",
+        tests=("repo/index/test_follower.py::test_definitions_that_are_left_out_are_said",),
+    ),
+    Requirement(
+        id="IDX-42",
+        source="002 §5.8",
+        promise="damaged vectors are forgotten and made again",
+        tests=("repo/vectors/test_store.py::test_damaged_vectors_are_forgotten_and_the_rest_is_kept",),
+    ),
+    Requirement(
+        id="IDX-43",
+        source="002 §5.8",
+        promise="content cut off under a running server is made again before it is read",
+        tests=("repo/index/test_service.py::test_content_that_is_cut_off_is_made_again_before_it_is_read",),
+    ),
+    Requirement(
+        id="SRC-15",
+        source="002 §23.7",
+        promise="a popular name's references are counted in part, said, and paged in full",
+        tests=("repo/search/test_symbols.py::test_a_popular_name_is_counted_in_part_and_paged_in_full",),
+    ),
+    Requirement(
+        id="SRC-16",
+        source="002 §23.7",
+        promise="auto takes what is no expression as text and says so",
+        tests=("repo/search/test_search.py::test_auto_takes_what_is_no_expression_as_text_and_says_so",),
+    ),
+    Requirement(
+        id="SRC-17",
+        source="000 §22",
+        promise="names that are not UTF-8 are taken back as they are shown",
+        tests=("repo/search/test_search.py::test_names_that_are_not_text_are_taken_back_as_they_are_shown",),
+    ),
+    Requirement(
+        id="EXP-10",
+        source="issue index",
+        promise="paths pick among symbols of one name, and a file is explained by its outline",
+        tests=("repo/explain/test_explain.py::test_paths_pick_among_those_of_one_name",),
+    ),
+    Requirement(
         id="TST-01",
         source="002 §11.5-11.6",
         promise="runners are found by settings, markers and language, and targets by their rules",

@@ -95,7 +95,10 @@ class Discovery:
             (runner, root) for runner, root, _ in can if language not in runner.default_for and not runner.imports
         ]
         for runner, root in (*usual, *others):
-            if self.available(runner, root):
+            key = (runner.name, root)
+            if key not in self._there:
+                self._there[key] = self.available(runner, root)
+            if self._there[key]:
                 return runner, root
         # Missing, and said so when it is to be run.
         return usual[0] if usual else None
@@ -163,6 +166,11 @@ class Discovery:
             custom=custom,
             test_count=_count(runner, self._text(known)),
         )
+
+    @cached_property
+    def _there(self) -> dict[tuple[str, str], bool]:
+        """Which runners were found, and which were not: asked once, not for every file."""
+        return {}
 
     @cached_property
     def _custom(self) -> tuple[tuple[CustomRunner, re.Pattern[str]], ...]:

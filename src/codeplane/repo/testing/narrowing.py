@@ -20,10 +20,11 @@ _TO_CLASS = 0.5
 _LEAST = 0.01
 _IMPORTED = 0.5
 _FURTHER = 0.7
-_MAX_STEPS = 400
+_MAX_STEPS = 250
 _MAX_FILES = 300
 _MAX_HITS = 200
 _HOLDERS = frozenset({"function", "method", "class", "constructor", "property", "interface", "struct", "trait"})
+_WORD = re.compile(rb"[\w\x80-\xff]")
 _SMALL = frozenset({"local", "argument"})
 
 
@@ -213,12 +214,16 @@ class Narrowing:
             return []
         facts = self._world.facts(path)
         text = self._world.text(path)
+        wanted = name.encode()
         found: list[int] = []
-        for match in re.finditer(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", text):
-            if facts is None or not facts.in_text(match.start()):
-                found.append(match.start())
-            if len(found) >= _MAX_HITS:
-                break
+        at = text.find(wanted)
+        # Looking for the bytes first is many times as quick as an expression with its borders.
+        while at >= 0 and len(found) < _MAX_HITS:
+            end = at + len(wanted)
+            borders = text[at - 1 : at] + text[end : end + 1] if at else text[end : end + 1]
+            if not _WORD.search(borders) and (facts is None or not facts.in_text(at)):
+                found.append(at)
+            at = text.find(wanted, end)
         return found
 
     def _holder(self, path: str, at: int) -> int | None:

@@ -80,7 +80,8 @@ def read(path: str, *, max_bytes: int) -> FileRead:
 def _is_itself(descriptor: int, path: str) -> bool:
     """Whether what was opened is at the path by name, with no link on the way, whoever changed what meanwhile."""
     try:
-        return str(Path(f"/proc/self/fd/{descriptor}").readlink()) == path
+        # Text, not a Path: this runs for every file of the repository.
+        return os.readlink(f"/proc/self/fd/{descriptor}") == path  # noqa: PTH115
     except OSError:
         return os.path.realpath(path) == path
 
