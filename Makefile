@@ -44,9 +44,11 @@ bench: dev
 	$(BIN)/python -m bench.ledger
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.startup
+	$(BIN)/python -m bench.mutate
 
 soak: dev
 	$(BIN)/python -m pytest -m soak tests/soak
+	CODEPLANE_GIT_CASES=3000 $(BIN)/python -m pytest tests/repo/git/test_reading_like_git.py
 
 docs: dev
 	$(BIN)/python -m codeplane.surfaces.cli.reference docs/reference

@@ -174,7 +174,7 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                     fresh = await index.ready()
                     snapshot = await fresh.verify()
                     everything = targets(snapshot)
-                    chosen = [one.path for one in await impact.reached([fault.path])]
+                    chosen = [one.path for one in (await impact.selection([fault.path])).reached]
                 finally:
                     file.write_text(text)
                 tried += 1

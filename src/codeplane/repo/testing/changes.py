@@ -1,12 +1,16 @@
 """Which files and lines differ from a commit: of the working tree, with what git does not track yet."""
 
 import asyncio
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pygit2
 
 from codeplane.kernel.errors import NotGit, RefNotFound
+
+_LINK = 0o120000
+_MAX_READ = 32 * 1024 * 1024
 
 Lines = tuple[tuple[int, int], ...]
 """Ranges of lines as they are now, from 1, both ends included; none for a file that is new or gone as a whole."""
@@ -18,11 +22,11 @@ class Changes:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    async def since(self, ref: str = "") -> Mapping[str, Lines]:
-        """The changed files with their changed lines, against a ref or HEAD."""
-        return await asyncio.to_thread(self._since, ref)
+    async def since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
+        """The changed files, or of these paths those that are, with their changed lines, against a ref or HEAD."""
+        return await asyncio.to_thread(self._since, ref, paths)
 
-    def _since(self, ref: str) -> Mapping[str, Lines]:
+    def _since(self, ref: str, paths: Sequence[str] | None) -> Mapping[str, Lines]:
         try:
             repository = pygit2.Repository(str(self._root))
         except (pygit2.GitError, KeyError) as error:
@@ -31,19 +35,45 @@ class Changes:
             ) from error
         if repository.is_bare or repository.workdir is None:
             raise NotGit("a bare repository has no files that change", hint="name the changed files as paths")
-        flags = pygit2.enums.DiffOption.INCLUDE_UNTRACKED | pygit2.enums.DiffOption.RECURSE_UNTRACKED_DIRS
-        diff = _tree(repository, ref).diff_to_workdir(flags, context_lines=0)
         prefix = self._root.resolve().relative_to(Path(repository.workdir).resolve()).as_posix()
         start = "" if prefix == "." else f"{prefix}/"
+        tree = _tree(repository, ref)
+        if paths is None:
+            # By the index, which knows most files by their stamps; a diff of a tree reads every file.
+            names = set(repository.status(untracked_files="all"))
+            head = _tree(repository, "")
+            for delta in tree.diff_to_tree(head).deltas:
+                names |= {delta.old_file.path, delta.new_file.path}
+            paths = [name[len(start) :] for name in names if name.startswith(start)]
         found: dict[str, Lines] = {}
-        for patch in diff:
-            if patch is None:
-                continue
-            delta = patch.delta
-            for path in {delta.old_file.path, delta.new_file.path}:
-                if path.startswith(start):
-                    found[path[len(start) :]] = _lines(patch) if delta.status_char() == "M" else ()
-        return {path: lines for path, lines in found.items() if not path.startswith(".codeplane/")}
+        for path in sorted(paths):
+            if not path.startswith(".codeplane/") and (lines := self._lines(tree, start + path, path)) is not None:
+                found[path] = lines
+        return found
+
+    def _lines(self, tree: pygit2.Tree, name: str, path: str) -> Lines | None:
+        """The changed lines of a file; None when it is as it was."""
+        try:
+            old = tree[name]
+        except KeyError:
+            return ()
+        try:
+            new = os.fsencode((self._root / path).readlink()) if old.filemode == _LINK else _bytes(self._root / path)
+        except OSError:
+            return ()
+        if not isinstance(old, pygit2.Blob) or old.data == new:
+            return None
+        return changed_lines(old.data, new)
+
+
+def changed_lines(old: bytes, new: bytes) -> Lines:
+    """The lines of a text that another had otherwise."""
+    return _ranges(pygit2.Patch.create_from(old, new, context_lines=0))
+
+
+def _bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MAX_READ)
 
 
 def _tree(repository: pygit2.Repository, ref: str) -> pygit2.Tree:
@@ -58,7 +88,7 @@ def _tree(repository: pygit2.Repository, ref: str) -> pygit2.Tree:
         raise RefNotFound(f"{ref!r} is no commit, branch or tag here") from error
 
 
-def _lines(patch: pygit2.Patch) -> Lines:
+def _ranges(patch: pygit2.Patch) -> Lines:
     # Where lines were only taken away, those around it.
     return tuple(
         (hunk.new_start, hunk.new_start + max(hunk.new_lines - 1, 0 if hunk.new_lines else 1)) for hunk in patch.hunks

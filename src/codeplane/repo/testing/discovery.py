@@ -15,30 +15,85 @@ from codeplane.repo.truth.paths import shown
 
 _NEVER = re.compile(r"(?:^|/)(?:node_modules|site-packages|\.venv|venv)/")
 _PYTHON_FILES = re.compile(r"(?m)^\s*python_files\s*=\s*(.+(?:\n[ \t]+.+)*)")
+_PYTEST_SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _NAMES = re.compile(r"[\w*?.\[\]-]+\.py")
 _JAVA_ROOT = re.compile(r"(?:^|.*/)src/test/(?:java|kotlin|groovy|scala)/")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAt:
+    """What was found in one state: files by which runners are found, runners that were there, each file's target."""
+
+    surroundings: frozenset[tuple[str, str]]
+    there: Mapping[tuple[str, str], bool]
+    digests: Mapping[str, str]
+    targets: Mapping[str, Target | None]
+
+
+_NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """Looks at one snapshot; `available` says whether a runner can be found for a root."""
+    """Looks at one snapshot; `available` says whether a runner can be found for a root, `before` is an earlier look."""
 
     snapshot: Snapshot
     config: TestsConfig
     available: Callable[[Runner, str], bool]
+    before: "LookedAt | None" = None
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
         """Everything that can be run, in the order of paths."""
         found: dict[tuple[str, str], Target] = {}
-        for known in self.snapshot.texts:
-            target = self._target(known)
+        for target in self.by_file.values():
             if target is None:
                 continue
             key = (target.runner_name, target.target_id)
             before = found.get(key)
             found[key] = target if before is None else _joined(before, target)
         return tuple(sorted(found.values(), key=lambda one: (one.path, one.runner_name)))
+
+    @cached_property
+    def by_file(self) -> Mapping[str, Target | None]:
+        """The target of each file; where nothing around it changed, that of the state before."""
+        before = self.before if self.before is not None and self._is_around(self.before) else _NOTHING
+        found: dict[str, Target | None] = {}
+        for known in self.snapshot.texts:
+            is_same = before.digests.get(known.path) == known.digest
+            found[known.path] = before.targets[known.path] if is_same else self._target(known)
+        return found
+
+    def looked_at(self) -> "LookedAt":
+        """What the next state can build on."""
+        return LookedAt(
+            surroundings=self.surroundings,
+            there=dict(self._there),
+            digests={path: self.snapshot.files[path].digest for path in self.by_file},
+            targets=self.by_file,
+        )
+
+    def _is_around(self, before: "LookedAt") -> bool:
+        """Whether the same runners are asked for and there as before; programs come and go."""
+        if before.surroundings != self.surroundings:
+            return False
+        known = runners()
+        self._there.update({(name, root): self.available(known[name], root) for name, root in before.there})
+        return self._there == before.there
+
+    @cached_property
+    def surroundings(self) -> frozenset[tuple[str, str]]:
+        """The files by which runners and their roots are found, with their content."""
+        names = {name for runner in runners().values() for name in runner.roots}
+        names |= {marker.file for runner in runners().values() for marker in runner.markers}
+        names |= set(_PYTEST_SETTINGS)
+        exact = {name for name in names if not name.startswith("*")}
+        endings = tuple(name[1:] for name in names if name.startswith("*"))
+        return frozenset(
+            (known.path, known.digest)
+            for known in self.snapshot.files.values()
+            if (name := known.path.rpartition("/")[2]) in exact or name.endswith(endings)
+        )
 
     def _target(self, known: Known) -> Target | None:
         path = known.path
@@ -145,7 +200,7 @@ class Discovery:
 
     def _python_files(self, root: str) -> tuple[str, ...]:
         found: list[str] = []
-        for name in ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"):
+        for name in _PYTEST_SETTINGS:
             known = self.snapshot.files.get(_join(root, name))
             if known is not None and known.skipped is None:
                 for match in _PYTHON_FILES.finditer(self._text(known)):

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,10 @@ _ENOUGH = 4
 _SHARE = 0.4
 _MOST = 60
 _MAX_CHAIN = 4
+NEAREST = 10
+_NEAR_NAMES = 20
+_NEAR_USERS = 100
+_ITSELF, _DIRECT = 10.0, 0.3
 _SETTINGS = re.compile(
     r"(?:^|/)(?:pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|setup\.py|package\.json|tsconfig[\w.]*\.json"
     r"|(?:jest|vitest|vite|babel)\.config\.\w+|go\.mod|go\.sum|Cargo\.toml|Cargo\.lock|build\.rs|pom\.xml|mix\.exs"
@@ -58,15 +63,49 @@ class Impact:
         self._targets = targets
         self._changes = changes
         self._imports = ImportsKept(knowledge.modules)
+        self._near = threading.Lock()
 
-    async def reached(self, paths: Sequence[str]) -> tuple[Reached, ...]:
-        """The tests that changed files reach, nearest first; changed lines count where git knows them."""
-        return (await self.selection(paths)).reached
+    def near(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> tuple[Reached, ...] | None:
+        """A few tests that say the changed names or import the changed files themselves; None while that is not known.
+
+        For the answer of an edit, so it looks no further, and does not wait for whoever is just finding out.
+        """
+        if not self._near.acquire(blocking=False):
+            return None
+        try:
+            return self._nearest(snapshot, paths, names)
+        finally:
+            self._near.release()
+
+    def _nearest(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> tuple[Reached, ...]:
+        targets = {path: one for one in self._targets(snapshot) for path in _files(one)}
+        world = World(snapshot, self._knowledge.store, self._knowledge.modules)
+        imports = Imports(world, self._imports)
+        reach = imports.reaching(paths)
+        scores: dict[str, float] = {}
+        why: dict[str, str] = {}
+
+        def note(path: str, score: float, reason: str) -> None:
+            target = targets.get(path)
+            if target is not None:
+                scores[target.target_id] = scores.get(target.target_id, 0.0) + score
+                why.setdefault(target.target_id, reason)
+
+        for path in paths:
+            note(path, _ITSELF, "changed itself")
+            for importer in sorted(imports.importers.get(path, ())):
+                note(importer, _DIRECT, f"imports {shown(path)}")
+        for name in names[:_NEAR_NAMES]:
+            users = [path for path, _ in self._knowledge.store.files_with(name) if path in reach and path in targets]
+            for path in users if len(users) <= _NEAR_USERS else ():
+                note(path, 1.0 / (1.0 + math.log2(len(users))), f"names {name}")
+        order = sorted(scores, key=lambda one: (-scores[one], one))[:NEAREST]
+        return tuple(Reached(path=one, reason=why[one], distance=1) for one in order)
 
     async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
         """The tests to run for changed files; without paths for what differs from a ref, or from HEAD."""
         try:
-            known = await self._changes.since(since)
+            known = await self._changes.since(since, paths)
         except NotGit:
             if paths is None:
                 raise

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from codeplane.repo.facts.model import Definition, Facts
+from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.world import World
 from codeplane.repo.testing.changes import Lines
@@ -44,7 +44,7 @@ class Narrowing:
         self._store = store
         self._imports = imports
         self._targets = {path: one.target_id for one in targets for path in (one.covers or (one.path,))}
-        self._folded: dict[str, list[tuple[int, int, int]]] = {}
+        self._folded: dict[str, tuple[list[int], list[int]]] = {}
 
     def ranked(self, changed: Mapping[str, Lines], among: Sequence[str]) -> list[tuple[str, str]]:
         """These targets, the likeliest to notice first, each with the name that ties it to the change."""
@@ -228,28 +228,27 @@ class Narrowing:
 
     def _holder(self, path: str, at: int) -> int | None:
         """The innermost function, method or class around a place."""
-        spans = self._spans(path)
-        index = bisect_right(spans, (at, math.inf, 0)) - 1
-        best: tuple[int, int] | None = None
-        while index >= 0:
-            start, end, number = spans[index]
-            if start <= at < end and (best is None or end - start < best[0]):
-                best = (int(end - start), number)
-            if best is not None and at - start > 200_000:
-                break
-            index -= 1
-        return best[1] if best is not None else None
+        facts = self._world.facts(path)
+        if facts is None:
+            return None
+        starts, numbers = self._starts(path, facts)
+        place = bisect_right(starts, at) - 1
+        number = numbers[place] if place >= 0 else -1
+        # What starts last before it, or what that one is in.
+        while number >= 0:
+            one = facts.definitions[number]
+            if one.kind in _HOLDERS and one.start <= at < one.end:
+                return number
+            number = one.container
+        return None
 
-    def _spans(self, path: str) -> list[tuple[int, float, int]]:
+    def _starts(self, path: str, facts: Facts) -> tuple[list[int], list[int]]:
         held = self._folded.get(path)
         if held is None:
-            facts = self._world.facts(path)
-            definitions: Sequence[Definition] = facts.definitions if facts is not None else ()
-            held = sorted(
-                (one.start, one.end, number) for number, one in enumerate(definitions) if one.kind in _HOLDERS
-            )
+            order = sorted((one.start, number) for number, one in enumerate(facts.definitions) if one.kind in _HOLDERS)
+            held = ([start for start, _ in order], [number for _, number in order])
             self._folded[path] = held
-        return held  # type: ignore[return-value]  # whole numbers are numbers
+        return held
 
     def _container(self, facts: Facts, index: int) -> int | None:
         container = facts.definitions[index].container

@@ -12,7 +12,7 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.testing.changes import Changes
 from codeplane.repo.testing.command import Filters
-from codeplane.repo.testing.discovery import Discovery
+from codeplane.repo.testing.discovery import Discovery, LookedAt
 from codeplane.repo.testing.environment import clean
 from codeplane.repo.testing.execution import Execution, Means
 from codeplane.repo.testing.history import History
@@ -55,7 +55,7 @@ class Suite:
         self._home = home
         self._kept = KeptRuns(home / "runs", most=config.kept_runs)
         self._running: dict[str, Run] = {}
-        self._discovered: Discovery | None = None
+        self._discovered: tuple[Snapshot | None, tuple[Target, ...], LookedAt | None] = (None, (), None)
         self._slots = asyncio.Semaphore(self._workers(None))
         self.history = History(home / "history.json")
         self.programs = Programs(root, path=environment.get("PATH", ""))
@@ -73,13 +73,12 @@ class Suite:
 
     def targets_of(self, snapshot: Snapshot) -> tuple[Target, ...]:
         """Everything that can be run in one state."""
-        held = self._discovered
-        if held is None or held.snapshot is not snapshot:
-            held = Discovery(snapshot=snapshot, config=self._config, available=self._is_available)
-            # Only kept whole: what a bad setting raises is raised again.
-            _ = held.targets
-            self._discovered = held
-        return held.targets
+        held, targets, looked_at = self._discovered
+        if held is not snapshot:
+            found = Discovery(snapshot=snapshot, config=self._config, available=self._is_available, before=looked_at)
+            targets = found.targets
+            self._discovered = (snapshot, targets, found.looked_at())
+        return targets
 
     def missing(self, targets: tuple[Target, ...]) -> tuple[str, ...]:
         """The runners that targets need and that are not there, as `doctor` says it."""
@@ -210,7 +209,7 @@ class Suite:
     def _finished(self, run: Run) -> None:
         self._running.pop(run.run_id, None)
         self._kept.put(run.result(), run.outputs())
-        known = self._discovered.targets if self._discovered is not None else ()
+        _, known, _ = self._discovered
         self.history.save(known=[one.target_id for one in known])
 
     def _newest(self) -> str:
