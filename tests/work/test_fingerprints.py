@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.call import Effects, Failure
-from codeplane.work.fingerprints import failure_fingerprint, mutation_fingerprint, normalise_trace
+from codeplane.kernel.trace import normalise_trace
+from codeplane.work.fingerprints import failure_fingerprint, mutation_fingerprint
 
 PYTHON = """Traceback (most recent call last):
   File "{folder}/pkg/core/mod.py", line {line}, in handle

@@ -10,7 +10,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Assessment, Budget, Risk, assesses, operation
 from codeplane.kernel.page import Pagination
-from codeplane.repo.testing.fingerprint import normalised
+from codeplane.kernel.trace import normalise_trace
 from codeplane.repo.testing.requests import DiscoverRequest, OutputRequest, RunRequest, StatusRequest
 from codeplane.repo.testing.results import DiscoverResult, FoundTarget, OutputResult, RunResult
 from codeplane.repo.testing.suite import Suite
@@ -140,7 +140,7 @@ def _key(target: Target) -> str:
 def _failure(result: RunResult) -> Failure:
     """What failed, for the task's fingerprints: the tests, and how the first of them failed."""
     first = min(result.failures, key=lambda one: one.test)
-    trace = "\n".join(sorted({normalised(one.stack or one.message) for one in result.failures})[:_FAILING])
+    trace = "\n".join(sorted({normalise_trace(one.stack or one.message) for one in result.failures})[:_FAILING])
     return Failure(
         kind=first.kind,
         trace=trace,
