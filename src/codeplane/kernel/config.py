@@ -84,7 +84,9 @@ class TrustConfig(Section):
     mode: Literal["automatic", "trust"] = Field(
         "trust", description="trust: reads and workspace writes run; automatic: everything runs"
     )
-    allow: tuple[str, ...] = Field((), description="operations that run though they are destructive, outward or shell")
+    allow: tuple[str, ...] = Field(
+        (), description="operations that run though they are destructive, outward or shell, as in git.reset"
+    )
 
 
 class IndexConfig(Section):

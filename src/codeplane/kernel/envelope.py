@@ -58,7 +58,10 @@ class Outcome:
 
     def to_json(self, *, with_text: bool = False) -> str:
         """The envelope verbatim, as programs read it; on request with the text people read."""
-        meta = dumps(self.meta.to_wire())
+        wire = self.meta.to_wire()
+        if self.result is not None and (unmet := self.result.unmet()):
+            wire["unmet"] = unmet
+        meta = dumps(wire)
         if self.error is not None:
             return f'{{"error":{dumps(self.error.to_wire())},"meta":{meta}}}'
         text = f',"text":{dumps(self.result.text())}' if with_text and self.result is not None else ""

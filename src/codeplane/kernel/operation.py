@@ -60,6 +60,10 @@ class Result(BaseModel):
         """The answer in as few words as it can be said."""
         return dumps(self.model_dump(mode="json", exclude_none=True))
 
+    def unmet(self) -> str | None:
+        """Why what was asked for did not come to pass though the call was answered: red tests, conflicts."""
+        return None
+
     def lasting(self) -> bytes | None:
         """The answer without what tells of the moment it was given; None when it says nothing of that."""
         momentary = _MOMENTARY & type(self).model_fields.keys()

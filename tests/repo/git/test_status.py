@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from codeplane.kernel.errors import CursorExpired, CursorInvalid, NotFound, PathDenied
 from codeplane.repo.git.conflict import conflicts
@@ -33,7 +34,10 @@ def test_in_as_few_words_as_git_short(repository: Made) -> None:
     repository.write("a.txt", "again\n")
     repository.path("b.txt").chmod(0o755)
     repository.write("new dir/file\nname", "x")
-    assert reads("git.status").text().splitlines()[1:] == ["MM a.txt", " M b.txt", "?? new dir/file\\x0aname"]
+    changed = ["MM a.txt", " M b.txt"]
+    assert reads("git.status").text().splitlines()[1:] == [*changed, "?? new dir/ (1 file)"]
+    each = reads("git.status", untracked="all").text().splitlines()[1:]
+    assert each == [*changed, "?? new dir/file\\x0aname"]
     some = of(StatusResult, reads("git.status", paths=["b.txt"]))
     assert [one.path for one in some.modified] == ["b.txt"] and not some.untracked
     assert of(StatusResult, reads("git.status", paths=["."])).total == 3
@@ -136,14 +140,49 @@ def test_many_files_come_in_pages_of_one_state(repository: Made) -> None:
     for number in range(1200):
         repository.write(f"many/{number:04}.txt", "x")
     reads = Reads(repository.root)
-    found = [of(StatusResult, page) for page in pages(reads, "git.status")]
+    assert reads("git.status").text().splitlines()[1:] == ["?? many/ (1200 files)"]
+    found = [of(StatusResult, page) for page in pages(reads, "git.status", untracked="all")]
     assert [path for page in found for path in page.untracked] == [f"many/{n:04}.txt" for n in range(1200)]
     assert "[500 of 1200]" in found[0].text() and "cursor=" in found[0].text()
     repository.path("many/0000.txt").unlink()
     with pytest.raises(CursorExpired):
-        reads("git.status", cursor=found[0].pagination.next_cursor)
+        reads("git.status", untracked="all", cursor=found[0].pagination.next_cursor)
     with pytest.raises(CursorInvalid):
-        reads("git.status", cursor=found[0].pagination.next_cursor, paths=["many"])
+        reads("git.status", untracked="all", cursor=found[0].pagination.next_cursor, paths=["many"])
+
+
+def test_an_untracked_folder_is_one_entry_with_its_files_counted(repository: Made) -> None:
+    reads = Reads(repository.root)
+    repository.write(".gitignore", "*.pyc\n")
+    repository.write("env/lib/a.py", "x")
+    repository.write("env/lib/a.pyc", "ignored")
+    repository.write("env/b.py", "x")
+    repository.write("envy.txt", "x")
+    repository.write("one/new\nline", "x")
+    repository.git("init", "--quiet", "inner")
+    repository.write("inner/x", "x")
+    answer = of(StatusResult, reads("git.status", paths=["env", "envy.txt", "one", "inner"]))
+    assert answer.untracked == ("env/", "envy.txt", "inner/", "one/")
+    assert [(one.path, one.files, one.more) for one in answer.untracked_folders] == [
+        ("env/", 2, False),
+        ("one/", 1, False),
+    ]
+    assert answer.text().splitlines()[1:] == ["?? env/ (2 files)", "?? envy.txt", "?? inner/", "?? one/ (1 file)"]
+    inside = of(StatusResult, reads("git.status", paths=["env/lib"]))
+    assert [(one.path, one.files) for one in inside.untracked_folders] == [("env/lib/", 1)]
+    assert "untracked: 5 (.gitignore, env/, envy.txt, inner/, one/)" in reads("git.diff").text()
+    with pytest.raises(ValidationError):
+        reads("git.status", untracked="none")
+
+
+def test_more_untracked_files_than_are_counted_is_said(repository: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codeplane.repo.git.status._MAX_COUNTED", 100)
+    repository.write("b/x", "x")
+    for number in range(50):
+        repository.write(f"many/{number:04}.txt", "x")
+    repository.write("z/x", "x")
+    answer = Reads(repository.root)("git.status")
+    assert answer.text().splitlines()[1:] == ["?? b/ (1 file)", "?? many/ (over 6 files)", "?? z/"]
 
 
 def test_paths_that_are_not_there_or_not_ours(repository: Made) -> None:

@@ -153,3 +153,14 @@ def test_a_cancelled_call_leaves_nothing_half_done(tmp_path: Path) -> None:
                 (tmp_path / name).unlink()
 
     with_plane(tmp_path, body, *SETTINGS)
+
+
+def test_redo_does_not_bring_back_what_others_came_after(plane: Standing) -> None:
+    undone = write(plane, "a.py", "x = 2\n")
+    plane.ask("undo")
+    write(plane, "b.py", "y = 5\n")
+    stale = error(plane.ask("redo"))
+    assert stale["error"] == "CANNOT_UNDO" and undone in str(stale["hint"])
+    assert (plane.root / "a.py").read_text() == "x = 1\n"
+    assert result(plane.ask("redo", mutation_id=undone))["state"] == "applied"
+    assert (plane.root / "a.py").read_text() == "x = 2\n"

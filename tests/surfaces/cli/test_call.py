@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import CPL, Server, cpl, make_repo
+from tests.harness import CPL, Server, cpl, git, make_repo
 from tests.surfaces.http.wire import at
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -175,3 +175,24 @@ class TestAlone:
         session = at(envelope(cpl("call", "session.info", "--json", "--repo", str(alone))), "meta", "session_id")
         log = cpl("log", "--session", str(session), "--type", "session.closed", "--json", "--repo", str(alone))
         assert json.loads(log.stdout)["payload"]["reason"] == "shutdown"
+
+
+def test_what_did_not_come_to_pass_is_a_failure_though_it_is_answered(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo", {"a.txt": "one\n"})
+    git(repo, "checkout", "--quiet", "-b", "side")
+    (repo / "a.txt").write_text("two\n")
+    git(repo, "commit", "--quiet", "--all", "--message", "two")
+    git(repo, "checkout", "--quiet", "main")
+    (repo / "a.txt").write_text("three\n")
+    git(repo, "commit", "--quiet", "--all", "--message", "three")
+    done = cpl("call", "git.merge", "ref=side", "--repo", str(repo), "--json")
+    assert done.returncode == 1
+    assert "conflict" in json.loads(done.stdout)["meta"]["unmet"]
+
+
+def test_each_command_of_a_person_can_take_back_the_one_before(alone: Path) -> None:
+    edits = json.dumps([{"path": "new.txt", "content": "new\n"}])
+    assert cpl("call", "write_files", f"edits={edits}", "--repo", str(alone)).returncode == 0
+    assert (alone / "new.txt").exists()
+    assert cpl("call", "undo", "--repo", str(alone)).returncode == 0
+    assert not (alone / "new.txt").exists()

@@ -71,6 +71,9 @@ class CheckpointResult(Result):
     commit: CommitResult | None = None
     since: Since | None = None
 
+    def unmet(self) -> str | None:
+        return None if self.committed else f"nothing was committed: {self.stopped_by} failed"
+
     def text(self) -> str:
         lines = [one.text() for one in self.lint]
         if self.tests is not None:

@@ -51,7 +51,10 @@ _LINES = {"start_line": "start", "end_line": "end", "first": "start", "last": "e
 
 def _unsaid(schema: JsonDict) -> None:
     # Agents pay for every byte of a tool list; these are for those who know them.
+    kinds = schema.get("anyOf")
+    kind = schema.get("type") or (kinds[0].get("type") if isinstance(kinds, list) and isinstance(kinds[0], dict) else 0)
     schema.clear()
+    schema["type"] = kind
 
 
 def _forgiven(value: object, synonyms: Mapping[str, str]) -> object:

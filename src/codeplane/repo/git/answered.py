@@ -86,6 +86,13 @@ class Changed(Result):
         return self.delta.text()
 
 
+class Stoppable(Changed):
+    """A git mutation that conflicts can stop on its way."""
+
+    def unmet(self) -> str | None:
+        return f"stopped by conflicts in {len(self.delta.conflicts)} files" if self.delta.conflicts else None
+
+
 def _file(one: FileDelta) -> str:
     stats = one.diff_stats
     return f"{_SIGNS[one.action]} {one.path} +{stats.insertions} -{stats.deletions}"

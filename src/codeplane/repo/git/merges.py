@@ -8,7 +8,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitBusy, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
-from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.command import Done
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
@@ -28,7 +28,7 @@ class MergeRequest(InWorkspace):
     action: Literal["start", "continue", "abort"] = "start"
 
 
-class MergeResult(Changed):
+class MergeResult(Stoppable):
     """How the merge went; conflicts are left in the work tree to be resolved, staged and continued."""
 
     success: bool

@@ -8,7 +8,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitBusy, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
-from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.losses import Losses, judged, previewed
 from codeplane.repo.git.merges import stopped_or_raise
@@ -37,7 +37,7 @@ class RevertRequest(InWorkspace):
     action: Literal["start", "continue", "skip", "abort"] = "start"
 
 
-class PickResult(Changed):
+class PickResult(Stoppable):
     """How it went; conflicts are left in the work tree to be resolved, staged and continued."""
 
     success: bool

@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitBusy, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
-from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.repo.git.refusal import refusal
@@ -59,7 +59,7 @@ class RebasePlan(Result):
         return "\n".join([first, *(f"{one.action} {one.commit_sha[:12]} {one.message}" for one in self.steps)])
 
 
-class RebaseResult(Changed):
+class RebaseResult(Stoppable):
     """How far the rebase came."""
 
     success: bool

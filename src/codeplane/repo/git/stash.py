@@ -6,7 +6,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
-from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.answered import Stoppable
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.losses import Losses, judged, previewed
@@ -42,7 +42,7 @@ class StashDropRequest(InWorkspace):
     index: int = _INDEX
 
 
-class StashResult(Changed):
+class StashResult(Stoppable):
     """What became of the stash."""
 
     success: bool = True

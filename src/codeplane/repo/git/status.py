@@ -1,8 +1,9 @@
 """The `git.status` operation: what is staged, changed, untracked and in conflict."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
@@ -21,13 +22,16 @@ from codeplane.repo.truth.paths import shown
 WORDS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "typechange"}
 _LETTERS = {word: letter for letter, word in WORDS.items()}
 _PAGE = 500
+# What is read to count the files in untracked folders; beyond it they are counted up to there.
+_MAX_COUNTED = 1024 * 1024
 _SUBMODULE = (("C", "new commits"), ("M", "modified content"), ("U", "untracked content"))
 
 
 class StatusRequest(Continued):
-    """Which paths."""
+    """Which paths, and whether an untracked folder is one entry or each of its files."""
 
     paths: tuple[str, ...] = Field((), max_length=1000)
+    untracked: Literal["folders", "all"] = "folders"
 
 
 class Changed(Result):
@@ -44,6 +48,18 @@ class Changed(Result):
         return _LETTERS.get(self.status, "?")
 
 
+class UntrackedFolder(Result):
+    """How many files are in a folder of which git tracks nothing; `more` when it holds still more of them."""
+
+    path: str
+    files: int
+    more: bool = False
+
+    def text(self) -> str:
+        least = "over " if self.more else ""
+        return f"{least}{self.files} file{'' if self.files == 1 and not self.more else 's'}"
+
+
 class StatusResult(Result):
     """How index and work tree differ from the last commit."""
 
@@ -53,6 +69,7 @@ class StatusResult(Result):
     staged: tuple[Changed, ...]
     modified: tuple[Changed, ...]
     untracked: tuple[str, ...]
+    untracked_folders: tuple[UntrackedFolder, ...] = ()
     conflicts: tuple[Conflict, ...]
     state: State
     progress: str | None = None
@@ -73,7 +90,8 @@ class StatusResult(Result):
             return f"{head}, clean"
         listed = len(self.conflicts) + len(self._lines()) + len(self.untracked)
         cut = f"\n[{listed} of {self.total}]" if self.pagination.next_cursor else ""
-        untracked = [f"?? {path}" for path in self.untracked]
+        counts = {folder.path: f" ({folder.text()})" for folder in self.untracked_folders}
+        untracked = [f"?? {path}{counts.get(path, '')}" for path in self.untracked]
         lines = [head, *(one.text() for one in self.conflicts), *self._lines(), *untracked]
         return "\n".join(lines) + cut + self.pagination.line()
 
@@ -121,13 +139,16 @@ class Status:
         return sum(record.index != "." and record.oids is None and not record.is_untracked for record in self.records)
 
 
-async def status(reading: Reading, paths: Sequence[str] = ()) -> Status:
-    """The status of a work tree, or of some paths in it.
+async def status(
+    reading: Reading, paths: Sequence[str] = (), *, untracked: Literal["folders", "all"] = "folders"
+) -> Status:
+    """The status of a work tree, or of some paths in it; an untracked folder is one record unless all are wanted.
 
     By git and not libgit2: on a repository of 7,000 files git answers in 65 ms where libgit2 takes 90, and it alone
     knows clean filters, the sparse index, the untracked cache and sha256.
     """
-    asked = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--find-renames", "--ahead-behind")
+    each = f"--untracked-files={'all' if untracked == 'all' else 'normal'}"
+    asked = ("status", "--porcelain=v2", "-z", "--branch", each, "--find-renames", "--ahead-behind")
     found = await reading.run(*asked, "--", *paths)
     headers: dict[str, str] = {}
     records: list[Record] = []
@@ -175,14 +196,55 @@ class StatusOperations:
         """Branch, staged, modified, untracked and conflicting files as in `git status --short`, what merge or rebase is
         in progress, and ahead/behind."""
         paths = self._reading.pathspecs(request.paths)
-        found = await status(self._reading, paths)
+        found = await status(self._reading, paths, untracked=request.untracked)
         if not found.records:
             await self._reading.refuse_unknown(paths)
         page = self._pages.page(call, request, found.records, limit=_PAGE, state=found.digest)
-        return _result(self._reading, found, page.items, page.pagination)
+        folders = [record.path for record in page.items if record.is_untracked and record.path.endswith("/")]
+        counted = await _counted(self._reading, folders)
+        return _result(self._reading, found, page.items, counted, page.pagination)
 
 
-def _result(reading: Reading, found: Status, page: Sequence[Record], pagination: Pagination) -> StatusResult:
+async def _counted(reading: Reading, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
+    """How many files each untracked folder holds, without those that are ignored."""
+    if not folders:
+        return ()
+    asked = ("ls-files", "--others", "--exclude-standard", "-z")
+    found = await reading.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
+    names = [os.fsdecode(name) for name in found.records()]
+    # The last name may be half of one when not all was read.
+    cut = names.pop() if found.cut else None
+    counts = dict.fromkeys(folders, 0)
+    for name in names:
+        folder = _folder_of(name, counts)
+        # Of a repository within this one git names the folder alone: what is in it is its own affair.
+        if folder is not None and folder != name:
+            counts[folder] += 1
+    return tuple(
+        UntrackedFolder(
+            path=shown(path),
+            files=count,
+            more=cut is not None and (cut.startswith(path) or path.startswith(cut)),
+        )
+        for path, count in counts.items()
+        if count
+    )
+
+
+def _folder_of(name: str, folders: Collection[str]) -> str | None:
+    end = name.find("/") + 1
+    while end and name[:end] not in folders:
+        end = name.find("/", end) + 1
+    return name[:end] or None
+
+
+def _result(
+    reading: Reading,
+    found: Status,
+    page: Sequence[Record],
+    counted: tuple[UntrackedFolder, ...],
+    pagination: Pagination,
+) -> StatusResult:
     git_dir = git_dir_of(reading.root)
     headers = found.headers
     oid, branch, apart = headers.get("branch.oid"), headers.get("branch.head"), headers.get("branch.ab", "").split()
@@ -195,6 +257,7 @@ def _result(reading: Reading, found: Status, page: Sequence[Record], pagination:
         staged=tuple(_changed(record, record.index) for record in known if record.index != "."),
         modified=tuple(_changed(record, record.tree) for record in known if record.tree != "."),
         untracked=tuple(shown(record.path) for record in page if record.is_untracked),
+        untracked_folders=counted,
         conflicts=tuple(conflict(record.path, record.oids) for record in page if record.oids is not None),
         state=state_in(git_dir),
         progress=progress_in(git_dir),

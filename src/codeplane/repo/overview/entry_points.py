@@ -75,6 +75,9 @@ def _guarded(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
         known = snapshot.files.get(path)
         if known is None or known.digest != digest or known.skipped is not None or is_test(path):
             continue
+        # What a page shows of a program is none.
+        if not path.endswith((".py", ".pyw")):
+            continue
         if _GUARD.search(snapshot.text(known)):
             yield path
 

@@ -78,6 +78,8 @@ class FileText(Result):
         )
         if self.encoding != "utf-8":
             head += f" {self.encoding}"
+        if self.metadata is not None:
+            head += f" {self.metadata.size_bytes} bytes of {self.metadata.modified_at[:19]}Z hash {self.metadata.hash}"
         tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
         if self.cut_line is not None:
             tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"

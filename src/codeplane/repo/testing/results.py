@@ -158,6 +158,9 @@ class RunResult(Result):
         """Whether everything that was asked for ran and nothing failed."""
         return self.status == "completed" and not self.failures and not self.progress.failed
 
+    def unmet(self) -> str | None:
+        return None if self.is_green or self.status == "running" else f"tests: {self.status}, not all passed"
+
     def text(self) -> str:
         lines: list[str] = []
         size = 0

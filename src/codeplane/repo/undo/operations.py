@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
@@ -193,8 +194,13 @@ class UndoOperations:
             return kept
         session = call.task.session_id if call.task else None
         kept = self._kept.newest(state=wanted, session_id=session)
+        if kept is not None and wanted == "undone":
+            self._refuse_stale(kept, session)
         if kept is None:
             newest = self._kept.newest(state=wanted)
+            if newest is not None and call.actor.kind is ActorKind.OWNER:
+                # Each command of a person is a session of its own, and all mutations are theirs.
+                return newest
             if newest is None:
                 raise CannotUndo(f"there is nothing to {verb}; mutations are kept for {self._kept.retention}")
             raise CannotUndo(
@@ -202,6 +208,15 @@ class UndoOperations:
                 hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
             )
         return kept
+
+    def _refuse_stale(self, kept: Kept, session: str | None) -> None:
+        """Whoever went on since the undo may not mean it any more."""
+        since = self._kept.newest(state="applied", session_id=session)
+        if since is not None and since.mutation_id > kept.mutation_id:
+            raise CannotUndo(
+                f"{since.what} came after what was undone last, {kept.what}",
+                hint=f"send mutation_id: {kept.mutation_id} if that one is meant",
+            )
 
 
 def _info(kept: Kept) -> MutationInfo:

@@ -101,7 +101,8 @@ def _errors() -> Iterator[str]:
 def _commands() -> Iterator[str]:
     yield "# Commands\n"
     yield "Data goes to stdout, everything else to stderr; `--json` prints JSON.\n"
-    yield "| exit code | means |\n|---|---|\n| 0 | done |\n| 1 | it failed; stderr has the error and a hint |"
+    yield "| exit code | means |\n|---|---|\n| 0 | done |"
+    yield "| 1 | it failed, and stderr has the error and a hint; or tests were red, or conflicts stopped it |"
     yield "| 2 | the command line is wrong |\n| 3 | no server runs for this repository |\n| 130 | interrupted |\n"
     group = typer.main.get_command(app)
     context = typer.Context(group, info_name="cpl", terminal_width=100)

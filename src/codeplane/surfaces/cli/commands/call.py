@@ -57,15 +57,15 @@ def call(
 
 
 def show(envelope: JsonObject, *, as_json: bool) -> None:
-    """Print an envelope for people or verbatim, and exit with 1 when it is an error."""
-    error = envelope.get("error")
+    """Print an envelope for people or verbatim, and exit with 1 unless what was asked came to pass."""
+    error, meta = envelope.get("error"), envelope.get("meta")
     if as_json:
         print(dumps(envelope))
     elif isinstance(error, dict):
         complain(error)
     else:
         _print_result(envelope)
-    if error is not None:
+    if error is not None or (isinstance(meta, dict) and meta.get("unmet")):
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -23,6 +23,8 @@ from codeplane.surfaces.cli.owner import owner_client
 _PAGE = 1000
 _DEFAULT = 50
 
+_TELLING = ("operation", "status", "state", "reason", "what", "mutation_id", "commit")
+
 
 @failing_clearly
 def log(
@@ -107,7 +109,7 @@ def _print(event: object, *, as_json: bool) -> None:
         print(dumps(event), flush=True)
         return
     payload = event["payload"]
-    said = " ".join(str(payload[name]) for name in ("operation", "status", "state", "reason") if payload.get(name))
+    said = " ".join(str(payload[name]) for name in _TELLING if payload.get(name))
     print(
         f"{event['position']:>7} {event['occurred_at'][:23]}Z {event['type']:<16} {event['stream']} {said}", flush=True
     )
