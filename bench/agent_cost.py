@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import machine, table
-from bench.subjects.agent_tasks import DJANGO, Call, Task
+from bench.subjects.agent_tasks import CHANGES, DJANGO, Call, Task
 from bench.subjects.corpora import repository
 from bench.subjects.served import Served, serving
 
@@ -49,6 +49,14 @@ def by_tools(task: Task, served: Served) -> Cost:
     return _cost(task, [_called(served, call) for call in task.ours])
 
 
+def _taken_back(task: Task, served: Served) -> None:
+    """Undo what a side changed, so that the other finds the same."""
+    if task.kind == "change":
+        reset = "git reset --quiet --hard bench && git clean --quiet -fd"
+        subprocess.run(["sh", "-c", reset], cwd=served.root, check=True, capture_output=True)
+        served.text("search", query="Paginator", mode="literal", fresh="strict")
+
+
 def _called(served: Served, call: Call) -> str:
     name, arguments = call
     return served.text(name, **arguments)
@@ -64,7 +72,10 @@ def measure(tasks: Sequence[Task], served: Served) -> bool:
     """Do every task on both sides and print the table; False when one was not done."""
     rows, failed, reached = [], [], []
     for task in tasks:
-        shell, ours = by_shell(task, served.root), by_tools(task, served)
+        shell = by_shell(task, served.root)
+        _taken_back(task, served)
+        ours = by_tools(task, served)
+        _taken_back(task, served)
         name = f"{task.kind}: {task.asks}"
         for side, cost in (("shell", shell), ("codeplane", ours)):
             if cost.missing:
@@ -100,7 +111,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             served.wait(query="main", mode="definitions")
             served.wait(query="where is it read", mode="semantic")
             before = served.cpu()
-            done = measure(DJANGO, served)
+            subprocess.run(["git", "tag", "bench"], cwd=corpus.root, check=True)
+            for name, value in (("user.name", "b"), ("user.email", "b@example.org")):
+                subprocess.run(["git", "config", name, value], cwd=corpus.root, check=True)
+            done = measure((*DJANGO, *CHANGES), served)
             print(f"  {served.cpu() - before:.1f} CPU s of the server")
     sys.exit(0 if done else 1)
 

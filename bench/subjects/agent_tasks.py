@@ -7,13 +7,13 @@ its steps said. Of the shell the short way is taken: the right word at once, and
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["definition", "read", "uses", "issue", "understand", "list", "config", "entry points"]
+Kind = Literal["definition", "read", "uses", "issue", "understand", "list", "config", "entry points", "change"]
 Call = tuple[str, dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One task; `facts` must be in the answers of either side."""
+    """One task; `facts` must be in the answers of either side, whose changes are taken back before the other's turn."""
 
     kind: Kind
     asks: str
@@ -32,6 +32,10 @@ def _read(*paths: str) -> Call:
 
 def _explain(symbol: str) -> Call:
     return "explain_symbol", {"symbol": symbol}
+
+
+def _write(*edits: tuple[str, str, str]) -> Call:
+    return "write_files", {"edits": [{"path": path, "old_text": old, "new_text": new} for path, old, new in edits]}
 
 
 def _issue(text: str, file: str, *shell: str) -> Task:
@@ -267,5 +271,73 @@ DJANGO = (
             "ls tests | head -60",
         ),
         ours=(("map_repo", {}),),
+    ),
+)
+_WHO = "git -c user.name=b -c user.email=b@example.org"
+CHANGES = (
+    Task(
+        kind="change",
+        asks="a new default in one function, and see that it is right",
+        facts=("django/core/paginator.py",),
+        shell=(
+            "sed -i 's/allow_empty_first_page=True/allow_empty_first_page=False/' django/core/paginator.py",
+            "git diff",
+        ),
+        ours=(
+            _write(
+                (
+                    "django/core/paginator.py",
+                    "        allow_empty_first_page=True,",
+                    "        allow_empty_first_page=False,",
+                )
+            ),
+        ),
+    ),
+    Task(
+        kind="change",
+        asks="the same word in three files, checked",
+        facts=("django/utils/html.py", "django/utils/text.py", "django/utils/timesince.py"),
+        shell=(
+            "sed -i '0,/import/s//import  /' django/utils/html.py django/utils/text.py django/utils/timesince.py",
+            "git diff --stat",
+            "python3 -m py_compile django/utils/html.py django/utils/text.py django/utils/timesince.py && echo ok",
+        ),
+        ours=(
+            _write(
+                ("django/utils/html.py", "import html\n", "import html  # kept\n"),
+                ("django/utils/text.py", "import gzip\n", "import gzip  # kept\n"),
+                ("django/utils/timesince.py", "import datetime\n", "import datetime  # kept\n"),
+            ),
+        ),
+    ),
+    Task(
+        kind="change",
+        asks="a new file, committed",
+        facts=("django/utils/plain.py",),
+        shell=(
+            "printf 'def plain(value):\\n    return str(value)\\n' > django/utils/plain.py",
+            "git add django/utils/plain.py",
+            f"{_WHO} commit -m 'Add plain'",
+            "git log -1 --stat",
+        ),
+        ours=(
+            (
+                "write_files",
+                {"edits": [{"path": "django/utils/plain.py", "content": "def plain(value):\n    return str(value)\n"}]},
+            ),
+            ("checkpoint", {"message": "Add plain", "tests": "none"}),
+        ),
+    ),
+    Task(
+        kind="change",
+        asks="an edit that turns out wrong, taken back",
+        facts=("django/shortcuts.py",),
+        shell=(
+            "sed -i 's/def redirect(/def redirected(/' django/shortcuts.py",
+            "git diff",
+            "git checkout -- django/shortcuts.py",
+            "git status --short",
+        ),
+        ours=(_write(("django/shortcuts.py", "def redirect(", "def redirected(")), ("undo", {})),
     ),
 )
