@@ -178,7 +178,12 @@ class Conveyor:
             log=stages.log,
             check_path=stages.authority.check_path,
         )
-        assessment = operation.assessment(cast(Request, passage.request))
+        request = cast(Request, passage.request)
+        if operation.assess is None:
+            assessment = operation.assessment(request)
+        else:
+            # It may ask the disk or git, which must not hold everyone else up.
+            assessment = await asyncio.to_thread(operation.assessment, request)
         decision = self._authorise(passage, operation, assessment)
         if operation.mutates and passage.key is None and _goes_out(assessment):
             passage.key = call.idempotency_key = new_id("key")

@@ -131,3 +131,51 @@ def test_secrets_of_addresses_are_never_told() -> None:
     assert not any(secret in told for secret in ("pa:ss", "user", "abc", "u:p"))
     assert "ssh://git@host/y" in told
     assert "pa:ss" not in refusal("fetch", said).message
+
+
+@pytest.mark.parametrize(
+    "said, kind, message, hint",
+    [
+        (
+            "fatal: 'wt' contains modified or untracked files, use --force to delete it",
+            GitRefused,
+            "git x: 'wt' contains modified or untracked files",
+            "force=true",
+        ),
+        (
+            "fatal: cannot remove a locked working tree;\nuse 'remove -f -f' to override or unlock first",
+            GitRefused,
+            "git x: cannot remove a locked working tree;",
+            "git_worktree_unlock",
+        ),
+        (
+            "error: Committing is not possible because you have unmerged files.\nhint: Fix them up in the work tree,"
+            " and then use 'git add/rm <file>'\nhint: as needed\nfatal: Exiting because of an unresolved conflict.",
+            GitBusy,
+            "git x: Committing is not possible because you have unmerged files.",
+            "git_stage",
+        ),
+        ("fatal: No rebase in progress?", GitRefused, "git x: No rebase in progress?", "git_status"),
+        (
+            "error: no cherry-pick or revert in progress\nfatal: cherry-pick failed",
+            GitRefused,
+            "git x: no cherry-pick or revert in progress\ncherry-pick failed",
+            "git_status",
+        ),
+        (
+            "fatal: There is no merge to abort (MERGE_HEAD missing).",
+            GitRefused,
+            "git x: There is no merge to abort (MERGE_HEAD missing).",
+            "git_status",
+        ),
+        (
+            "fatal: You have not concluded your merge (MERGE_HEAD exists).\nhint: Please, commit your changes",
+            GitBusy,
+            "git x: You have not concluded your merge (MERGE_HEAD exists).",
+            "git_status",
+        ),
+    ],
+)
+def test_known_refusals_say_the_argument_that_helps(said: str, kind: type[GitRefused], message: str, hint: str) -> None:
+    error = refusal("x", said)
+    assert type(error) is kind and error.message == message and hint in error.hint

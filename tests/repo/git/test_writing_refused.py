@@ -83,6 +83,82 @@ def test_names_that_git_cannot_have_are_refused(desk: Desk, name: str) -> None:
         run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref=name, create=True)))
 
 
+@pytest.mark.parametrize("name", ["bad name", "a..b", "x.lock", "a\\b", "-x"])
+def test_a_bad_name_is_called_one_and_the_rules_are_told(desk: Desk, name: str) -> None:
+    shown = repr(name)
+    operations: tuple[tuple[Try, str], ...] = (
+        (lambda: Branches(desk.writer).create(call(), CreateBranchRequest(name=name)), "branch"),
+        (lambda: Branches(desk.writer).rename(call(), RenameBranchRequest(name="main", new_name=name)), "branch"),
+        (lambda: Checkout(desk.writer).checkout(call(), CheckoutRequest(ref=name, create=True)), "branch"),
+        (lambda: Tags(desk.writer).create(call(), CreateTagRequest(name=name)), "tag"),
+    )
+    for operation, kind in operations:
+        with pytest.raises(InvalidArgument) as caught:
+            run(operation())
+        assert caught.value.message == f"{shown} is not a valid {kind} name"
+        assert "no spaces" in caught.value.hint and ".lock" in caught.value.hint
+    with pytest.raises(RefNotFound, match="there is no branch"):
+        run(Branches(desk.writer).rename(call(), RenameBranchRequest(name=name, new_name="ok")))
+    with pytest.raises(RefNotFound, match="there is no branch"):
+        Branches(desk.writer).assess_delete(DeleteBranchRequest(name="bad name"))
+    with pytest.raises(RefNotFound, match="there is no tag"):
+        Tags(desk.writer).assess_delete(DeleteTagRequest(name="bad name"))
+
+
+def test_a_commit_of_nothing_says_what_could_be_committed(desk: Desk) -> None:
+    commits = Commits(desk.writer)
+    with pytest.raises(GitRefused, match="nothing has changed since the last commit") as caught:
+        run(commits.commit(call(), CommitRequest(message="x")))
+    assert "allow_empty=true" in caught.value.hint
+    desk.made.write("a.txt", "other\n")
+    for number in range(12):
+        desk.made.write(f"new/{number:02}", "x")
+    with pytest.raises(GitRefused) as caught:
+        run(commits.commit(call(), CommitRequest(message="x")))
+    assert caught.value.message.startswith("nothing is staged; changed: a.txt; untracked: new/00, new/01")
+    assert caught.value.message.endswith("new/09 and 2 more")
+    assert 'paths=["."]' in caught.value.hint and "git_stage" in caught.value.hint
+    with pytest.raises(GitRefused, match=r"nothing has changed in b\.txt"):
+        run(commits.commit(call(), CommitRequest(message="x", paths=("b.txt",))))
+    done = run(commits.commit(call(), CommitRequest(message="x", paths=(".",))))
+    assert done.text().startswith(f"commit {done.oid[:9]}\n")
+
+
+def test_a_hooks_words_on_a_commit_of_something_stay_its_own(desk: Desk) -> None:
+    hook(desk, "pre-commit", "echo 'hint: run make format' >&2; exit 1")
+    desk.made.write("a.txt", "other\n")
+    with pytest.raises(GitRefused, match="hint: run make format"):
+        run(Commits(desk.writer).commit(call(), CommitRequest(message="x", paths=("a.txt",))))
+
+
+def test_a_commit_with_conflicts_names_them(desk: Desk) -> None:
+    desk.made.git("checkout", "--quiet", "-b", "topic", "HEAD~1")
+    desk.made.write("a.txt", "other\n")
+    desk.made.commit("other")
+    desk.made.git("merge", "main", check=False)
+    with pytest.raises(GitBusy) as caught:
+        run(Commits(desk.writer).commit(call(), CommitRequest(message="x")))
+    assert caught.value.message == "1 file is in conflict: a.txt"
+    assert "git_stage" in caught.value.hint
+
+
+def test_what_needs_force_says_so_and_that_it_is_destructive(desk: Desk) -> None:
+    desk.made.git("checkout", "--quiet", "-b", "topic")
+    desk.made.write("a.txt", "other\n")
+    desk.made.commit("other")
+    desk.made.git("checkout", "--quiet", "main")
+    with pytest.raises(GitRefused) as caught:
+        run(Branches(desk.writer).delete(call(), DeleteBranchRequest(name="topic")))
+    assert caught.value.message == "git branch: The branch 'topic' is not fully merged."
+    assert "force=true" in caught.value.hint and "loses" in caught.value.hint
+    with pytest.raises(GitRefused) as caught:
+        run(Branches(desk.writer).delete(call(), DeleteBranchRequest(name="main")))
+    assert "git_checkout another branch" in caught.value.hint
+    with pytest.raises(GitRefused) as caught:
+        run(Branches(desk.writer).create(call(), CreateBranchRequest(name="topic")))
+    assert "another name" in caught.value.hint
+
+
 def test_a_near_name_is_proposed(desk: Desk) -> None:
     desk.made.git("branch", "feature/login")
     with pytest.raises(RefNotFound) as caught:

@@ -91,7 +91,8 @@ class BlameOperations:
 
     async def _meant(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
         if found := _TOO_FEW.search(error.message):
-            return InvalidArgument(f"{shown(path)} has {found[1]} lines", hint="send a line_range within them")
+            lines = f"{found[1]} line{'' if found[1] == '1' else 's'}"
+            return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
         if await self._reading.head() is None:
             return RefNotFound("the repository has no commits yet", hint="commit first")
         if "no such path" in error.message or "cannot stat path" in error.message:

@@ -7,7 +7,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
-from codeplane.repo.git.revision import MAX_REF, branch_of, checked, commit_of, fresh_name
+from codeplane.repo.git.revision import MAX_REF, branch_of, commit_of, fresh_name, known_name
 from codeplane.repo.git.writing import Writer
 
 HEADS = "refs/heads/"
@@ -59,7 +59,7 @@ class Branches:
         async with self._writer.writing(call, "rename_branch") as writing:
             if writing.before.branch != request.name or writing.before.head is not None:
                 await branch_of(self._git, request.name)
-            await self._git.run("branch", "--move", checked(request.name), name)
+            await self._git.run("branch", "--move", request.name, name)
             return Changed(delta=await writing.finished())
 
     @operation("git.delete_branch", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -83,7 +83,7 @@ class Branches:
         return previewed(f"Remove the branch {request.name}", self._lost(request))
 
     def _lost(self, request: DeleteBranchRequest) -> list[str]:
-        ref = f"{HEADS}{checked(request.name)}"
+        ref = f"{HEADS}{known_name(request.name, 'branch', 'git_branches')}"
         if not request.force or not self._git.ask("rev-parse", "--verify", "--quiet", ref, check=False).line:
             return []
         return lost_commits(self._losses.commits(ref, gone=ref), "that only this branch reaches")

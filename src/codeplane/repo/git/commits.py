@@ -1,21 +1,26 @@
 """`git.commit` and `git.amend`."""
 
 import asyncio
+import re
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed, GitDelta
+from codeplane.repo.git.command import Done
 from codeplane.repo.git.losses import Losses, judged, previewed
-from codeplane.repo.git.refusal import redacted
+from codeplane.repo.git.picture import Picture
+from codeplane.repo.git.refusal import few, redacted, refusal, unresolved
 from codeplane.repo.git.revision import commit_of
 from codeplane.repo.git.writing import Writer
 
 MAX_MESSAGE = 100_000
 _MAX_SAID = 1500
+_SHORT = 9
+_NOTHING = re.compile(r"^(nothing to commit|(no changes|nothing) added to commit)", re.MULTILINE)
 
 
 class Author(Request):
@@ -112,6 +117,8 @@ class Commits:
         who = [author.option] if author else []
         words = ["--file=-"] if message else []
         async with self._writer.writing(call, what, calm=what == "amend") as writing:
+            if conflicts := writing.before.conflicts:
+                raise unresolved([one.path for one in conflicts])
             if what == "amend" and writing.before.head:
                 await writing.loses(commits=[writing.before.head])
             fresh = await self._unknown(paths)
@@ -119,8 +126,12 @@ class Commits:
             try:
                 await self._git.each("add", paths=fresh)
                 done = await self._git.run(
-                    *("commit", "--quiet", *options, *who, *words, *only), input=message.encode() if message else None
+                    *("commit", "--quiet", *options, *who, *words, *only),
+                    input=message.encode() if message else None,
+                    check=False,
                 )
+                if done.code != 0:
+                    raise _refused(done, writing.before, given)
             except BaseException:
                 await asyncio.shield(self._git.each("reset", "--quiet", paths=fresh))
                 raise
@@ -134,6 +145,24 @@ class Commits:
         return (await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)).fields
 
 
+def _refused(done: Done, before: Picture, given: tuple[str, ...]) -> CodePlaneError:
+    """Why there is no commit: when nothing was staged, what could have been."""
+    # Git says so on its output; what it says beside that is a hook's word.
+    if not _NOTHING.search(done.line):
+        return refusal("commit", done.err or done.line)
+    changed, untracked = sorted(before.changed), sorted(before.untracked)
+    if given:
+        return GitRefused(f"nothing has changed in {few(given)}", hint="git_status shows what has")
+    if not changed and not untracked:
+        return GitRefused(
+            "nothing has changed since the last commit", hint="allow_empty=true makes a commit without changes"
+        )
+    parts = [f"{kind}: {few(names)}" for kind, names in (("changed", changed), ("untracked", untracked)) if names]
+    return GitRefused(
+        f"nothing is staged; {'; '.join(parts)}", hint='give paths=["."] or some of these, or git_stage first'
+    )
+
+
 def _result(delta: GitDelta, said: str) -> CommitResult:
     oid = delta.head or ""
-    return CommitResult(delta=delta, oid=oid, short_oid=oid[:7], said=redacted(said).strip()[:_MAX_SAID])
+    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redacted(said).strip()[:_MAX_SAID])

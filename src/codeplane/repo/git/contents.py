@@ -12,6 +12,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.store import Store
 from codeplane.repo.truth.paths import shown
 
 # The mode and the object of a file, as in `100644 0a1b…`; None where there is no file.
@@ -37,10 +38,14 @@ class Contents:
 
     def __init__(self, git: Git) -> None:
         self._git = git
+        self._store = Store(git.root)
 
     async def taken(self, paths: Iterable[str], *, write: bool = True) -> dict[str, Entry]:
         """The content of each path, kept in git's store unless it is only looked at."""
         looked = await asyncio.to_thread(self._look, sorted(set(paths)))
+        here = await asyncio.to_thread(self._store.taken, looked, write=write)
+        if here is not None:
+            return here
         plain = [path for path, mode in looked.items() if mode and mode != _LINK and _is_plain(path)]
         option = ("-w",) if write else ()
         found: dict[str, Entry] = dict.fromkeys(looked)
@@ -57,6 +62,8 @@ class Contents:
 
     async def tree(self, files: Mapping[str, Entry]) -> str:
         """A tree of the files that are there."""
+        if here := await asyncio.to_thread(self._store.tree, files):
+            return here
         lines = b"".join(
             entry.encode() + b"\t" + os.fsencode(path) + b"\0" for path, entry in files.items() if entry is not None
         )
@@ -87,9 +94,11 @@ class Contents:
 
     async def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """How large objects are; those that are gone are left out."""
-        given = "".join(f"{oid}\n" for oid in oids).encode()
-        if not given:
-            return {}
+        wanted = list(oids)
+        here = await asyncio.to_thread(self._store.sizes, wanted) if wanted else {}
+        if here is not None:
+            return here
+        given = "".join(f"{oid}\n" for oid in wanted).encode()
         done = await self._git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", input=given)
         rows = [line.split(" ") for line in done.line.splitlines()]
         return {oid: int(size) for oid, size in rows if size.isdigit()}
@@ -114,8 +123,9 @@ class Contents:
         await self._write(batch)
 
     async def _contents(self, oids: list[str]) -> dict[str, bytes]:
-        if not oids:
-            return {}
+        here = await asyncio.to_thread(self._store.contents, oids) if oids else {}
+        if here is not None:
+            return here
         done = await self._git.run("cat-file", "--batch", input="".join(f"{oid}\n" for oid in oids).encode())
         found, at = {}, 0
         for oid in oids:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
@@ -60,10 +60,11 @@ class DiffResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sides:
-    """What git is asked to compare; `trees` are the commits among it."""
+    """What git is asked to compare; `trees` are the commits among it, `asked` how the caller named them."""
 
     arguments: tuple[str, ...]
     trees: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     of_index: bool = False
     of_files: bool = False
 
@@ -74,6 +75,7 @@ class Differences:
 
     files: list[FilePatch]
     state: str
+    said: str = ""
 
 
 class DiffOperations:
@@ -90,9 +92,7 @@ class DiffOperations:
         sides = await _sides(self._reading, request)
         paths = self._reading.pathspecs(request.paths)
         found, now = await asyncio.gather(
-            differences(
-                self._reading, ("diff", *sides.arguments), paths, context=request.context, stat_only=request.stat_only
-            ),
+            self._found(sides, paths, request),
             status(self._reading, paths) if sides.of_files else _nothing(),
         )
         if not found.files and not (now and now.records):
@@ -110,6 +110,19 @@ class DiffOperations:
             pagination=self._pages.pagination(call, request, page.next, state=found.state),
         )
 
+    async def _found(self, sides: _Sides, paths: Sequence[str], request: DiffRequest) -> Differences:
+        command = ("diff", *sides.arguments)
+        try:
+            found = await differences(
+                self._reading, command, paths, context=request.context, stat_only=request.stat_only
+            )
+        except GitRefused:
+            await asyncio.gather(*map(self._reading.commit, sides.asked))
+            raise
+        if "ambiguous" in found.said:
+            await asyncio.gather(*map(self._reading.commit, sides.asked))
+        return found
+
 
 async def differences(
     reading: Reading, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
@@ -118,7 +131,7 @@ async def differences(
     form = [*FORM, *(() if stat_only else ("--patch", f"-U{context}"))]
     found = await reading.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
     files = await asyncio.to_thread(parsed, found.out, cut=found.cut)
-    return Differences(files=files, state=digest(found.out))
+    return Differences(files=files, state=digest(found.out), said=found.said)
 
 
 async def _nothing() -> None:
@@ -130,18 +143,21 @@ async def _sides(reading: Reading, request: DiffRequest) -> _Sides:
     if base and not target and ".." in base:
         symmetric = "..." in base
         left, _, right = base.partition("..." if symmetric else "..")
-        one, other = await asyncio.gather(reading.commit(left or "HEAD"), reading.commit(right or "HEAD"))
-        return _Sides(arguments=(*(("--merge-base",) if symmetric else ()), one, other), trees=(one, other))
+        return await _between(reading, left or "HEAD", right or "HEAD", *(("--merge-base",) if symmetric else ()))
     if request.staged:
         if target:
             raise InvalidArgument("staged compares the index; it takes no target", hint="leave out staged or target")
-        against = (await reading.commit(base),) if base else ()
-        return _Sides(arguments=("--cached", *against), trees=against)
+        against = (await reading.name(base),) if base else ()
+        return _Sides(arguments=("--cached", *against), trees=against, asked=(base,) if base else ())
     if target:
-        one, other = await asyncio.gather(reading.commit(base or "HEAD"), reading.commit(target))
-        return _Sides(arguments=(one, other), trees=(one, other))
+        return await _between(reading, base or "HEAD", target)
     if base:
-        one = await reading.commit(base)
-        return _Sides(arguments=(one,), trees=(one,), of_files=True)
+        one = await reading.name(base)
+        return _Sides(arguments=(one,), trees=(one,), asked=(base,), of_files=True)
     # A path in conflict is compared with our side: the markers are what is left to do.
     return _Sides(arguments=("--ours",), of_files=True, of_index=True)
+
+
+async def _between(reading: Reading, left: str, right: str, *options: str) -> _Sides:
+    one, other = await asyncio.gather(reading.name(left), reading.name(right))
+    return _Sides(arguments=(*options, one, other), trees=(one, other), asked=(left, right))

@@ -9,7 +9,7 @@ from codeplane.repo.git.patch import FilePatch, Origin, PatchHunk, PatchLine
 from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import shown
 
-MAX_BYTES = 48 * 1024
+MAX_BYTES = 16 * 1024
 MAX_FILES = 500
 MAX_LINE = 4000
 _ABSENT = "000000"
@@ -154,7 +154,7 @@ def _note(file: FilePatch, hunks: Sequence[Hunk], line: int, rest: int) -> str |
     if line:
         notes.append("continued")
     if rest:
-        notes.append(f"{rest} more lines on the next page")
+        notes.append(f"{rest} more line{'' if rest == 1 else 's'} on the next page")
     elif not file.whole:
         notes.append("the difference is too large to be read to here; ask with this path alone in paths")
     if any(len(one.content) > MAX_LINE for hunk in hunks for one in hunk.lines):

@@ -9,7 +9,7 @@ from codeplane.repo.git.reading import Reading
 from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import canonical, shown
 
-MAX_BYTES = 48 * 1024
+MAX_BYTES = 16 * 1024
 _MAX_FILE = 16 * 1024 * 1024
 _MAX_ENTRIES = 1000
 _MAX_LINE = 4000
@@ -33,7 +33,8 @@ class FileThen(Result):
         if self.note is not None and not self.content:
             return f"== {self.path}: {self.note}"
         whole = self.end - self.start + 1 == self.line_count
-        lines = f"({self.line_count} lines)" if whole else f":{self.start}-{self.end} of {self.line_count}"
+        count = f"({self.line_count} line{'' if self.line_count == 1 else 's'})"
+        lines = count if whole else f":{self.start}-{self.end} of {self.line_count}"
         return f"== {self.path} {lines}" + (f" {self.note}" if self.note else "") + f"\n{self.content}"
 
 

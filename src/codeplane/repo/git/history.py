@@ -1,8 +1,10 @@
 """The `git.log` operation: commits, newest first."""
 
 import asyncio
+import os
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from pydantic import Field
 
@@ -13,6 +15,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.repo.git.commit_info import FORMAT, Commit, commits_in
+from codeplane.repo.git.opened import git_dir_of
 from codeplane.repo.git.pages import Continued, Pages
 from codeplane.repo.git.reading import Reading
 
@@ -86,7 +89,7 @@ class HistoryOperations:
         more = {"first": first + request.limit} if len(commits) > request.limit else None
         return LogResult(
             commits=tuple(commits[: request.limit]),
-            shallow=await self._shallow(),
+            shallow=await asyncio.to_thread(_is_shallow, self._reading.root),
             pagination=self._pages.pagination(call, request, more, state=" ".join(revisions)),
         )
 
@@ -143,5 +146,15 @@ class HistoryOperations:
         here = self._reading.root / paths[0]
         return not found.out and (here.is_symlink() or not here.is_dir())
 
-    async def _shallow(self) -> bool:
-        return (await self._reading.run("rev-parse", "--is-shallow-repository")).out.strip() == b"true"
+
+def _is_shallow(root: Path) -> bool:
+    """Whether older commits are missing; git notes where history was cut in what all work trees share."""
+    git_dir = git_dir_of(root)
+    try:
+        shared = git_dir / os.fsdecode((git_dir / "commondir").read_bytes().rstrip(b"\n"))
+    except FileNotFoundError:
+        shared = git_dir
+    try:
+        return (shared / "shallow").stat().st_size > 0
+    except FileNotFoundError:
+        return False

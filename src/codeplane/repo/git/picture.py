@@ -3,14 +3,18 @@
 import asyncio
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.conflict import Conflict, conflict
+from codeplane.repo.git.index_file import index_lines
 from codeplane.repo.git.state import State, state_in
+from codeplane.repo.git.store import Store, settings_in
 
 OURS = "refs/codeplane/"
 STASH = "refs/stash"
 _HEADS = "refs/heads/"
+_BRANCH = "branch."
 _GITLINK = b"160000"
 
 
@@ -27,6 +31,7 @@ class Picture:
     index: frozenset[bytes]
     intended: frozenset[str]
     changed: frozenset[str]
+    staged: frozenset[str]
     untracked: frozenset[str]
     conflicts: tuple[Conflict, ...]
     state: State
@@ -47,40 +52,72 @@ class Picture:
 
     def entries(self) -> dict[str, str]:
         """The mode and object of every path in the index that is not in conflict."""
+        return self._entries(b"0")
+
+    def ours(self) -> dict[str, str]:
+        """The same, with those in conflict as our side of it has them."""
+        return self._entries(b"02")
+
+    def _entries(self, stages: bytes) -> dict[str, str]:
         found = {}
         for line in self.index:
             facts, _, name = line.partition(b"\t")
             mode, oid, stage = facts.split(b" ")
-            if stage == b"0" and mode != _GITLINK:
+            if stage in stages and mode != _GITLINK:
                 found[os.fsdecode(name)] = f"{mode.decode()} {oid.decode()}"
         return found
 
 
 async def pictured(git: Git) -> Picture:
-    """The repository as it stands now."""
-    status, refs, settings, index = await asyncio.gather(
+    """The repository as it stands now; git itself is asked only for what cannot be read without it."""
+    folder = git.folder
+    shared = common(folder)
+    status, here = await asyncio.gather(
         git.run("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames"),
-        git.run("for-each-ref", "--format=%(objectname) %(symref) %(refname)"),
-        git.run("config", "--local", "-z", "--get-regexp", r"^branch\.", check=False),
-        git.run("ls-files", "--stage", "-z"),
+        asyncio.to_thread(_read, git.root, folder, shared),
     )
-    named = _refs(refs.line)
-    stashes = await _stashes(git) if STASH in named else ()
-    head, intended, changed, untracked, conflicts = _status(status.fields)
+    named, settings, index = here
+    if named is None:
+        named = _refs((await git.run("for-each-ref", "--format=%(objectname) %(symref) %(refname)")).line)
+    if settings is None:
+        done = await git.run("config", "--local", "-z", "--get-regexp", r"^branch\.", check=False)
+        settings = tuple(_setting(one) for one in done.fields) if done.code == 0 else ()
+    if index is None:
+        listed = await git.run("ls-files", "--stage", "-z")
+        index = frozenset(line for line in listed.out.split(b"\0") if line)
+    stashes = await _stashes(git, shared) if STASH in named else ()
+    head, intended, changed, staged, untracked, conflicts = _status(status.fields)
     return Picture(
         symbolic=await _symbolic(git),
         head=head,
         refs={name: oid for name, oid in named.items() if not name.startswith(OURS) and name != STASH},
         recoveries={name: oid for name, oid in named.items() if name.startswith(OURS)},
         stashes=stashes,
-        settings=tuple(_setting(one) for one in settings.fields) if settings.code == 0 else (),
-        index=frozenset(line for line in index.out.split(b"\0") if line),
+        settings=settings,
+        index=index,
         intended=frozenset(intended),
         changed=frozenset(changed),
+        staged=frozenset(staged),
         untracked=frozenset(untracked),
         conflicts=tuple(conflicts),
-        state=state_in(git.folder),
+        state=state_in(folder),
     )
+
+
+def common(folder: Path) -> Path:
+    """Where the work trees of a repository keep what they share."""
+    try:
+        return folder / os.fsdecode((folder / "commondir").read_bytes().rstrip(b"\n"))
+    except OSError:
+        return folder
+
+
+def _read(
+    root: Path, folder: Path, shared: Path
+) -> tuple[dict[str, str] | None, tuple[tuple[str, str], ...] | None, frozenset[bytes] | None]:
+    refs = Store(root).refs()
+    # Where libgit2 reads the refs, objects are named as the index is read here.
+    return refs, settings_in(shared / "config", _BRANCH), index_lines(folder / "index") if refs is not None else None
 
 
 async def _symbolic(git: Git) -> str | None:
@@ -100,9 +137,14 @@ def _refs(printed: str) -> dict[str, str]:
     return found
 
 
-async def _stashes(git: Git) -> tuple[tuple[str, str], ...]:
-    done = await git.run("log", "--walk-reflogs", "-z", "--format=%H %gs", STASH, "--", check=False)
-    return tuple((oid, said) for oid, _, said in (one.partition(" ") for one in done.fields))
+async def _stashes(git: Git, shared: Path) -> tuple[tuple[str, str], ...]:
+    try:
+        lines = (await asyncio.to_thread((shared / "logs" / STASH).read_bytes)).splitlines()
+        told = [line.partition(b"\t") for line in reversed(lines)]
+        return tuple((facts.split(b" ")[1].decode(), os.fsdecode(said)) for facts, _, said in told)
+    except (OSError, IndexError):
+        done = await git.run("log", "--walk-reflogs", "-z", "--format=%H %gs", STASH, "--", check=False)
+        return tuple((oid, said) for oid, _, said in (one.partition(" ") for one in done.fields))
 
 
 def _setting(line: str) -> tuple[str, str]:
@@ -110,9 +152,9 @@ def _setting(line: str) -> tuple[str, str]:
     return key, value
 
 
-def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str], list[Conflict]]:
+def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str], set[str], list[Conflict]]:
     head: str | None = None
-    intended, changed, untracked, conflicts = set(), set(), set(), []
+    intended, changed, staged, untracked, conflicts = set(), set(), set(), set(), []
     for line in fields:
         kind = line[:2]
         if line.startswith("# branch.oid "):
@@ -123,11 +165,14 @@ def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str]
             changed.add(path)
             if states == ".A":
                 intended.add(path)
+            if not states.startswith("."):
+                staged.add(path)
         elif kind == "u ":
             *facts, path = line.split(" ", 10)
             changed.add(path)
+            staged.add(path)
             oids = {stage: oid for stage, oid in enumerate(facts[7:10], start=1) if oid.strip("0")}
             conflicts.append(conflict(path, oids))
         elif kind == "? ":
             untracked.add(line[2:])
-    return head, intended, changed, untracked, sorted(conflicts, key=lambda one: one.path)
+    return head, intended, changed, staged, untracked, sorted(conflicts, key=lambda one: one.path)

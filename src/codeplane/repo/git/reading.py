@@ -36,7 +36,12 @@ _SETTINGS = (
     "diff.suppressBlankEmpty=false",
     "submodule.recurse=false",
     "color.ui=false",
+    # One length in every answer.
+    "core.abbrev=9",
 )
+# Not refs/codeplane/, which keeps what would be lost: nobody is pointed there by mistake.
+_SHOWN = ("refs/heads/", "refs/tags/", "refs/remotes/")
+_PLAIN = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./~^@-]{0,250}")
 _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 
@@ -132,6 +137,13 @@ class Reading:
         found = await self._object(f"{name}^{{commit}}", asked=ref)
         return found
 
+    async def name(self, ref: str) -> str:
+        """A commit as another command of git's takes it, without asking first where the name is a plain one.
+
+        When that command refuses it, or calls it ambiguous, `commit` says what is wrong with it.
+        """
+        return f"{ref}^{{commit}}" if _PLAIN.fullmatch(ref) and ".." not in ref else await self.commit(ref)
+
     async def head(self) -> str | None:
         """The commit that is checked out; None before the first, an error when it is named and not there."""
         found = await self.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1))
@@ -178,7 +190,7 @@ class Reading:
             return self._refused("rev-parse", said)
         if await self.head() is None:
             return RefNotFound(f"there is no {asked!r}: the repository has no commits yet", hint="commit first")
-        listed = await self.run("for-each-ref", "--format=%(refname:short)", max_bytes=1024 * 1024)
+        listed = await self.run("for-each-ref", "--format=%(refname:short)", *_SHOWN, max_bytes=1024 * 1024)
         names = listed.out.decode("utf-8", "backslashreplace").splitlines()
         near = difflib.get_close_matches(asked, names, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else None

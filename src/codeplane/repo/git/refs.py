@@ -1,5 +1,6 @@
 """The `git.branches` and `git.tags` operations."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 
@@ -125,14 +126,17 @@ class RefOperations:
         """Local branches with last commit, upstream and ahead/behind, last committed to first; remote=true lists
         remote-tracking ones."""
         below = "refs/remotes" if request.remote else "refs/heads"
-        page = await self._page(call, request, below, "-committerdate")
+        page, out, head = await asyncio.gather(
+            self._page(call, request, below, "-committerdate"),
+            self._reading.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)),
+            self._reading.head(),
+        )
         found = await self._details(call, page.items, _BRANCH)
-        out = await self._reading.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1))
         current = out.out.decode("utf-8", "backslashreplace").strip() or None
         return BranchesResult(
             branches=tuple(_branch(found[name], current) for name in page.items if name in found),
             current=shown(current.removeprefix("refs/heads/")) if current else None,
-            head_commit=await self._reading.head(),
+            head_commit=head,
             total=page.pagination.total_estimate or 0,
             pagination=page.pagination,
         )

@@ -1,12 +1,22 @@
 """What git's refusals mean: its words as errors of ours, without what is secret in them."""
 
 import re
+from collections.abc import Sequence
 
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
+from codeplane.repo.truth.paths import shown
 
 _MAX_WORDS = 1500
+_NAMED = 10
 _ADDRESS = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^/\s'\"]*)@")
+_ADVICE = re.compile(
+    r"^\s*hint:.*|^\s*\((?:use|all conflicts fixed).*\)$|^If you are sure you want to delete it.*|^use 'remove -f.*"
+    r"|,? use --force to delete it|^fatal: Exiting because of an unresolved conflict\.$|^(?:fatal|error): (?=\S)"
+    r"|\s*\(use \"git [^)]*\)$"
+)
 _QUERY = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"?]*)\?[^\s'\"]*")
+_RESOLVE = "resolve them and git_stage them, then go on; or give it up with abort; git_status names them all"
+_LOSES = "that loses work or commits, so it is asked for or denied unless the owner allows it"
 _AUTH = "nobody is asked for passwords here: load the key with ssh-add, or try: git credential fill"
 
 # The first that fits decides.
@@ -39,9 +49,46 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] 
             "see git_remotes and git_branches",
         ),
         (
-            r"you have not concluded your|_HEAD exists|unmerged (files|paths|index)|you need to resolve your current"
+            r"no (merge|rebase|cherry-pick|revert|bisect)( or \w+)? in progress|there is no merge to|not bisecting",
+            GitRefused,
+            "nothing of the kind is under way; git_status shows the state",
+        ),
+        (
+            r"is not fully merged",
+            GitRefused,
+            f"git_merge it first, or force=true: {_LOSES}",
+        ),
+        (
+            r"contains modified or untracked files",
+            GitRefused,
+            f"commit what is in it, or force=true: {_LOSES}",
+        ),
+        (r"cannot remove a locked working tree|cannot move a locked", GitRefused, "git_worktree_unlock it first"),
+        (
+            r"cannot delete branch .* (checked out|used by worktree) at",
+            GitRefused,
+            "git_checkout another branch first, or git_worktree_remove the work tree that has it",
+        ),
+        (
+            r"is already (checked out|used by worktree) at",
+            GitRefused,
+            "a branch can be out in one work tree only: see git_worktrees",
+        ),
+        (
+            r"(branch named .*|tag .*) already exists",
+            GitRefused,
+            "choose another name; git_branches and git_tags list those there are",
+        ),
+        (
+            r"unmerged (files|paths|index)|needs merge|is unmerged|you need to resolve your current"
+            r"|you must edit all merge conflicts",
+            GitBusy,
+            _RESOLVE,
+        ),
+        (
+            r"you have not concluded your|_HEAD exists"
             r"|rebase-(merge|apply) directory|(merge|rebase|cherry-pick|revert|bisect)\S* (is )?(already )?in progress"
-            r"|in the middle of|needs merge|is unmerged|during a (merge|cherry-pick|rebase)"
+            r"|in the middle of|during a (merge|cherry-pick|rebase)"
             r"|while (merging|rebasing|reverting|cherry-picking|bisecting)",
             GitBusy,
             None,
@@ -61,6 +108,11 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] 
             r"|your local changes",
             GitRefused,
             "git_stash_push or git_commit first",
+        ),
+        (
+            r"nothing to commit|(no changes|nothing) added to commit",
+            GitRefused,
+            'give paths=["."], or git_stage first; allow_empty=true makes a commit without changes',
         ),
         (
             r"unknown revision|bad revision|not a valid (ref|object)|invalid reference|unknown switch|not a commit",
@@ -83,8 +135,26 @@ def refusal(command: str, said: str) -> CodePlaneError:
         words = f"{words[: _MAX_WORDS // 2]}\n[…]\n{words[-_MAX_WORDS // 2 :]}"
     for pattern, kind, hint in _MEANINGS:
         if pattern.search(words) and (kind is not RemoteFailed or command in _OUTWARD):
-            return kind(f"git {command}: {words}", hint=hint)
+            return kind(f"git {command}: {_plain(words)}", hint=hint)
     return GitRefused(f"git {command}: {words or 'it failed without a word'}")
+
+
+def unresolved(paths: Sequence[str]) -> GitBusy:
+    """What is said when conflicts stand in the way, with the files that are in conflict."""
+    count = f"{len(paths)} file{' is' if len(paths) == 1 else 's are'} in conflict"
+    return GitBusy(f"{count}: {few(paths)}", hint=_RESOLVE, details={"conflicts": [*map(shown, paths[:_NAMED])]})
+
+
+def few(names: Sequence[str]) -> str:
+    """Some names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
+
+
+def _plain(words: str) -> str:
+    """Git's words without its advice, which names commands that nobody types here; a hint of ours says what to do."""
+    kept = [_ADVICE.sub("", line) for line in words.splitlines()]
+    return "\n".join(line for line in kept if line.strip()) or words
 
 
 def redacted(text: str) -> str:

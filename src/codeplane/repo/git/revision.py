@@ -8,6 +8,12 @@ from codeplane.repo.truth.paths import shown
 
 MAX_REF = 1000
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
+# Not refs/codeplane/, which keeps what would be lost: nobody is pointed there by mistake.
+_SHOWN = (_HEADS, _TAGS, "refs/remotes/")
+_RULES = (
+    "no spaces, control characters, .. ~ ^ : ? * [ \\ @{ or //; no - / or . at the start, no / or . at the end,"
+    " no part that starts with . or ends with .lock; not HEAD or @"
+)
 
 
 def checked(ref: str) -> str:
@@ -25,7 +31,7 @@ async def commit_of(git: Git, ref: str) -> str:
     """The commit that a name stands for; RefNotFound with the nearest names when there is none."""
     done = await git.run("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False)
     if done.code != 0 or not done.line:
-        raise not_found(ref, (await git.run("for-each-ref", "--format=%(refname:short)")).line.splitlines())
+        raise not_found(ref, (await git.run("for-each-ref", "--format=%(refname:short)", *_SHOWN)).line.splitlines())
     return done.line
 
 
@@ -33,7 +39,7 @@ def commit_now(git: Git, ref: str) -> str:
     """The same at once, for judgements."""
     done = git.ask("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False)
     if done.code != 0 or not done.line:
-        raise not_found(ref, git.ask("for-each-ref", "--format=%(refname:short)").line.splitlines())
+        raise not_found(ref, git.ask("for-each-ref", "--format=%(refname:short)", *_SHOWN).line.splitlines())
     return done.line
 
 
@@ -48,25 +54,35 @@ async def tag_of(git: Git, name: str) -> str:
 
 
 async def fresh_name(git: Git, prefix: str, name: str) -> str:
-    """A name that a branch or tag can have and none has yet."""
-    checked(name)
-    if (await git.run("check-ref-format", f"{prefix}{name}", check=False)).code != 0 or name in ("HEAD", "@"):
-        raise InvalidArgument(
-            f"{shown(name)!r} cannot be a name in git", hint="letters, digits, - _ . and / between parts"
-        )
+    """A name that a branch or tag can have; whether one has it already is for git to say."""
+    kind = "tag" if prefix == _TAGS else "branch"
+    fits = _is_name(name) and name not in ("HEAD", "@")
+    if not fits or (await git.run("check-ref-format", f"{prefix}{name}", check=False)).code != 0:
+        raise InvalidArgument(f"{shown(name[:100])!r} is not a valid {kind} name", hint=_RULES)
     return name
+
+
+def known_name(name: str, kind: str, listing: str) -> str:
+    """A name that a branch or tag may have; RefNotFound when none ever can."""
+    if not _is_name(name):
+        raise RefNotFound(f"there is no {kind} {shown(name[:200])!r}", hint=f"see {listing}")
+    return name
+
+
+def _is_name(name: str) -> bool:
+    """Whether it can be said to git as a name at all: no option, no spaces, not endless."""
+    return 0 < len(name) <= MAX_REF and not name.startswith("-") and all(char > " " and char != "\x7f" for char in name)
 
 
 def not_found(ref: str, names: list[str]) -> RefNotFound:
     """What is said of a name that nothing has."""
-    known = [name for name in names if not name.startswith("codeplane/")]
-    near = difflib.get_close_matches(ref, known, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(ref, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(shown, near))}?" if near else None
     return RefNotFound(f"there is no {shown(ref[:200])!r} here", hint=hint, details={"nearest": [*map(shown, near)]})
 
 
 async def _named(git: Git, prefix: str, name: str, kind: str, listing: str) -> str:
-    checked(name)
+    known_name(name, kind, listing)
     done = await git.run("show-ref", "--verify", "--hash", f"{prefix}{name}", check=False)
     if done.code == 0 and done.line:
         return done.line

@@ -1,6 +1,7 @@
 """The `git.show` operation: a commit with its changes, a tag, or a file as it was."""
 
 import asyncio
+import re
 
 from pydantic import Field
 
@@ -17,6 +18,8 @@ from codeplane.repo.git.reading import Reading
 from codeplane.repo.git.withheld import Withheld
 
 _MAX_MESSAGE = 32_000
+# Steps from what is checked out end at commits.
+_NO_TAG = re.compile(r"(HEAD|@)([~^]\d*)*")
 
 
 class ShowRequest(Continued):
@@ -69,6 +72,10 @@ class ShowResult(Result):
         return "\n".join(lines) + self.pagination.line()
 
 
+async def _nothing() -> None:
+    return None
+
+
 class ShowOperations:
     """Answers `git.show`."""
 
@@ -85,7 +92,7 @@ class ShowOperations:
         oid = await self._reading.commit(revision)
         paths = self._reading.pathspecs(request.paths)
         tag, printed, found = await asyncio.gather(
-            self._tag(revision),
+            _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
             self._reading.run("log", *FORMAT, "--max-count=1", oid, "--"),
             differences(
                 self._reading,

@@ -8,7 +8,7 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
-from codeplane.repo.git.revision import MAX_REF, checked, commit_of, fresh_name, tag_of
+from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name, known_name, tag_of
 from codeplane.repo.git.writing import Writer
 
 _TAGS = "refs/tags/"
@@ -66,7 +66,7 @@ class Tags:
         return previewed(f"Remove the tag {request.name}", self._lost(request))
 
     def _lost(self, request: DeleteTagRequest) -> list[str]:
-        ref = f"{_TAGS}{checked(request.name)}"
+        ref = f"{_TAGS}{known_name(request.name, 'tag', 'git_tags')}"
         if not self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line:
             return []
         return lost_commits(self._losses.commits(ref, gone=ref), "that only this tag reaches")

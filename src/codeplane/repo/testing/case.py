@@ -12,7 +12,10 @@ MAX_CASES = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One test of a report; `file` is as the runner wrote it, `owner` what else tells whose it is."""
+    """One test of a report; `file` is as the runner wrote it, `owner` what else tells whose it is.
+
+    With `is_whole` it is no test but the failure of all of its target, such as that of loading it.
+    """
 
     name: str
     status: CaseStatus
@@ -23,6 +26,7 @@ class Case:
     file: str = ""
     line: int | None = None
     owner: str = ""
+    is_whole: bool = False
 
     @property
     def is_bad(self) -> bool:

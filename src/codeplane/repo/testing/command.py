@@ -1,10 +1,10 @@
 """The words that run targets."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.repo.testing.matching import chosen_pattern
 from codeplane.repo.testing.runner import Runner
 from codeplane.repo.testing.target import Target, Wanted
 
@@ -21,6 +21,19 @@ class Filters:
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
         return not self.pattern and not self.tags and not self.fail_fast
+
+    @property
+    def chooses(self) -> bool:
+        """Whether tests are left out by their names or tags."""
+        return bool(self.pattern or self.tags)
+
+    def pattern_for(self, wanted: Sequence[Wanted]) -> str:
+        """The pattern that a process gets: what was asked for, or the names of tests where those are said by one."""
+        runner = wanted[0].target.runner
+        names = sorted({name for one in wanted for name in one.names})
+        if self.pattern or runner is None or runner.node_ids or not names or not all(one.names for one in wanted):
+            return self.pattern
+        return chosen_pattern(runner, names)
 
     def unknown_to(self, runner: Runner) -> list[str]:
         """What a runner cannot be told."""
@@ -70,10 +83,7 @@ def _target(runner: Runner, wanted: Wanted) -> tuple[str, ...]:
 
 def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list[str]:
     found: list[str] = []
-    pattern = filters.pattern
-    names = {name for one in wanted for name in one.names}
-    if names and not runner.node_ids and not pattern and all(one.names for one in wanted):
-        pattern = _pattern(runner, sorted(names))
+    pattern = filters.pattern_for(wanted)
     if pattern:
         found += _filled(runner.pattern, {"pattern": pattern})
     if filters.tags:
@@ -81,15 +91,6 @@ def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list
     if filters.fail_fast:
         found += runner.fail_fast
     return found
-
-
-def _pattern(runner: Runner, names: list[str]) -> str:
-    """Names as a pattern; several only where it can be said, and nothing (everything) elsewhere."""
-    last = [re.split(r" > |::", name)[-1] for name in names]
-    if runner.regex:
-        escaped = "|".join(map(re.escape, last))
-        return f"^(?:{escaped})$" if runner.name == "go" else escaped
-    return last[0] if len(last) == 1 else ""
 
 
 def _filled(template: Sequence[str], values: dict[str, str]) -> list[str]:

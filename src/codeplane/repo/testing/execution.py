@@ -9,10 +9,21 @@ from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import TestRunnerNotFound
-from codeplane.repo.testing import process
+from codeplane.repo.testing import complaint, process
 from codeplane.repo.testing.case import Case
 from codeplane.repo.testing.command import Filters, custom_words, words
-from codeplane.repo.testing.outcome import Outcome, not_run, outcome, sorted_out
+from codeplane.repo.testing.matching import absent, listed
+from codeplane.repo.testing.outcome import (
+    NO_REPORT,
+    Outcome,
+    is_accounted,
+    is_unexplained,
+    not_found,
+    not_run,
+    outcome,
+    sorted_out,
+    unrunnable,
+)
 from codeplane.repo.testing.packing import Batch
 from codeplane.repo.testing.program import Program, Programs
 from codeplane.repo.testing.report import cases as cases_of
@@ -22,6 +33,8 @@ from codeplane.repo.testing.sandbox import Enclosure, ProcessTree, Sandbox
 from codeplane.repo.testing.target import Wanted
 
 _TAIL = 4000
+_MAX_SAID = 1024 * 1024
+_USAGE = 4
 _MAX_FOUND = 2000
 
 
@@ -38,6 +51,18 @@ class Means:
     slots: asyncio.Semaphore
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Over:
+    """How the targets of one process went, None for those that are to be run again: by themselves, or together.
+
+    `missing` are names that are not there, for which nothing at all was run.
+    """
+
+    outcomes: Sequence[Outcome | None]
+    missing: Mapping[str, set[str]] = field(default_factory=dict)
+    together: bool = False
+
+
 @dataclass(kw_only=True)
 class Execution:
     """Runs batches and gathers outcomes; ended early it has what was known until then."""
@@ -48,6 +73,7 @@ class Execution:
     timeout_sec: float | None
     told: Callable[["Outcome | None", str], Awaitable[None]]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _missing: dict[str, list[str]] = field(default_factory=dict)
     _processes: int = 0
     _stopped: bool = False
 
@@ -72,24 +98,41 @@ class Execution:
     async def _batch(self, wanted: Sequence[Wanted]) -> None:
         """Run targets in one process; those it does not account for are run by themselves."""
         found = await self._process(wanted)
-        for ended in found:
+        for ended in found.outcomes:
             if ended is not None:
                 await self._over(ended)
-        for one in (one for one, ended in zip(wanted, found, strict=True) if ended is None):
+        left = [one for one, ended in zip(wanted, found.outcomes, strict=True) if ended is None]
+        if found.missing:
+            left = await self._without(left, found.missing)
+        groups = [left] if found.together and left else [[one] for one in left]
+        for group in groups:
             if self._stopped:
                 break
-            (ended,) = await self._process([one])
-            assert ended is not None
-            await self._over(ended)
+            await self._batch(group)
+
+    async def _without(self, wanted: Sequence[Wanted], missing: Mapping[str, set[str]]) -> list[Wanted]:
+        """What is left to run when these names are not there."""
+        left: list[Wanted] = []
+        for one in wanted:
+            gone = missing.get(one.target_id, set())
+            self._missing.setdefault(one.target_id, []).extend(sorted(gone))
+            names = tuple(name for name in one.names if name not in gone)
+            if names or not gone:
+                left.append(replace(one, names=names))
+            else:
+                await self._over(not_found(one, ()))
+        return left
 
     async def _over(self, ended: Outcome) -> None:
+        if missing := self._missing.get(ended.target_id):
+            ended = replace(ended, missing=tuple(missing))
         self.outcomes[ended.target_id] = ended
         if self.filters.fail_fast and ended.bad:
             self._stopped = True
         await self.told(ended, "")
 
-    async def _process(self, wanted: Sequence[Wanted]) -> list[Outcome | None]:
-        """How each target went in one process; None for those that are to be run by themselves."""
+    async def _process(self, wanted: Sequence[Wanted]) -> _Over:
+        """How each target went in one process."""
         number = self._processes
         self._processes += 1
         folder = self.folder / str(number)
@@ -99,29 +142,74 @@ class Execution:
         try:
             program, command = self._command(wanted, report)
         except TestRunnerNotFound as error:
-            return [self._unrunnable(one, f"{error.message}; {error.hint}") for one in wanted]
+            return _Over(outcomes=[unrunnable(one, f"{error.message}; {error.hint}") for one in wanted])
         began = time.time()
         ended = await self._run(wanted, program, command, folder, output)
         cases, problem = await asyncio.to_thread(self._read, wanted, report, output, began)
         tail = await asyncio.to_thread(_tail, output)
-        by_target, nobodys = sorted_out(cases, wanted, self.means.root)
+        if ended.code == _USAGE and wanted[0].target.runner_name == "pytest" and not cases:
+            said = await asyncio.to_thread(_said, output)
+            if missing := complaint.unknown(said, wanted):
+                return _Over(outcomes=[None] * len(wanted), missing=missing, together=True)
+            if len(wanted) > 1 and (blamed := complaint.to_blame(said, wanted, str(self.means.root))):
+                return self._unbegun(wanted, blamed, ended, problem, tail, output.name)
+        return _Over(outcomes=self._sorted(wanted, cases, ended, problem, tail, output.name))
+
+    def _sorted(
+        self,
+        wanted: Sequence[Wanted],
+        cases: Sequence[Case],
+        ended: process.Ended,
+        problem: str,
+        tail: str,
+        output: str,
+    ) -> list[Outcome | None]:
+        """How each target went by the cases of one report; None where they do not say."""
+        pattern = self.filters.pattern_for(wanted)
+        by_target, nobodys = sorted_out(listed(cases, wanted[0].target.runner, pattern), wanted, self.means.root)
         is_sound = not ended.timed_out and not ended.signal_name and not problem
+        is_told = is_sound and not nobodys and is_accounted(cases, ended, wanted[0], self.filters, tail)
         shared = len(wanted)
         found: list[Outcome | None] = []
         for one in wanted:
             its = by_target[one.target_id]
-            if shared > 1 and not its and not (is_sound and ended.code == 0 and not nobodys):
+            if shared > 1 and (is_unexplained(its) or (not its and not is_told)):
                 # Who is to blame is not known: each by itself will tell.
                 found.append(None)
                 continue
+            if is_sound and not nobodys and (gone := absent(one, its)):
+                self._missing.setdefault(one.target_id, []).extend(gone)
+                if len(gone) == len(one.names):
+                    found.append(replace(not_found(one, gone), output=output, shared=shared))
+                    continue
             if shared > 1:
-                quiet = replace(ended, code=0 if its else ended.code, timed_out=False)
-                quiet = quiet if not ended.signal_name else replace(quiet, code=0)
-                made = outcome(one, its, quiet, problem="", tail="")
+                quiet = replace(ended, code=0, timed_out=False)
+                made = outcome(one, its, quiet, problem="", tail="", filtered=self.filters.chooses)
             else:
-                made = outcome(one, [*its, *nobodys], ended, problem=problem if not its else "", tail=tail)
-            found.append(replace(made, output=output.name, shared=shared))
+                kept = [*its, *nobodys]
+                told = problem if not its else ""
+                made = outcome(one, kept, ended, problem=told, tail=tail, filtered=self.filters.chooses)
+            found.append(replace(made, output=output, shared=shared))
         return found
+
+    def _unbegun(
+        self,
+        wanted: Sequence[Wanted],
+        blamed: Sequence[Wanted],
+        ended: process.Ended,
+        problem: str,
+        tail: str,
+        output: str,
+    ) -> _Over:
+        """The same for all that cannot be begun; the others go without them."""
+        names = {one.target_id for one in blamed}
+        found = [
+            replace(outcome(one, [], ended, problem=problem, tail=tail), output=output, shared=len(wanted))
+            if one.target_id in names
+            else None
+            for one in wanted
+        ]
+        return _Over(outcomes=found, together=True)
 
     def _command(self, wanted: Sequence[Wanted], report: Path) -> tuple[Program, list[str]]:
         target = wanted[0].target
@@ -180,7 +268,7 @@ class Execution:
                 return self._placed(wanted, began)
             data = contents(report)
             if data is None:
-                return [], "it wrote no report"
+                return [], NO_REPORT
             return cases_of(runner.report, data), ""
         except Unreadable as error:
             return [], str(error)
@@ -197,17 +285,18 @@ class Execution:
                     if file.lstat().st_mtime >= began - 1:
                         files[file] = None
         found = [case for file in files for case in cases_of(target.runner.report, contents(file) or b"")]
-        return found, "" if files else "it wrote no report"
-
-    def _unrunnable(self, wanted: Wanted, why: str) -> Outcome:
-        case = Case(name=wanted.target.runner_name, status="error", kind="TestRunnerNotFound", message=why)
-        return Outcome(wanted=wanted, status="error", cases=(case,), seconds=0.0)
+        return found, "" if files else NO_REPORT
 
     def unfinished(self, wanted: Sequence[Wanted], why: str) -> None:
         """Say of every target without an outcome why it has none."""
         for one in wanted:
             if one.target_id not in self.outcomes:
-                self.outcomes[one.target_id] = not_run(one, f"not run: {why}")
+                self.outcomes[one.target_id] = not_run(one, why)
+
+
+def _said(output: Path) -> str:
+    with output.open("rb") as file:
+        return file.read(_MAX_SAID).decode(errors="replace")
 
 
 def _tail(output: Path) -> str:

@@ -5,15 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.repo.testing.case import BAD, Case, CaseStatus
+from codeplane.repo.testing.command import Filters
+from codeplane.repo.testing.complaint import is_cut_short, reason
 from codeplane.repo.testing.process import Ended
 from codeplane.repo.testing.target import Target, Wanted
 
+NO_REPORT = "it wrote no report"
+NO_RUNNER = "TestRunnerNotFound"
 _NO_TESTS = 5
+_UNSAID = "test failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A target's status, its cases, and where its output is."""
+    """A target's status, its cases, and where its output is.
+
+    `missing` are names that were asked for and that it does not have; `unmatched` says that a pattern or tag left out
+    all of its tests.
+    """
 
     wanted: Wanted
     status: CaseStatus
@@ -23,6 +32,8 @@ class Outcome:
     shared: int = 1
     note: str = ""
     ran: bool = True
+    missing: tuple[str, ...] = ()
+    unmatched: bool = False
 
     @property
     def target_id(self) -> str:
@@ -48,30 +59,67 @@ def sorted_out(cases: Sequence[Case], wanted: Sequence[Wanted], root: Path) -> t
     return found, nobodys
 
 
-def outcome(wanted: Wanted, cases: Sequence[Case], ended: Ended, *, problem: str, tail: str) -> Outcome:
+def is_accounted(cases: Sequence[Case], ended: Ended, wanted: Wanted, filters: Filters, tail: str) -> bool:
+    """Whether a target that a sound report says nothing of has nothing to run, rather than that the end came first."""
+    if ended.code == 0 or (ended.code == _NO_TESTS and wanted.target.runner_name == "pytest"):
+        return True
+    is_explained = any(one.is_bad for one in cases) and not is_cut_short(tail)
+    return filters.chooses and not filters.fail_fast and is_explained
+
+
+def is_unexplained(cases: Sequence[Case]) -> bool:
+    """Whether all that is told of a target is that it failed; what it printed says more."""
+    return len(cases) == 1 and cases[0].is_whole and cases[0].message == _UNSAID
+
+
+def outcome(
+    wanted: Wanted, cases: Sequence[Case], ended: Ended, *, problem: str, tail: str, filtered: bool = False
+) -> Outcome:
     """How one target went whose process is over; `problem` says what is wrong with its report."""
-    kept = list(cases)
+    kept = [_explained(one, tail) for one in cases]
     trouble = _trouble(wanted.target, kept, ended, problem, tail)
     if trouble is not None:
         kept.append(trouble)
     statuses = {one.status for one in kept}
     status: CaseStatus = "passed"
-    note = ""
+    note, unmatched = "", False
     if "error" in statuses:
         status = "error"
     elif "failed" in statuses:
         status = "failed"
     elif not kept and wanted.target.runner is not None:
-        status, note = "skipped", "no tests"
+        status, note, unmatched = "skipped", "nothing selected" if filtered else "no tests", filtered
     elif statuses == {"skipped"}:
         status = "skipped"
     seconds = sum(one.duration_ms for one in kept) / 1000
-    return Outcome(wanted=wanted, status=status, cases=tuple(kept), seconds=seconds or ended.seconds, note=note)
+    return Outcome(
+        wanted=wanted,
+        status=status,
+        cases=tuple(kept),
+        seconds=seconds or ended.seconds,
+        note=note,
+        unmatched=unmatched,
+    )
 
 
 def not_run(wanted: Wanted, why: str) -> Outcome:
     """A target that was not begun, or not finished, when the run ended."""
-    return Outcome(wanted=wanted, status="skipped", cases=(), seconds=0.0, note=why, ran=False)
+    count = wanted.target.test_count
+    about = f" (about {count} {'test' if count == 1 else 'tests'})" if count and not wanted.names else ""
+    return Outcome(wanted=wanted, status="skipped", cases=(), seconds=0.0, note=f"not run: {why}{about}", ran=False)
+
+
+def unrunnable(wanted: Wanted, why: str) -> Outcome:
+    """A target whose runner is not there."""
+    case = Case(name=wanted.target.runner_name, status="error", kind=NO_RUNNER, message=why, is_whole=True)
+    return Outcome(wanted=wanted, status="error", cases=(case,), seconds=0.0, note="not run", ran=False)
+
+
+def not_found(wanted: Wanted, names: Sequence[str]) -> Outcome:
+    """A target that has none of the tests that were asked for."""
+    return Outcome(
+        wanted=wanted, status="skipped", cases=(), seconds=0.0, note="not found", ran=False, missing=tuple(names)
+    )
 
 
 def _trouble(target: Target, cases: Sequence[Case], ended: Ended, problem: str, tail: str) -> Case | None:
@@ -80,21 +128,33 @@ def _trouble(target: Target, cases: Sequence[Case], ended: Ended, problem: str, 
     if ended.timed_out:
         how = "said nothing for too long" if ended.silent else f"took longer than {ended.seconds:.0f} s"
         message = f"it {how} and was ended with everything it had started"
-        return Case(name=name, status="error", kind="Timeout", message=message, stack=tail)
+        return Case(name=name, status="error", kind="Timeout", message=message, stack=tail, is_whole=True)
     if ended.signal_name:
-        return Case(
-            name=name, status="error", kind=ended.signal_name, message=f"killed by {ended.signal_name}", stack=tail
-        )
+        killed = ended.signal_name
+        return Case(name=name, status="error", kind=killed, message=f"killed by {killed}", stack=tail, is_whole=True)
+    said = reason(tail)
     if problem:
-        return Case(name=name, status="error", kind="NoReport", message=problem, stack=tail)
+        kind, message = said if said is not None and problem == NO_REPORT and ended.code else ("NoReport", problem)
+        return Case(name=name, status="error", kind=kind, message=message, stack=tail, is_whole=True)
     is_bad = any(one.status in BAD for one in cases)
     if ended.code == 0 or is_bad or (not cases and ended.code == _NO_TESTS and target.runner_name == "pytest"):
         return None
-    told = next((line for line in reversed(tail.splitlines()) if line.strip()), "")
-    message = f"exit status {ended.code}: {told.strip()}" if told else f"exit status {ended.code}"
+    last = next((line for line in reversed(tail.splitlines()) if line.strip()), "")
+    told = f"{said[0]}: {said[1]}" if said is not None and target.runner is not None else last.strip()
     return Case(
-        name=name, status="failed" if target.runner is None else "error", kind="ExitStatus", message=message, stack=tail
+        name=name,
+        status="failed" if target.runner is None else "error",
+        kind="ExitStatus",
+        message=f"exit status {ended.code}: {told}" if told else f"exit status {ended.code}",
+        stack=tail,
+        is_whole=True,
     )
+
+
+def _explained(case: Case, tail: str) -> Case:
+    """A failure of which the report has only that it happened, with what was printed."""
+    said = reason(tail) if is_unexplained([case]) else None
+    return replace(case, kind=said[0], message=said[1], stack=tail) if said is not None else case
 
 
 def _owner(case: Case, wanted: Sequence[Wanted], root: Path) -> Wanted | None:

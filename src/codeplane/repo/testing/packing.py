@@ -38,7 +38,7 @@ def _batches(wanted: Sequence[Wanted], cost: Callable[[Wanted], float]) -> list[
     open_now: dict[tuple[str, str], list[Wanted]] = {}
     found: list[list[Wanted]] = []
     for one in wanted:
-        key = one.target.together
+        key = one.together
         batch = open_now.get(key) if key is not None else None
         if batch is None or len(batch) >= MAX_BATCH or sum(map(cost, batch)) + cost(one) > MAX_BATCH_SEC:
             batch = []

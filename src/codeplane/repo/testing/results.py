@@ -1,11 +1,15 @@
 """What the test operations answer with."""
 
 import re
+from collections.abc import Sequence
 from typing import Literal
+
+from pydantic import Field
 
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.testing.case import CaseStatus
+from codeplane.repo.testing.outcome import NO_RUNNER
 
 RunStatus = Literal["running", "completed", "cancelled", "failed"]
 
@@ -14,6 +18,7 @@ MAX_PASSED = 200
 _SHOWN_FAILURES = 20
 _SHOWN_CHARS = 9000
 _SHOWN_NAMES = 10
+_SHOWN_NOT_RUN = 5
 _FRAMES = 10
 _FOREIGN = re.compile(
     r"node:internal|node_modules/|site-packages/|dist-packages/|/rustc/|<frozen |lib/python\d"
@@ -24,6 +29,16 @@ _PLAIN = re.compile(r"\s*(?:Hint: make sure|Traceback\b|ImportError while (?:imp
 
 def _plain(line: str) -> str:
     return line.removeprefix("E  ").strip()
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _named(tests: Sequence[str], more: int = 0) -> str:
+    """The first of these names, and how many more there are."""
+    left = len(tests) + more - min(len(tests), _SHOWN_NAMES)
+    return ", ".join(tests[:_SHOWN_NAMES]) + (f" and {left} more" if left else "")
 
 
 class FoundTarget(Result):
@@ -51,10 +66,10 @@ class DiscoverResult(Result):
         if not self.total:
             return "[no tests found]"
         head = ", ".join(f"{count} {name}" for name, count in self.runners.items())
-        lines = [f"{self.total} targets: {head}"]
+        lines = [f"{_counted(self.total, 'target')}: {head}"]
         lines += [f"not found: {one}" for one in self.missing_runners]
         for one in self.targets:
-            tests = f" {one.test_count} tests" if one.test_count is not None else ""
+            tests = f" {_counted(one.test_count, 'test')}" if one.test_count is not None else ""
             told = (
                 f" [{one.runner}{f' in {one.root}' if one.root else ''}]" if len(self.runners) > 1 or one.root else ""
             )
@@ -76,8 +91,16 @@ class FailedTest(Result):
 
     def text(self) -> str:
         said = " ".join(self.message.split())[:500]
+        if self.kind == NO_RUNNER:
+            return f"NOT RUN {self.test}: {said}"
         told = said if not self.kind or self.kind in said else f"{self.kind}: {said}"
         return "\n".join([f"{self.status.upper()} {self.test}: {told}", *(f"  {line}" for line in self.useful())])
+
+    def alike(self) -> tuple[str, ...]:
+        """Equal for failures that say the same of the same place, whichever test they are of."""
+        lines = self.useful()
+        is_top_first = any(line.lstrip().startswith("at ") for line in lines)
+        return self.status, self.kind, self.message, *(lines[:2] if is_top_first else lines[-2:])
 
     def useful(self) -> list[str]:
         """The few lines of the stack that speak of the repository's own code."""
@@ -125,6 +148,7 @@ class RunProgress(Result):
     passed: int
     failed: int
     skipped: int
+    unmatched: int = Field(0, description="of the skipped those where the pattern or tags left out every test")
 
 
 class RunSummary(Result):
@@ -150,59 +174,83 @@ class RunResult(Result):
     failures: tuple[FailedTest, ...] = ()
     results: tuple[TargetResult, ...] = ()
     more_failures: int = 0
+    not_found: tuple[str, ...] = Field((), description="tests that were named and are not there, with what is near")
     notes: tuple[str, ...] = ()
     sandboxed: bool = True
 
     @property
     def is_green(self) -> bool:
         """Whether everything that was asked for ran and nothing failed."""
-        return self.status == "completed" and not self.failures and not self.progress.failed
+        is_whole = self.status == "completed" and not self.not_found
+        return is_whole and not self.failures and not self.progress.failed
 
     def unmet(self) -> str | None:
         return None if self.is_green or self.status == "running" else f"tests: {self.status}, not all passed"
 
     def text(self) -> str:
-        lines: list[str] = []
-        size = 0
-        shown = 0
-        for one in self.failures[:_SHOWN_FAILURES]:
-            text = one.text()
-            if shown and size + len(text) > _SHOWN_CHARS:
-                break
-            lines.append(text)
-            size += len(text)
-            shown += 1
-        left = len(self.failures) + self.more_failures - shown
-        if left > 0:
-            names = [one.test for one in self.failures[shown : shown + _SHOWN_NAMES]]
-            lines.append(f"and {left} more: {', '.join(names)}{' …' if left > len(names) else ''}")
-        lines += [f"NOT RUN {one.target_id}: {one.note}" for one in self.results if one.note.startswith("not run")][:5]
+        lines = self._failures()
+        lines += [f"NOT FOUND {one}" for one in self.not_found[:_SHOWN_NAMES]]
+        lines += self._not_run()
         for word, tests in (
             ("new", self.summary.new_failures),
             ("fixed", self.summary.fixed),
             ("flaky", self.summary.flaky),
         ):
             if tests and not (word == "new" and len(tests) == len(self.failures) + self.more_failures):
-                more = f" and {len(tests) - _SHOWN_NAMES} more" if len(tests) > _SHOWN_NAMES else ""
-                lines.append(f"{word}: {', '.join(tests[:_SHOWN_NAMES])}{more}")
+                lines.append(f"{word}: {_named(tests)}")
         lines += self.notes
         lines.append(self._counts())
         return "\n".join(lines)
+
+    def _failures(self) -> list[str]:
+        """What failed, each way of failing once."""
+        groups: dict[tuple[str, ...], list[FailedTest]] = {}
+        for one in self.failures:
+            groups.setdefault(one.alike(), []).append(one)
+        lines: list[str] = []
+        size = shown = 0
+        for first, *others in list(groups.values())[:_SHOWN_FAILURES]:
+            text = first.text()
+            if others:
+                is_target = all(one.test == one.target_id for one in others)
+                what = _counted(len(others), "more target" if is_target else "more test")
+                text += f"\n  … the same in {what}: {_named([one.test for one in others])}"
+            if shown and size + len(text) > _SHOWN_CHARS:
+                break
+            lines.append(text)
+            size += len(text)
+            shown += 1
+        left = [one.test for group in list(groups.values())[shown:] for one in group]
+        if left or self.more_failures:
+            count = len(left) + self.more_failures
+            lines.append(f"and {count} more: {', '.join(left[:_SHOWN_NAMES])}{' …' if count > _SHOWN_NAMES else ''}")
+        return lines
+
+    def _not_run(self) -> list[str]:
+        left = [one for one in self.results if one.note.startswith("not run: ")]
+        lines = [f"NOT RUN {one.target_id}: {one.note.removeprefix('not run: ')}" for one in left[:_SHOWN_NOT_RUN]]
+        if len(left) > _SHOWN_NOT_RUN:
+            lines.append(f"NOT RUN and {len(left) - _SHOWN_NOT_RUN} more")
+        return lines
 
     def _counts(self) -> str:
         summary, progress = self.summary, self.progress
         tests = [f"{summary.tests_failed} failed"] if summary.tests_failed else []
         tests.append(f"{summary.tests_passed} passed")
         tests += [f"{summary.tests_skipped} skipped"] if summary.tests_skipped else []
-        over = (
-            f"{progress.completed} of {progress.total}" if progress.completed < progress.total else f"{progress.total}"
-        )
+        count = progress.total - progress.unmatched
+        done = progress.completed - progress.unmatched
+        over = _counted(count, "target") if done == count else f"{done} of {_counted(count, 'target')}"
+        if progress.unmatched and count:
+            over += f" (no match in {progress.unmatched} more)"
+        elif progress.unmatched:
+            tests, over = ["nothing ran"], _counted(progress.unmatched, "target")
         all_new = summary.new_failures and len(summary.new_failures) == len(self.failures) + self.more_failures
         state = "" if self.status == "completed" else f"{self.status} "
         # The output of one that failed is fetched by its id.
         named = f" {self.run_id}" if self.failures or self.status != "completed" else ""
         return (
-            f"[{state}{', '.join(tests)}{', all new' if all_new else ''} in {over} targets,"
+            f"[{state}{', '.join(tests)}{', all new' if all_new else ''} in {over},"
             f" {summary.total_duration_ms / 1000:.1f} s{named}]"
         )
 

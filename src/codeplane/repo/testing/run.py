@@ -10,7 +10,7 @@ from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.execution import Execution
 from codeplane.repo.testing.fingerprint import fingerprint
 from codeplane.repo.testing.history import History
-from codeplane.repo.testing.outcome import Outcome
+from codeplane.repo.testing.outcome import NO_RUNNER, Outcome
 from codeplane.repo.testing.packing import Batch, packed
 from codeplane.repo.testing.results import (
     MAX_FAILURES,
@@ -41,6 +41,8 @@ class Plan:
     rerun_failed: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    remembered: bool = False
+    """Whether the names are those of what failed last time; nobody asked for one that is there no more."""
 
 
 class Run:
@@ -54,6 +56,7 @@ class Run:
         self._history = history
         self._began = time.monotonic()
         self._seconds = 0.0
+        self.not_found: tuple[str, ...] = ()
         self._flaky: list[str] = []
         self._new: list[str] = []
         self._fixed: list[str] = []
@@ -162,9 +165,12 @@ class Run:
         """What is new and what is fixed since these tests ran last, and remember it for the next time."""
         whole = self.plan.filters.is_whole
         for one in self.execution.outcomes.values():
-            if not one.ran:
-                continue
             target_id = one.target_id
+            if one.missing and self.plan.remembered:
+                gone = [f"{target_id}::{name}" for name in one.missing]
+                self._history.note(target_id, seconds=None, ran=gone, bad=(), whole=False)
+            if not one.ran or one.unmatched:
+                continue
             bad = [_test(target_id, case) for case in one.bad]
             ran = [_test(target_id, case) for case in one.cases if case.status != "skipped"]
             before = set(self._before.get(target_id, ()))
@@ -179,6 +185,12 @@ class Run:
             self._history.note(
                 target_id, seconds=one.seconds if is_timed else None, ran=[*ran, *mended], bad=bad, whole=is_whole
             )
+
+    @property
+    def missing(self) -> list[tuple[Wanted, str]]:
+        """The names that were asked for and that are not there, each with its target."""
+        found = [] if self.plan.remembered else self.execution.outcomes.values()
+        return [(one.wanted, name) for one in found for name in one.missing]
 
     def result(self) -> RunResult:
         """How far it is, or how it went."""
@@ -200,12 +212,13 @@ class Run:
                 passed=counts["passed"],
                 failed=sum(bool(one.bad) for one in outcomes),
                 skipped=counts["skipped"],
+                unmatched=sum(one.unmatched for one in outcomes),
             ),
             summary=RunSummary(
                 total_duration_ms=round(seconds * 1000),
-                tests=len(cases),
+                tests=sum(case.kind != NO_RUNNER for case in cases),
                 tests_passed=sum(case.status == "passed" for case in cases),
-                tests_failed=len(failures),
+                tests_failed=sum(one.kind != NO_RUNNER for one in failures),
                 tests_skipped=sum(case.status == "skipped" for case in cases),
                 flaky=tuple(sorted(set(self._flaky))),
                 new_failures=tuple(sorted(self._new)),
@@ -214,6 +227,7 @@ class Run:
             failures=tuple(failures[:MAX_FAILURES]),
             more_failures=max(0, len(failures) - MAX_FAILURES),
             results=tuple(sorted(kept, key=lambda one: one.target_id)),
+            not_found=self.not_found,
             notes=self.plan.notes + self._notes(outcomes),
             sandboxed=self.execution.means.sandbox is not None,
         )
@@ -223,8 +237,17 @@ class Run:
         return {one.target_id: (one.output, one.shared) for one in self.execution.outcomes.values() if one.output}
 
     def _notes(self, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-        empty = [one.target_id for one in outcomes if one.note == "no tests"]
-        return (f"no tests in {', '.join(empty[:5])}{' …' if len(empty) > 5 else ''}",) if empty else ()
+        found: list[str] = []
+        if empty := [one.target_id for one in outcomes if one.note == "no tests"]:
+            found.append(f"no tests in {', '.join(empty[:5])}{' …' if len(empty) > 5 else ''}")
+        if gone := [f"{one.target_id}::{name}" for one in outcomes for name in one.missing if self.plan.remembered]:
+            found.append(f"no longer there: {', '.join(gone[:5])}{' …' if len(gone) > 5 else ''}")
+        filters = self.plan.filters
+        if filters.chooses and outcomes and all(one.unmatched for one in outcomes):
+            asked = [f"matches {filters.pattern!r}"] if filters.pattern else []
+            asked += [f"has the tag {' or '.join(filters.tags)}"] if filters.tags else []
+            found.append(f"no test {' and '.join(asked)}")
+        return tuple(found)
 
 
 def _failed(target_id: str, case: Case) -> FailedTest:
@@ -260,6 +283,4 @@ def _test(target_id: str, case: Case) -> str:
 
 
 def _is_test(case: Case) -> bool:
-    return case.kind not in ("Timeout", "NoReport", "ExitStatus", "BuildFailed", "TestRunnerNotFound") and not (
-        case.kind.startswith("SIG") or case.name.endswith(".py")
-    )
+    return not case.is_whole

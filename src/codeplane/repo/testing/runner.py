@@ -55,6 +55,8 @@ class Runner:
     whole: bool = False
     needs_text: str = ""
     counts: str = ""
+    names: str = ""
+    parts: str = ""
     hint: str = ""
 
     def script_text(self) -> str:

@@ -19,7 +19,8 @@ def chosen(names: Sequence[str], targets: Sequence[Target], root: Path) -> list[
         # The package at the root is called so too, but whoever says "here" means all of it.
         means = [by_id[place]] if place in by_id and place != "." else _at(place, targets, root)
         if not means:
-            near = difflib.get_close_matches(place, [*by_id, *(one.path for one in targets)], n=3, cutoff=0.4)
+            known = list(dict.fromkeys([*by_id, *(one.path for one in targets)]))
+            near = difflib.get_close_matches(place, known, n=3, cutoff=0.4)
             raise NotFound(
                 f"no test is called {place!r}",
                 hint=f"did you mean {', '.join(near)}?" if near else "test_discover lists them",
@@ -42,8 +43,14 @@ def failed(wanted: Sequence[Wanted], history: History) -> list[Wanted]:
         if failing:
             start = f"{one.target_id}::"
             names = tuple(test.removeprefix(start) for test in failing if test.startswith(start))
-            found.append(Wanted(target=one.target, names=names if len(names) == len(failing) else ()))
+            is_named = len(names) == len(failing) and can_name(one.target)
+            found.append(Wanted(target=one.target, names=names if is_named else ()))
     return found
+
+
+def can_name(target: Target) -> bool:
+    """Whether its runner can be told to run one test of it."""
+    return target.custom is None and target.runner is not None and bool(target.runner.node_ids or target.runner.pattern)
 
 
 def _at(place: str, targets: Sequence[Target], root: Path) -> list[Target]:

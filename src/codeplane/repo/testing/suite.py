@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
-from codeplane.kernel.errors import InvalidArgument, SandboxMissing, TestRunnerNotFound, TestRunNotFound
+from codeplane.kernel.errors import InvalidArgument, NotFound, SandboxMissing, TestRunnerNotFound, TestRunNotFound
 from codeplane.kernel.ids import new_id
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.resolve.world import World
 from codeplane.repo.testing.changes import Changes
 from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.discovery import Discovery, LookedAt
@@ -18,17 +19,20 @@ from codeplane.repo.testing.execution import Execution, Means
 from codeplane.repo.testing.history import History
 from codeplane.repo.testing.impact import Impact
 from codeplane.repo.testing.kept import Excerpt, KeptRuns
+from codeplane.repo.testing.nearness import near_names
 from codeplane.repo.testing.program import Programs
 from codeplane.repo.testing.requests import RunRequest
 from codeplane.repo.testing.results import RunResult
 from codeplane.repo.testing.run import Listener, Plan, Run
 from codeplane.repo.testing.runner import Runner
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
-from codeplane.repo.testing.selection import chosen, failed
+from codeplane.repo.testing.selection import can_name, chosen, failed
 from codeplane.repo.testing.target import Target, Wanted
 from codeplane.repo.truth.paths import canonical
 
 _MOST_WORKERS = 8
+_MAX_FILES = 50
+_DID_YOU_MEAN = ": did you mean "
 
 
 class Suite:
@@ -90,14 +94,23 @@ class Suite:
         )
 
     async def run(self, request: RunRequest, *, listener: Listener | None = None) -> RunResult:
-        """Run what is asked for to its end; whoever is cancelled while waiting ends it."""
+        """Run what is asked for to its end; whoever is cancelled while waiting ends it. NotFound when none is there."""
         started = await self.start(request, listener=listener)
         try:
             await started.wait()
         except asyncio.CancelledError:
             await started.cancel()
             raise
-        return started.result()
+        result = started.result()
+        if result.not_found and not result.progress.completed and not result.failures:
+            first, *others = result.not_found
+            name, did, near = first.rpartition(_DID_YOU_MEAN)
+            raise NotFound(
+                f"no test is called {name or first!r}" + (f", nor {len(others)} others" if others else ""),
+                hint=f"{did[2:]}{near}" if name else "test_discover lists the files; without ::name all of one is run",
+                details={"not_found": list(result.not_found)},
+            )
+        return result
 
     async def start(self, request: RunRequest, *, listener: Listener | None = None) -> Run:
         """Begin a run; what cannot be run at all is refused."""
@@ -177,6 +190,7 @@ class Suite:
             workers=self._workers(request.parallelism),
             seconds=self._config.run_timeout_sec,
             rerun_failed=request.rerun_failed,
+            remembered=request.failed_only,
             reasons=reasons,
             notes=notes,
         )
@@ -208,9 +222,21 @@ class Suite:
 
     def _finished(self, run: Run) -> None:
         self._running.pop(run.run_id, None)
+        run.not_found = tuple(self._not_found(wanted, name) for wanted, name in run.missing)
         self._kept.put(run.result(), run.outputs())
         _, known, _ = self._discovered
         self.history.save(known=[one.target_id for one in known])
+
+    def _not_found(self, wanted: Wanted, name: str) -> str:
+        snapshot, _, _ = self._discovered
+        assert snapshot is not None, "a run is of what was discovered"
+        world = World(snapshot, self._knowledge.store, self._knowledge.modules)
+        target = wanted.target
+        paths = [path for path in (target.covers or (target.path,)) if path in snapshot.files][:_MAX_FILES]
+        facts = [one for one in map(world.facts, paths) if one is not None]
+        near = near_names(target, name, [world.text(path).decode(errors="replace") for path in paths], facts)
+        said = ", ".join(f"{target.target_id}::{one}" for one in near)
+        return f"{target.target_id}::{name}" + (f"{_DID_YOU_MEAN}{said}?" if said else "")
 
     def _newest(self) -> str:
         kept = self._kept.ids()
@@ -226,6 +252,16 @@ class Suite:
 def _check(wanted: list[Wanted], filters: Filters) -> None:
     """Refuse a filter that a runner would not know of: all of its tests would run instead."""
     for one in wanted:
+        if one.names and not can_name(one.target):
+            raise InvalidArgument(
+                f"{one.target.runner_name} cannot be told to run one test of {one.target_id}",
+                hint=f"run all of it: targets=[{one.target_id!r}]",
+            )
+        if one.names and filters.pattern and one.target.runner is not None and not one.target.runner.node_ids:
+            raise InvalidArgument(
+                f"{one.target.runner_name} takes the name of a test as its pattern, and one is given beside",
+                hint="name the test, or give a pattern",
+            )
         if one.target.runner is not None and one.target.custom is None:
             unknown = filters.unknown_to(one.target.runner)
             if unknown:

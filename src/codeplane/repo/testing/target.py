@@ -51,3 +51,10 @@ class Wanted:
     def target_id(self) -> str:
         """The target's."""
         return self.target.target_id
+
+    @property
+    def together(self) -> tuple[str, str] | None:
+        """Those with the same can share a process; names that are said by a pattern would be looked for everywhere."""
+        runner = self.target.runner
+        is_pattern = bool(self.names) and runner is not None and not runner.node_ids
+        return None if is_pattern else self.target.together

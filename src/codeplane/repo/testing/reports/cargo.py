@@ -98,5 +98,6 @@ def _uncompiled(lines: list[str]) -> list[Case]:
             message=matched["what"],
             kind="BuildFailed",
             stack="\n".join(lines[at : at + 40]),
+            is_whole=True,
         )
     ]

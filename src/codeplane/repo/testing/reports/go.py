@@ -73,6 +73,7 @@ def _broken(package: str, text: str, build: object) -> Case:
         kind=kind,
         stack="\n".join(lines),
         owner=package,
+        is_whole=True,
     )
 
 

@@ -38,6 +38,7 @@ def _suite(suite: dict[str, object]) -> list[Case]:
                 kind=_kind(told) or "Error",
                 stack=told,
                 file=file,
+                is_whole=True,
             )
         ]
     return [_case(one, file) for one in cases]

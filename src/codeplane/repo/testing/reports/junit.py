@@ -4,6 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.repo.testing.case import Case, CaseStatus
+from codeplane.repo.testing.reports import node
 from codeplane.repo.testing.reports.xml import parsed, plain
 
 _KIND = re.compile(
@@ -25,7 +26,10 @@ def _cases(element: Element, above: tuple[str, ...]) -> "list[Case]":
             nested = (*above, child.get("name", "")) if element.tag == "testsuite" or _is_group(child) else above
             found += _cases(child, nested)
         elif child.tag == "testcase":
-            found.append(_case(child, above, element))
+            case = _case(child, above, element)
+            # Node lists a file that has nothing to run as a test that passed.
+            if not (case.is_whole and case.status == "passed"):
+                found.append(case)
     return found
 
 
@@ -37,6 +41,7 @@ def _is_group(suite: Element) -> bool:
 def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     status, told = _told(element)
     classname, name = element.get("classname", ""), element.get("name", "")
+    is_node = classname == "test"
     text = plain(told.text or "") if told is not None else ""
     message = plain(told.get("message", "")) if told is not None else ""
     file = element.get("file", "") or suite.get("file", "")
@@ -44,13 +49,16 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     kind = (told.get("type", "") if told is not None else "") if status in ("failed", "error") else ""
     if status in ("failed", "error") and (not kind or kind == "testCodeFailure"):
         kind = _kind(text) or _kind(message) or ("AssertionError" if status == "failed" else "")
+    is_whole = False
     if message == "collection failure":
         # pytest could not load the file: what was raised says more.
         raised = _ERROR.findall(text)
         message, name = raised[-1].strip() if raised else message, file.rpartition("/")[2] or name
-        kind = kind or "ImportError"
+        kind, is_whole = kind or "ImportError", True
+    if is_node:
+        text, is_whole = node.stack(text), not above and node.is_file(name, file)
     return Case(
-        name="::".join([*_inner(classname, file), *above, name] if classname != "test" else [*above, name]),
+        name="::".join([*_inner(classname, file), *above, name] if not is_node else [*above, name]),
         status=status,
         duration_ms=_milliseconds(element.get("time", "")),
         message=message or text.strip().partition("\n")[0],
@@ -60,6 +68,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
         # pytest counts from 0.
         line=int(line) + 1 if line.isdigit() else None,
         owner=classname or name,
+        is_whole=is_whole,
     )
 
 

@@ -73,6 +73,7 @@ def _uncompiled(lines: list[str]) -> list[Case]:
                     message=found["message"],
                     kind=found["kind"],
                     stack="\n".join(lines[at : at + 40]),
+                    is_whole=True,
                 )
             ]
     return []

@@ -28,6 +28,7 @@ def read(data: bytes) -> list[Case]:
                 message=first or "an error outside of examples",
                 kind="LoadError",
                 stack=messages,
+                is_whole=True,
             )
         )
     return cases

@@ -17,6 +17,8 @@ def read(data: bytes) -> list[Case]:
 
 
 def _case(one: dict[str, object]) -> Case:
+    # What could not be loaded goes by its path.
+    is_whole = str(one["name"]) == str(one["file"])
     file, name, seconds = str(one["file"]), str(one["name"]), one["seconds"]
     module = file.removesuffix(".py").replace("/", ".")
     for start in (module, module.rpartition(".")[2]):
@@ -31,4 +33,5 @@ def _case(one: dict[str, object]) -> Case:
         kind=str(one["kind"]),
         stack=str(one["stack"]),
         file=file,
+        is_whole=is_whole,
     )
