@@ -93,7 +93,7 @@ async def running(
         stack.push_async_callback(plane.index.stop)
         stack.push_async_callback(plane.workspaces.stop)
         stack.push_async_callback(plane.changing.suite.stop)
-        found = await recover(plane.log) | await record(plane.log, plane.changing.recovered)
+        found = await recover(plane.log) | await record(plane.log, plane.changing.recovered, plane.changing.kept)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
         if plane.log.rebuilt:

@@ -37,6 +37,7 @@ class Changing:
 
     operations: tuple[object, ...]
     recovered: tuple[Recovered, ...]
+    kept: KeptMutations
     suite: Suite
 
 
@@ -83,6 +84,7 @@ def changing(shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, pa
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
     return Changing(
         recovered=recovered,
+        kept=kept,
         suite=suite,
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),

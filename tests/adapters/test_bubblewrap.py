@@ -106,3 +106,32 @@ def _is_marked(process: Path) -> bool:
         return b"MARK=x1" in (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+
+
+def test_nothing_that_hides_can_be_taken_away(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    script = (
+        f"umount -l {root}/.codeplane; umount -l {root}/.git; mount -o remount,bind,rw /; grep CapEff /proc/self/status"
+    )
+    done = _shell(f"{script}; cat {root}/.codeplane/owner.token", home, Reach(root=root))
+    assert "secret" not in done.stdout
+    # Also where whoever starts it is root.
+    assert done.stdout.split() == ["CapEff:", "0" * 16]
+
+
+def test_what_git_runs_cannot_be_written_wherever_it_lies(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    (root / ".git").rmdir()
+    (root / ".bare" / "hooks").mkdir(parents=True)
+    (root / ".git").write_text("gitdir: ./.bare\n")
+    (root / "sub").mkdir()
+    (root / "sub" / ".git").write_text("gitdir: ../.bare/modules/sub\n")
+    (root / ".gitmodules").write_text('[submodule "s"]\n\tpath = sub\n\turl = x\n')
+    script = (
+        "touch .bare/hooks/evil; mv .bare x; echo x > .git; rm -f .git; rm -f sub/.git; echo x > sub/.git; touch sub/a"
+    )
+    _shell(script, home, Reach(root=root))
+    assert sorted(path.name for path in (root / ".bare" / "hooks").iterdir()) == []
+    assert (root / ".git").read_text() == "gitdir: ./.bare\n"
+    assert (root / "sub" / ".git").read_text() == "gitdir: ../.bare/modules/sub\n"
+    assert (root / "sub" / "a").exists()

@@ -1,5 +1,7 @@
 """bubblewrap: commands in namespaces of their own, with the workspace to write and no secrets in sight."""
 
+import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -110,8 +112,8 @@ class Bubblewrap:
         words += ["--bind", str(enclosure.root), str(enclosure.root)]
         ours = enclosure.root / ".codeplane"
         words += ["--tmpfs", str(ours)] if ours.is_dir() else []
-        # Git runs what its folder names (hooks, monitors, filters) outside of any sandbox.
-        words += ["--ro-bind-try", str(enclosure.root / ".git"), str(enclosure.root / ".git")]
+        for place in _git_places(enclosure.root):
+            words += ["--ro-bind-try", str(place), str(place)]
         for place in enclosure.writable:
             words += ["--bind", str(place), str(place)]
         return [*words, "--chdir", str(cwd), "--", *argv]
@@ -133,7 +135,45 @@ class Bubblewrap:
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
 
 
+def _git_places(root: Path) -> list[Path]:
+    """Where git keeps what it runs by itself (hooks, monitors, filters), outside of any sandbox: not to be written."""
+    found: list[Path] = []
+    for holder in (root, *(root / name for name in _submodules(root))):
+        place = holder / ".git"
+        found.append(place)
+        # A file that names the folder, which can name another that it shares with others.
+        folder = _named(place, "gitdir:") if place.is_file() else Path(os.path.realpath(place))
+        if folder is not None:
+            found.append(folder)
+            if (common := _named(folder / "commondir", "")) is not None:
+                found.append(common)
+    # Only what can be written: what lies outside is read-only already.
+    return [one for one in dict.fromkeys(found) if one.exists() and (one == root or root in one.parents)]
+
+
+def _named(file: Path, start: str) -> Path | None:
+    try:
+        said = file.read_text(errors="surrogateescape").strip()
+    except OSError:
+        return None
+    if not said.startswith(start):
+        return None
+    return Path(os.path.realpath(file.parent / said.removeprefix(start).strip()))
+
+
+def _submodules(root: Path) -> list[str]:
+    """The folders that `.gitmodules` names, inside the root."""
+    try:
+        said = (root / ".gitmodules").read_text(errors="surrogateescape")
+    except OSError:
+        return []
+    names = re.findall(r"(?m)^\s*path\s*=\s*(.+?)\s*$", said)
+    return [name for name in names if ".." not in name.split("/") and not name.startswith("/")]
+
+
 _NAMESPACES = (
     *("--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session"),
+    # Who starts it as root keeps the power to unmount what hides things, unless it is taken away.
+    *("--cap-drop", "ALL"),
 )

@@ -166,6 +166,104 @@ def test_nothing_to_commit_and_conflicts_are_refused(shop: Path) -> None:
     assert conflicting["error"]["error"] == "GIT_BUSY"  # type: ignore[index,call-overload]  # JSON
 
 
+def test_what_was_renamed_is_told_as_such(shop: Path) -> None:
+    (shop / "shop/long.py").write_text("".join(f"line_{at} = {at}\n" for at in range(100)))
+    git(shop, "add", "-A")
+    git(shop, "commit", "--quiet", "-m", "long")
+    (shop / "shop/long.py").rename(shop / "shop/länger.py")
+    with (shop / "shop/länger.py").open("a") as file:
+        file.write("more = 1\n")
+    (shop / "tests/test_other.py").unlink()
+
+    async def body(ask: Ask) -> JsonObject:
+        return await ask("checkpoint", message="rename", tests="none")
+
+    envelope = with_plane(shop, body)
+    since = result(envelope)["since"]
+    assert isinstance(since, dict)
+    assert [(one["status"], one.get("old_path"), one["path"]) for one in since["files"]] == [
+        ("renamed", "shop/long.py", "shop/länger.py"),
+        ("deleted", None, "tests/test_other.py"),
+    ]
+    text = str(envelope["text"])
+    assert "R shop/long.py → shop/länger.py +1 -0" in text
+    assert "2 files +1 -6" in text and "A shop" not in text
+
+
+def _fill(folder: Path, count: int) -> None:
+    folder.mkdir(parents=True)
+    for at in range(count):
+        (folder / f"{at}.txt").write_text("x\n")
+
+
+def test_what_looks_installed_or_generated_is_not_committed_unless_named(shop: Path) -> None:
+    _fill(shop / "env/lib", 3)
+    (shop / "env/pyvenv.cfg").write_text("home = /usr/bin\n")
+    edit(shop, PRICES + "# more\n")
+
+    async def body(ask: Ask) -> None:
+        refused = await ask("checkpoint", message="all", tests="none")
+        assert refused["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
+        assert "env/ (4 files)" in str(refused["error"]) and ".gitignore" in str(refused["error"])
+        assert git(shop, "log", "--format=%s") == "first" and git(shop, "diff", "--cached", "--name-only") == ""
+        here = await ask("checkpoint", message="all", tests="none", paths=".")
+        assert "error" in here
+        part = result(await ask("checkpoint", message="part", tests="none", paths="shop"))
+        assert part["committed"] is True
+        named = result(await ask("checkpoint", message="env", tests="none", paths=["env"]))
+        assert named["committed"] is True
+        _fill(shop / "web/node_modules/x", 51)
+        inner = await ask("checkpoint", message="web", tests="none", paths=["web"])
+        assert "web/node_modules/ (51 files)" in str(inner["error"])
+        (shop / ".gitignore").write_text("node_modules/\n")
+        assert result(await ask("checkpoint", message="ignored", tests="none"))["committed"] is True
+
+    with_plane(shop, body)
+
+
+def test_a_few_files_in_a_folder_called_so_are_anyones(shop: Path) -> None:
+    _fill(shop / "src/target", 50)
+
+    async def body(ask: Ask) -> JsonObject:
+        return result(await ask("checkpoint", message="target", tests="none"))
+
+    assert with_plane(shop, body)["committed"] is True
+
+
+def test_very_many_new_files_are_committed_only_when_named(shop: Path) -> None:
+    _fill(shop / "data", 501)
+
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        return await ask("checkpoint", message="all", tests="none"), await ask(
+            "checkpoint", message="data", tests="none", paths=["data"]
+        )
+
+    refused, named = with_plane(shop, body)
+    assert "501 files would be new in git" in str(refused["error"]) and "data/" in str(refused["error"])
+    assert result(named)["committed"] is True
+
+
+def test_repositories_inside_are_left_out_and_said(shop: Path) -> None:
+    _fill(shop / "vendor/other", 2)
+    git(shop / "vendor/other", "init", "--quiet")
+    git(shop, "worktree", "add", "--quiet", "trees/one", "-b", "one")
+    _fill(shop / "lost", 2)
+    (shop / "lost/.git").write_text("gitdir: /nowhere\n")
+
+    async def body(ask: Ask) -> None:
+        alone = await ask("checkpoint", message="nothing else", tests="none")
+        assert "repositories of their own: lost/, trees/one/, vendor/other/" in str(alone["error"])
+        named = await ask("checkpoint", message="named", tests="none", paths=["vendor/other"])
+        assert "vendor/other/" in str(named["error"])
+        edit(shop, PRICES + "\n")
+        done = await ask("checkpoint", message="the rest", tests="none")
+        assert result(done)["left_out"] == ["lost/", "trees/one/", "vendor/other/"]
+        assert "left out, as git repositories of their own: lost/, trees/one/, vendor/other/" in str(done["text"])
+
+    with_plane(shop, body)
+    assert git(shop, "show", "--name-only", "--format=") == "shop/prices.py"
+
+
 def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(shop, PRICES + "\n")
     (shop.parent / "bin").mkdir()

@@ -1,11 +1,13 @@
 """Texts change where they are edited and nowhere else: bytes, marks, encodings and line ends stay the file's."""
 
+import difflib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.kernel.errors import EditMismatch, InvalidArgument, NotText
-from codeplane.repo.edit.hunks import diff, hunks, lines_of
+from codeplane.kernel.errors import EditMismatch, InvalidArgument, NotText, TooLarge
+from codeplane.repo.edit.hunks import Matcher, diff, hunks, lines_of
 from codeplane.repo.edit.matching import spans_for
 from codeplane.repo.edit.ranges import Lines, spans_of
 from codeplane.repo.edit.text import Span, Text
@@ -195,3 +197,98 @@ def test_a_diff_says_what_git_says_of_a_missing_newline() -> None:
     assert found.startswith("--- a/a\n+++ b/a\n")
     assert "-y\n\\ No newline at end of file\n+z\n" in found
     assert diff("a", None, "x\n").startswith("--- /dev/null\n+++ b/a\n")
+
+
+MANY = 100_000
+
+
+def test_a_text_that_is_there_very_often_is_counted_and_its_first_places_are_named() -> None:
+    with pytest.raises(EditMismatch, match=f"there {MANY} times, at lines 1, 2, 3") as raised:
+        replaced("x = 1 # padding\n" * MANY, "x = 1", "y")
+    assert raised.value.details["lines"] == list(range(1, 101))
+    with pytest.raises(EditMismatch, match=f"there {MANY} times, at lines 1, 1, 1"):
+        replaced("ab" * MANY, "b", "y")
+    with pytest.raises(EditMismatch, match=f"there {MANY} times, at lines 2, 4, 6") as raised:
+        replaced("\n  x = 1\n" * MANY, "x = 1 \n", "y\n")
+    assert raised.value.details["lines"] == list(range(2, 201, 2))
+
+
+def test_very_many_places_are_replaced_at_once() -> None:
+    body = "x = 1 # padding\n" * MANY
+    assert replaced(body, "x = 1", "yy", every=True) == body.replace("x = 1", "yy")
+    assert replaced("h\r\n" + "ab" * MANY, "b", "\n", every=True) == "h\r\n" + "a\r\n" * MANY
+    assert replaced("    x = 1\n" * MANY, "x = 1 \n", "y\n", every=True) == "    y\n" * MANY
+    patches = [(number * 4 + 1, number * 4 + 2, "new") for number in range(MANY // 4)]
+    assert by_lines(body, *patches) == ("new\n" + "x = 1 # padding\n" * 2) * (MANY // 4)
+
+
+def test_more_places_or_more_text_than_a_file_can_hold_is_refused() -> None:
+    with pytest.raises(TooLarge, match="300000 times") as raised:
+        replaced("ab" * 300_000, "b", "c", every=True)
+    assert raised.value.details == {"limit_places": 250_000}
+    with pytest.raises(TooLarge, match="in 10000 places would be 100000000 characters"):
+        replaced("x\n" * 10_000, "x", "y" * 10_000, every=True)
+    with pytest.raises(TooLarge, match="in 1 places"):
+        replaced(" " * 100_000 + "x = 1 \n", "x = 1\n", "y\n" * 1_000)
+
+
+def test_a_long_text_that_nearly_fits_everywhere_is_not_there() -> None:
+    with pytest.raises(EditMismatch, match="old_text is not there; nearest is line"):
+        replaced("    x = 1\n" * 120_000, "x = 1 \n" * 70_000 + "z\n", "")
+    assert replaced("    x = 1\n" * 70_000 + "    z\n", "x = 1 \n" * 9_000 + "z\n", "y\n").endswith("x = 1\n    y\n")
+
+
+def test_a_long_text_that_only_white_space_keeps_from_fitting_everywhere_is_given_up() -> None:
+    with pytest.raises(EditMismatch, match="too large to be searched for with other white space") as raised:
+        replaced("    x = 1\n" * 120_000, "x = 1\n" * 70_000 + " x = 1\n", "")
+    assert "exactly as they are in the file" in raised.value.hint
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b"]), max_size=12), st.lists(st.sampled_from(["a", "b"]), min_size=1, max_size=4)
+)
+def test_forgiven_places_are_those_of_a_plain_search(lines: list[str], wanted: list[str]) -> None:
+    body, old = "".join(f"  {line}\n" for line in lines), "".join(f"{line} \n" for line in wanted)
+    exact = "".join(f"  {line}\n" for line in wanted)
+    if exact in body:
+        assert replaced(body, old, "y\n", every=True) == body.replace(exact, "  y\n")
+    else:
+        with pytest.raises(EditMismatch, match="not there"):
+            replaced(body, old, "y\n", every=True)
+
+
+def test_the_nearest_place_is_found_far_down_and_not_likened_in_large_files() -> None:
+    lines = [f"value_{number} = {number}\n" for number in range(60_000)]
+    with pytest.raises(EditMismatch, match="nearest is line 50001"):
+        replaced("".join(lines), "value_50000 = 50000\nvalue = 1\n", "")
+    with pytest.raises(EditMismatch, match="the file begins"):
+        replaced("".join(lines), "valve_50000 = 50000\n", "")
+    anagrams = "".join(f"{'ab' * (number % 90)}{'ba' * (90 - number % 90)}{number % 7}\n" for number in range(1_000))
+    with pytest.raises(EditMismatch, match="old_text is not there"):
+        replaced(anagrams, "aab" * 30 + "bba" * 30, "")
+
+
+def test_repeated_lines_are_compared_in_bounded_steps() -> None:
+    old, new = ["a\n", "b\n"] * 999 + ["c\n"], ["b\n", "a\n", "a\n"] * 665 + ["d\n"]
+    built, at = [], 0
+    for hunk in hunks(old, new):
+        built += [*old[at : hunk.start], *new[hunk.new_start : hunk.new_end]]
+        at = hunk.end
+    assert built + old[at:] == new
+    matcher = Matcher([1, 2] * 500, [2, 1, 1] * 300, steps=10)
+    assert [tag for tag, *_ in matcher.get_opcodes()] == ["replace"]
+    assert matcher.steps < 0
+
+
+@given(LINES, LINES)
+def test_a_diff_is_what_difflib_says(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
+    old, new = lines_of(written(before)), lines_of(written(after))
+    assert diff("a", written(before), written(after)) == "".join(difflib.unified_diff(old, new, "a/a", "b/a"))
+
+
+def test_a_diff_of_too_much_only_counts() -> None:
+    many = "".join(f"{number}\n" for number in range(3_000))
+    assert diff("a", None, many) == "--- /dev/null\n+++ b/a\n@@ too many lines to show: 0 go, 3000 come @@\n"
+    assert "too many lines to compare: 5000 → 5000" in diff("a", "x\n" * 5_000, "y\n" * 5_000)
+    assert "too large to compare: 3000000 → 3000000 characters" in diff("a", "x" * 3_000_000, "y" * 3_000_000)
+    assert "-5\n+x\n" in diff("a", many, many.replace("\n5\n", "\nx\n"))

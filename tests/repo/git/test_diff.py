@@ -172,7 +172,7 @@ def test_show_a_tag_a_merge_a_folder_and_a_file(repository: Made) -> None:
     folder = of(ShowResult, reads("git.show", ref="HEAD:")).folder
     assert folder is not None and folder.entries == ("a.txt", "dir/", "moved.txt")
     assert reads("git.show", ref="HEAD:dir").text() == "== dir/ (1 entries)\nside.txt"
-    assert reads("git.show", ref="HEAD~1:a.txt").text() == "== a.txt (1 lines)\nmine"
+    assert reads("git.show", ref="HEAD~1:a.txt").text() == "== a.txt (1 line)\nmine"
     assert (
         of(ShowResult, reads("git.show", ref=":/mine: on")).commit
         == of(ShowResult, reads("git.show", ref="main~1")).commit

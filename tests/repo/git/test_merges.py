@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 
 from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
+from codeplane.kernel.operation import Risk
 from codeplane.repo.git.merges import MergeRequest, Merges
 from codeplane.repo.git.picks import CherrypickRequest, Picks, RevertRequest
 from tests.repo.git.drawn import Desk, call, copied, run, simple, standing
@@ -95,3 +96,46 @@ def test_a_merge_commit_is_picked_by_one_of_its_parents(desk: Desk) -> None:
         run(Picks(desk.writer).revert(call(), RevertRequest(commit="merged")))
     done = run(Picks(desk.writer).revert(call(), RevertRequest(commit="merged", mainline=2)))
     assert done.success and desk.made.path("a.txt").read_text().startswith("line 3")
+
+
+@pytest.mark.parametrize("action", ["skip", "abort"])
+def test_a_pick_that_is_empty_here_says_so(desk: Desk, action: Literal["skip", "abort"]) -> None:
+    picks = Picks(desk.writer)
+    desk.made.write("b.txt", "edited before\n")
+    before = standing(desk.made)
+    done = run(picks.cherrypick(call(), CherrypickRequest(commit="topic")))
+    assert not done.success and done.empty and done.unmet() == "nothing to apply"
+    assert done.text().startswith("empty here: nothing to apply; call again with action skip or abort")
+    assert run(picks.cherrypick(call(), CherrypickRequest(action="continue"))).empty
+    assert picks.assess_cherrypick(CherrypickRequest(action=action)).risk is Risk.WRITE
+    done = run(picks.cherrypick(call(), CherrypickRequest(action=action)))
+    assert done.success and done.delta.recovery is None
+    assert standing(desk.made) == before
+
+
+def test_a_revert_of_what_was_taken_back_says_so(desk: Desk) -> None:
+    desk.made.git("revert", "--no-edit", "HEAD")
+    desk.made.write("b.txt", "edited before\n")
+    before = standing(desk.made)
+    with pytest.raises(GitRefused, match="empty here: nothing to apply"):
+        run(Picks(desk.writer).revert(call(), RevertRequest(commit="HEAD~1")))
+    assert standing(desk.made) == before
+
+
+def test_only_what_was_resolved_counts_as_lost(desk: Desk) -> None:
+    desk.made.write("c.txt", "first\n")
+    desk.made.commit("has c")
+    desk.made.write("c.txt", "edited before\n")
+    picks, given_up = Picks(desk.writer), CherrypickRequest(action="abort")
+    run(picks.cherrypick(call(), CherrypickRequest(commit="main")))
+    assert picks.assess_cherrypick(given_up).risk is Risk.WRITE
+    done = run(picks.cherrypick(call(), given_up))
+    assert done.delta.recovery is None and desk.made.path("c.txt").read_text() == "edited before\n"
+    run(picks.cherrypick(call(), CherrypickRequest(commit="main")))
+    desk.made.write("a.txt", "resolved by hand\n")
+    assessed = picks.assess_cherrypick(given_up)
+    assert assessed.risk is Risk.DESTRUCTIVE
+    assert "a.txt" in assessed.effects[0] and "c.txt" not in assessed.effects[0]
+    done = run(picks.cherrypick(call(), given_up))
+    assert desk.made.git("ls-tree", "--name-only", str(done.delta.recovery)) == b"a.txt\n"
+    assert desk.made.path("c.txt").read_text() == "edited before\n"

@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
 from codeplane.kernel.operation import Risk
+from codeplane.repo.git.staging import StageRequest, Staging
 from codeplane.repo.git.worktrees_writes import (
     WorktreeAddRequest,
     WorktreeLockRequest,
@@ -74,3 +75,39 @@ def test_places_and_names_that_are_none_are_refused(desk: Desk, tmp_path: Path) 
         run(writes.remove(call(), WorktreeRemoveRequest(name=str(desk.made.root), force=True)))
     desk.made.git("worktree", "add", "--quiet", "-b", "far", str(tmp_path / "far"))
     assert writes.assess_remove(WorktreeRemoveRequest(name="far")).risk is Risk.DESTRUCTIVE
+
+
+def excluded(desk: Desk) -> bytes:
+    file = desk.made.root / ".git" / "info" / "exclude"
+    return file.read_bytes() if file.exists() else b""
+
+
+@pytest.mark.parametrize("name", ["trees/one", "odd [*]? \\ name", "#one", "!one", " spaced "])
+def test_a_work_tree_inside_is_not_committed(desk: Desk, name: str) -> None:
+    (desk.made.root / ".git" / "info").mkdir(exist_ok=True)
+    (desk.made.root / ".git" / "info" / "exclude").write_bytes(b"# mine\n*.log")
+    writes = WorktreeWrites(desk.writer)
+    done = run(writes.add(call(), WorktreeAddRequest(path=name, branch="one")))
+    assert done.delta.clean and ".git/info/exclude" in done.text()
+    desk.made.write("new", "x\n")
+    staged = run(Staging(desk.writer).stage(call(), StageRequest(paths=(".",))))
+    assert [one.path for one in staged.delta.files] == ["new"]
+    assert b"160000" not in desk.made.git("ls-files", "--stage")
+    run(writes.remove(call(), WorktreeRemoveRequest(name=name)))
+    assert excluded(desk) == b"# mine\n*.log\n"
+
+
+def test_what_git_ignores_anyway_is_not_excluded_again(desk: Desk) -> None:
+    desk.made.write(".gitignore", "trees/\n")
+    writes = WorktreeWrites(desk.writer)
+    done = run(writes.add(call(), WorktreeAddRequest(path="trees/one", branch="one")))
+    assert done.excluded is None and excluded(desk) == b""
+
+
+def test_a_work_tree_that_is_gone_is_excluded_no_longer(desk: Desk) -> None:
+    writes = WorktreeWrites(desk.writer)
+    for name in ("one", "two"):
+        run(writes.add(call(), WorktreeAddRequest(path=name, branch=name)))
+    shutil.rmtree(desk.made.root / "one")
+    run(writes.prune(call(), WorktreePruneRequest()))
+    assert b"/one/" not in excluded(desk) and b"/two/" in excluded(desk)

@@ -53,7 +53,7 @@ def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) ->
     assert standing(desk.made) == before
 
 
-@pytest.mark.parametrize("ref", ["-x", "--force", "mian", "a b", "refs/heads/absent", "HEAD~99", "main:a.txt"])
+@pytest.mark.parametrize("ref", ["-x", "--force", "^HEAD", "mian", "a b", "refs/heads/absent", "HEAD~99", "main:a.txt"])
 def test_names_that_are_none_are_refused(desk: Desk, ref: str) -> None:
     before = standing(desk.made)
     operations: tuple[Try, ...] = (

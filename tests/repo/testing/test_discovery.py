@@ -147,3 +147,80 @@ def test_every_table_is_whole() -> None:
         assert runner.programs
         assert runner.hint
         assert "{targets}" in runner.command or any("{joined}" in word for word in runner.command)
+
+
+def _found(root: Path, home: Path, before: Discovery | None, there: set[str]) -> Discovery:
+    """What is found now, building on what was found before."""
+    return Discovery(
+        snapshot=Indexed(root, home).start(),
+        config=TestsConfig(),
+        available=lambda runner, _: runner.name in there,
+        before=before.looked_at() if before is not None else None,
+    )
+
+
+def _runners(found: Discovery) -> dict[str, str]:
+    return {one.target_id: one.runner_name for one in found.targets}
+
+
+def test_what_was_found_before_is_used_again_only_while_it_is_true(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", {"test_a.py": "def test_a(): pass\n", "test_b.py": "", "a.test.js": "it('x')\n"})
+    home, there = tmp_path / "home", {"unittest", "jest"}
+    found = _found(root, home, None, there)
+    assert _runners(found) == {"a.test.js": "jest", "test_a.py": "unittest", "test_b.py": "unittest"}
+    first = found.by_file["test_b.py"]
+
+    # A changed file alone is looked at again.
+    (root / "test_a.py").write_text("def test_a(): pass\ndef test_more(): pass\n")
+    found = _found(root, home, found, there)
+    assert {one.target_id: one.test_count for one in found.targets if one.language == "python"} == {
+        "test_a.py": 2,
+        "test_b.py": 0,
+    }
+    assert found.by_file["test_b.py"] is first
+
+    # A runner that was installed is noticed, though no file changed.
+    there.add("pytest")
+    found = _found(root, home, found, there)
+    assert _runners(found)["test_b.py"] == "pytest"
+    # And one that is gone.
+    there.remove("pytest")
+    found = _found(root, home, found, there)
+    assert _runners(found)["test_b.py"] == "unittest"
+
+    # A marker decides for files that did not change: a new one, a changed one, one that is gone.
+    (root / "package.json").write_text('{"devDependencies": {"vitest": "5"}}')
+    found = _found(root, home, found, there)
+    assert _runners(found)["a.test.js"] == "vitest"
+    (root / "package.json").write_text('{"jest": {}}')
+    found = _found(root, home, found, there)
+    assert _runners(found)["a.test.js"] == "jest"
+    (root / "pytest.ini").write_text("[pytest]\npython_files = check_*.py test_*.py\n")
+    (root / "check_x.py").write_text("")
+    found = _found(root, home, found, there)
+    assert _runners(found)["check_x.py"] == "pytest"
+    (root / "pytest.ini").unlink()
+    found = _found(root, home, found, there)
+    assert "check_x.py" not in _runners(found)
+
+    # A file that is gone is no target.
+    (root / "test_b.py").unlink()
+    found = _found(root, home, found, there)
+    assert set(_runners(found)) == {"a.test.js", "test_a.py"}
+
+
+def test_what_builds_on_an_earlier_look_is_what_a_first_look_finds(tmp_path: Path) -> None:
+    files = {
+        "api/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "api/test_a.py": "",
+        "Cargo.toml": "[package]\n",
+        "src/lib.rs": "#[test]\n",
+        "src/a.rs": "#[test]\n",
+    }
+    root = written(tmp_path / "repo", files)
+    there = {"pytest", "unittest", "cargo"}
+    found = _found(root, tmp_path / "home", None, there)
+    for path, text in (("src/a.rs", "fn x() {}\n"), ("api/pyproject.toml", ""), ("src/b.rs", "#[test]\n#[test]\n")):
+        (root / path).write_text(text)
+        found = _found(root, tmp_path / "home", found, there)
+        assert found.targets == _found(root, tmp_path / "home", None, there).targets, path

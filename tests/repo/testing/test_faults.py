@@ -43,7 +43,7 @@ def test_one_that_hangs_is_ended_and_the_others_of_its_process_are_not_lost(tmp_
 def test_a_run_that_takes_too_long_ends_and_says_what_was_not_run(tmp_path: Path) -> None:
     result = _all(tmp_path, {"pytest.ini": "[pytest]\n", "test_h.py": HANGS}, "tests.run_timeout_sec=3")
     assert result["status"] == "failed"
-    assert "not run: the run's time was up" in str(result["text"])
+    assert "NOT RUN test_h.py: the run's time was up" in str(result["text"])
 
 
 @pytest.mark.parametrize("sandbox", [None, NoSandbox()])
@@ -124,6 +124,9 @@ def test_a_missing_runner_says_how_to_get_it(tmp_path: Path) -> None:
     assert "result" in refused
     assert statuses(both) == {".": "error", "test_a.py": "passed"}
     assert failing(both) == {".": "TestRunnerNotFound"}
+    # It is no failed test, and nothing is remembered of it, but all is not well either.
+    assert "NOT RUN .: Test runner 'go' not found" in str(both["text"]) and "install Go" in str(both["text"])
+    assert "[1 passed in 1 of 2 targets," in str(both["text"])
 
 
 def test_only_a_missing_runner_is_an_error_with_a_hint(tmp_path: Path) -> None:
@@ -140,3 +143,99 @@ def test_only_a_missing_runner_is_an_error_with_a_hint(tmp_path: Path) -> None:
 def test_no_tests_at_all(tmp_path: Path) -> None:
     result = _all(tmp_path, {"a.py": "A = 1\n"})
     assert "no tests found in this repository" in str(result["text"])
+
+
+def test_one_fault_that_breaks_many_targets_is_told_once(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\n", "lib.py": "def x(:\n    pass\n"}
+    files |= {f"test_{at}.py": f"import os\nfrom lib import x{at}\n\ndef test_it():\n    pass\n" for at in range(8)}
+    result = _all(tmp_path, files)
+    assert set(failing(result).values()) == {"SyntaxError"} and len(failing(result)) == 8
+    text = str(result["text"])
+    assert text.count("SyntaxError") == 1 and text.count("def x(:") == 1
+    assert "… the same in 7 more targets: test_1.py, test_2.py" in text
+    assert len(text) < 400
+
+
+def test_failures_of_one_place_are_told_once_and_of_two_places_twice(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "lib.py": "def gone():\n    raise KeyError('gone')\n",
+        "test_a.py": "import lib\n\ndef test_a():\n    lib.gone()\n\ndef test_b():\n    lib.gone()\n",
+        "test_c.py": "def test_c():\n    assert 1 == 2\n\ndef test_d():\n    assert 1 == 2\n",
+    }
+    text = str(_all(tmp_path, files)["text"])
+    assert "… the same in 1 more test: test_a.py::test_b" in text
+    assert "FAILED test_c.py::test_c" in text and "FAILED test_c.py::test_d" in text
+
+
+def test_a_conftest_that_does_not_load_is_the_reason_and_takes_no_others_along(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "api/conftest.py": "def x(\n",
+        "api/test_a.py": "def test_a(): pass\n",
+        "api/test_b.py": "def test_b(): pass\n",
+        "test_c.py": "def test_c(): pass\n",
+        "test_d.py": "def test_d(): pass\n",
+    }
+    result = _all(tmp_path, files, "tests.workers=1")
+    assert statuses(result) == {
+        "api/test_a.py": "error",
+        "api/test_b.py": "error",
+        "test_c.py": "passed",
+        "test_d.py": "passed",
+    }
+    assert failing(result) == {"api/test_a.py": "SyntaxError", "api/test_b.py": "SyntaxError"}
+    text = str(result["text"])
+    assert text.startswith("ERROR api/test_a.py: SyntaxError: '(' was never closed")
+    assert "… the same in 1 more target: api/test_b.py" in text and str(tmp_path) not in text
+    # Once for all, and once for those that can be begun.
+    assert len(list((tmp_path / "repo/.codeplane/testing/runs").glob("*/*.txt"))) == 2
+
+
+def test_settings_that_the_runner_refuses_are_told_once_and_in_its_words(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\naddopts = --nope\n", "test_a.py": "", "test_b.py": ""}
+    text = str(_all(tmp_path, files)["text"])
+    assert text.startswith("ERROR test_a.py: UsageError: unrecognized arguments: --nope"), text
+    assert "… the same in 1 more target: test_b.py" in text
+
+
+def test_a_pattern_that_is_no_expression_is_refused(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
+
+    async def body(door: Door) -> JsonObject:
+        refused = await door.ask("test.run", pattern="a b c")
+        assert not door.suite.history.ran("test_a.py")
+        return refused
+
+    refused = at_the_door(root, body, environment=environment())
+    assert refused["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]
+    assert "Wrong expression passed to '-k'" in str(refused["error"])
+
+
+def test_node_says_what_was_raised_and_where_without_its_own_frames(tmp_path: Path) -> None:
+    files = {
+        "lib.mjs": "export function boom() { throw new TypeError('no'); }\n",
+        "a.test.mjs": (
+            "import test from 'node:test';\nimport assert from 'node:assert';\nimport { boom } from './lib.mjs';\n"
+            "test('throws', () => boom());\n"
+            "test('differs', async () => assert.deepStrictEqual({ a: 1 }, { a: 2 }));\n"
+            "test('text', () => { throw 'only text'; });\n"
+        ),
+        "b.test.mjs": "import test from 'node:test';\ntest('broken', () => {\n",
+        "c.test.mjs": "import test from 'node:test';\nimport './nothing.mjs';\ntest('x', () => {});\n",
+    }
+    result = _all(tmp_path, files)
+    assert failing(result) == {
+        "a.test.mjs::throws": "TypeError",
+        "a.test.mjs::differs": "AssertionError",
+        "a.test.mjs::text": "Error",
+        "b.test.mjs": "SyntaxError",
+        "c.test.mjs": "Error",
+    }
+    text = str(result["text"])
+    assert "FAILED a.test.mjs::throws: TypeError: no\n      at boom (lib.mjs:1:32)" in text
+    assert "at TestContext.<anonymous> (a.test.mjs:5:36)" in text
+    assert "FAILED b.test.mjs: SyntaxError: Unexpected end of input" in text
+    assert "FAILED c.test.mjs: Error: Cannot find module 'nothing.mjs'" in text
+    for noise in ("node:", "failureType", "ERR_TEST_FAILURE", "generatedMessage", "duration_ms"):
+        assert noise not in text, text

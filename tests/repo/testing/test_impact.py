@@ -1,9 +1,16 @@
 """Which tests reach a change, and why."""
 
+import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from codeplane.repo.testing.impact import Reached, Selection
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.resolve.world import World
+from codeplane.repo.testing.changes import Changes
+from codeplane.repo.testing.impact import NEAREST, Impact, Reached, Selection
+from codeplane.repo.testing.imports import Imports, ImportsKept
+from codeplane.repo.testing.target import Target
 from tests.repo.testing.door import Door, at_the_door, written
 
 Select = Callable[[dict[str, str]], Awaitable[Selection]]
@@ -142,3 +149,145 @@ def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
     assert len(found.reached) <= 5
     assert found.left_out == 12 - len(found.reached)
     assert "of 12 targets that import what changed" in found.notes[0]
+
+
+SHOP = {
+    "shop/__init__.py": "",
+    "shop/money.py": "def cents(x):\n    return x\n",
+    "shop/cart.py": "from shop.money import cents\n\n\ndef total(prices):\n    return sum(map(cents, prices))\n",
+    "tests/test_money.py": "import shop.money\n\n\ndef test_money():\n    assert shop.money\n",
+    "tests/test_cart.py": "from shop.cart import total\n\n\ndef test_cents():\n    assert total([]) == 0\n",
+    "tests/test_uses.py": "from shop.cart import cents\n\n\ndef test_uses():\n    assert cents(1)\n",
+    "tests/test_alone.py": "def cents():\n    pass\n\n\ndef test_alone():\n    cents()\n",
+}
+
+
+async def _snapshot(door: Door) -> Snapshot:
+    """The newest state, with all facts of it."""
+    await door.ask("test.discover")
+    knowledge = door.suite._knowledge
+    snapshot = await (await knowledge.fresh()).snapshot(strict=True)
+    while (await knowledge.behind(snapshot)).line():
+        await asyncio.sleep(0)
+    return snapshot
+
+
+def test_near_are_those_that_import_it_themselves_or_reach_it_and_say_the_name(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", SHOP)
+
+    async def body(door: Door) -> None:
+        snapshot = await _snapshot(door)
+        found = door.suite.impact.near(snapshot, ["shop/money.py"], ["cents"])
+        assert found is not None
+        assert {one.path: one.reason for one in found} == {
+            "tests/test_money.py": "imports shop/money.py",
+            "tests/test_uses.py": "names cents",
+        }
+        itself = door.suite.impact.near(snapshot, ["tests/test_alone.py"], [])
+        assert itself == (Reached(path="tests/test_alone.py", reason="changed itself", distance=1),)
+        assert door.suite.impact.near(snapshot, ["shop/money.py"], ["nobody_says_this"]) == (
+            Reached(path="tests/test_money.py", reason="imports shop/money.py", distance=1),
+        )
+
+    at_the_door(root, body)
+
+
+def test_near_is_bounded(tmp_path: Path) -> None:
+    many = {f"tests/test_{at}.py": "import shop.money\n" for at in range(NEAREST + 5)}
+    root = written(tmp_path / "repo", {**SHOP, **many})
+
+    async def body(door: Door) -> int:
+        found = door.suite.impact.near(await _snapshot(door), ["shop/money.py"], ["cents"] * 1000)
+        assert found is not None
+        return len(found)
+
+    assert at_the_door(root, body) == NEAREST
+
+
+def test_near_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", SHOP)
+
+    async def body(door: Door) -> None:
+        snapshot = await _snapshot(door)
+        asked, answer = threading.Event(), threading.Event()
+
+        def slow(state: Snapshot) -> tuple[Target, ...]:
+            asked.set()
+            answer.wait(60)
+            return door.suite.targets_of(state)
+
+        impact = Impact(knowledge=door.suite._knowledge, targets=slow, changes=Changes(root))
+        first = asyncio.ensure_future(asyncio.to_thread(impact.near, snapshot, ["shop/money.py"], []))
+        await asyncio.to_thread(asked.wait, 60)
+        assert impact.near(snapshot, ["shop/money.py"], []) is None
+        answer.set()
+        assert [one.path for one in await first or ()] == ["tests/test_money.py"]
+        assert impact.near(snapshot, ["shop/money.py"], []) is not None
+
+    at_the_door(root, body)
+
+
+def test_once_warm_it_is_known_without_another_look(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", SHOP)
+
+    async def body(door: Door) -> None:
+        await door.suite.warm()
+        snapshot = await _snapshot(door)
+        knowledge = door.suite._knowledge
+        world = World(snapshot, knowledge.store, knowledge.modules)
+        assert set(door.suite.impact._imports.of(world)) == set(SHOP)
+        found = door.suite.impact.near(snapshot, ["shop/money.py"], [])
+        assert [one.path for one in found or ()] == ["tests/test_money.py"]
+
+    at_the_door(root, body)
+
+
+def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> None:
+    javascript = {
+        "web/package.json": '{"jest": {}}',
+        "web/a.test.js": "import { b } from './lib';\nimport { c } from './gone';\n",
+        "web/gone.js": "export const c = 1;\n",
+    }
+    late = {"tests/test_late.py": "import shop.late\nfrom shop import later\nimport outer.inner\n"}
+    root = written(tmp_path / "repo", {**SHOP, **javascript, **late})
+    steps: list[dict[str, str | None]] = [
+        {"shop/late.py": "x = 1\n"},
+        {"shop/later.py": "x = 1\n", "outer/inner.py": ""},
+        {"shop/money.py": None},
+        {"outer/__init__.py": ""},
+        {"web/lib/index.js": "export const b = 1;\n"},
+        {"outer/inner.py": None, "web/gone.js": None},
+    ]
+
+    async def body(door: Door) -> None:
+        knowledge = door.suite._knowledge
+        kept = ImportsKept(knowledge.modules)
+        for step in [{}, *steps]:
+            for path, text in step.items():
+                (root / path).parent.mkdir(exist_ok=True, parents=True)
+                (root / path).write_text(text) if text is not None else (root / path).unlink()
+            snapshot = await _snapshot(door)
+            gone = [path for path, text in step.items() if text is None]
+
+            def importers(by: ImportsKept, gone: list[str], state: Snapshot = snapshot) -> object:
+                world = World(state, knowledge.store, knowledge.modules)
+                return Imports(world, by, gone=gone).importers
+
+            for without in ([], gone):
+                assert importers(kept, without) == importers(ImportsKept(knowledge.modules), without), step
+            found = door.suite.impact.near(snapshot, list(step), [])
+            if step and "outer/__init__.py" not in step:
+                assert found, step
+
+    at_the_door(root, body)
+
+
+def test_a_file_that_is_gone_is_reached_in_javascript_too(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"jest": {}}',
+        "src/money.ts": "export const cents = 1;\n",
+        "src/a.test.ts": "import { cents } from './money';\n",
+        "src/b.test.ts": "test('x', () => {});\n",
+    }
+    (found,) = _selections(tmp_path, files, [{"src/money.ts": None}])
+    assert found.reached == (Reached(path="src/a.test.ts", reason="imports src/money.ts", distance=1),)

@@ -196,3 +196,13 @@ def test_each_command_of_a_person_can_take_back_the_one_before(alone: Path) -> N
     assert (alone / "new.txt").exists()
     assert cpl("call", "undo", "--repo", str(alone)).returncode == 0
     assert not (alone / "new.txt").exists()
+
+
+def test_a_repository_that_is_opened_runs_nothing_of_its_own(tmp_path: Path) -> None:
+    evil = "open('/dev/null').close()\nimport pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
+    files = {"codeplane/__init__.py": evil, "struct.py": evil, "msgspec.py": evil, "zlib.py": evil, "a.py": "x = 1\n"}
+    repo = make_repo(tmp_path / "repo", files)
+    done = cpl("call", "facts.definitions", "name=x", "--json", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    assert "a.py" in done.stdout
+    assert not list(repo.rglob("ran"))

@@ -1,5 +1,6 @@
 """The `checkpoint` operation: from changed files to a commit that was linted and tested, in one call."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -13,8 +14,10 @@ from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesse
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventQuery
 from codeplane.repo.checkpoint.lint import Linted, Linters
+from codeplane.repo.checkpoint.since import Since, between
+from codeplane.repo.checkpoint.untracked import refuse_generated, repositories
 from codeplane.repo.git.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
-from codeplane.repo.git.contents import Difference, Entry
+from codeplane.repo.git.contents import Entry
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.revision import commit_of
 from codeplane.repo.git.staging import StageRequest, Staging
@@ -26,7 +29,6 @@ from codeplane.repo.truth.paths import canonical, shown
 
 STREAM = "checkpoints"
 MADE = "checkpoint.made"
-_SHOWN = 20
 _MAX_FILES = 200
 _MAX_PATHS = 5000
 
@@ -40,26 +42,6 @@ class CheckpointRequest(InWorkspace):
     lint: bool = True
 
 
-class ChangedFile(Result):
-    """A file that differs from the last checkpoint."""
-
-    path: str
-    status: Literal["added", "modified", "deleted"]
-    insertions: int
-    deletions: int
-
-
-class Since(Result):
-    """Everything between the last checkpoint and this one; from the commit before when there was none."""
-
-    commit: str | None
-    commits: int
-    files_changed: int
-    insertions: int
-    deletions: int
-    files: tuple[ChangedFile, ...] = Field((), description="at most 200; files_changed counts all")
-
-
 class CheckpointResult(Result):
     """A commit, or the first thing that was red."""
 
@@ -70,6 +52,7 @@ class CheckpointResult(Result):
     tests: RunResult | None = None
     commit: CommitResult | None = None
     since: Since | None = None
+    left_out: tuple[str, ...] = Field((), description="folders that are git repositories of their own")
 
     def unmet(self) -> str | None:
         return None if self.committed else f"nothing was committed: {self.stopped_by} failed"
@@ -80,14 +63,14 @@ class CheckpointResult(Result):
             lines.append(self.tests.text())
         if self.commit is None:
             return "\n".join([*lines, f"NOT committed: {self.stopped_by} failed; nothing was staged"])
-        lines.append(self.commit.text())
-        if self.since is not None and self.since.commits > 1:
-            since = self.since
-            lines.append(
-                f"since the last checkpoint {(since.commit or 'none')[:9]}: {since.commits} commits,"
-                f" {since.files_changed} files +{since.insertions} -{since.deletions}"
-            )
-            lines += [f"{one.status[0].upper()} {one.path}" for one in since.files[:_SHOWN]]
+        if self.since is None:
+            lines.append(self.commit.text())
+        else:
+            # Its files are among those since the last checkpoint, where renamed ones are told as such.
+            bare = self.commit.delta.model_copy(update={"files_changed": 0})
+            lines += [self.commit.model_copy(update={"delta": bare}).text(), self.since.text()]
+        if self.left_out:
+            lines.append(f"left out, as git repositories of their own: {', '.join(self.left_out)}")
         return "\n".join(lines)
 
 
@@ -123,9 +106,19 @@ class CheckpointOperations:
         """Lint, run the tests that reach the changes, then commit them all (or `paths`) with this message. Stops at the
         first red with the failures, committing nothing. undo takes the commit back; the files stay."""
         before = await pictured(self._writer.git)
-        changed = self._changed(before, [canonical(path, root=self._root) for path in request.paths])
+        wanted = [canonical(path, root=self._root) for path in request.paths]
+        changed = self._changed(before, wanted)
+        inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        left_out = tuple(map(shown, inner[:_MAX_FILES]))
+        if not changed and inner:
+            raise InvalidArgument(
+                f"nothing else has changed, and these are git repositories of their own: {', '.join(left_out[:5])}",
+                hint="ignore them (.gitignore), or add them with git submodule add",
+            )
         if not changed:
             raise InvalidArgument("nothing has changed since the last commit", hint="see git_status")
+        refuse_generated(before.untracked & set(changed), wanted)
         if before.conflicts:
             self._writer.refuse_busy(before)
         contents = await self._writer.contents.taken(changed, write=False)
@@ -143,7 +136,9 @@ class CheckpointOperations:
         commit = await self._commit(call, request.message, before, changed)
         since = await self._since(call, before.head, commit.oid)
         await call.record([(STREAM, MADE, {"commit": commit.oid, "mutation_id": commit.delta.mutation_id})])
-        return CheckpointResult(committed=True, changed=names, lint=lint, tests=tests, commit=commit, since=since)
+        return CheckpointResult(
+            committed=True, changed=names, lint=lint, tests=tests, commit=commit, since=since, left_out=left_out
+        )
 
     @assesses("checkpoint")
     def assess_checkpoint(self, request: CheckpointRequest) -> Assessment:
@@ -189,18 +184,9 @@ class CheckpointOperations:
         base = await self._last(call, commit) or head
         git = self._writer.git
         if base is None:
-            count, start = 1, await self._writer.contents.tree({})
-        else:
-            count, start = int((await git.run("rev-list", "--count", f"{base}..{commit}")).line), base
-        found = await self._writer.contents.differences(start, commit)
-        return Since(
-            commit=base,
-            commits=count,
-            files_changed=len(found),
-            insertions=sum(one.insertions for one in found),
-            deletions=sum(one.deletions for one in found),
-            files=tuple(map(_file, found[:_MAX_FILES])),
-        )
+            return await between(git, None, await self._writer.contents.tree({}), commit, commits=1)
+        count = int((await git.run("rev-list", "--count", f"{base}..{commit}")).line)
+        return await between(git, base, base, commit, commits=count)
 
     async def _last(self, call: Call, commit: str) -> str | None:
         """The newest checkpoint that this commit comes after; none that was taken back or is on another branch."""
@@ -214,10 +200,3 @@ class CheckpointOperations:
             if done.code == 0:
                 return made
         return None
-
-
-def _file(one: Difference) -> ChangedFile:
-    status: Literal["added", "modified", "deleted"] = "modified"
-    if one.before is None or one.after is None:
-        status = "added" if one.before is None else "deleted"
-    return ChangedFile(path=shown(one.path), status=status, insertions=one.insertions, deletions=one.deletions)

@@ -69,7 +69,11 @@ class Consequences:
     async def before(self) -> Snapshot | None:
         """The state before a change; None when the index is still being built, which no change waits for."""
         fresh = await self._fresh()
-        return await fresh.snapshot(strict=False) if fresh is not None else None
+        try:
+            return await fresh.snapshot(strict=False) if fresh is not None else None
+        except OSError:
+            # Files that come and go while they are read: what the change means is less well known then.
+            return None
 
     async def compared(self, texts: Texts) -> Compared:
         """What two versions of files differ in; best asked while they are being written, when no parser is busy."""
@@ -115,7 +119,7 @@ class Consequences:
         try:
             async with asyncio.timeout(_READY_SEC):
                 return await self._knowledge.fresh()
-        except (TimeoutError, CodePlaneError):
+        except (TimeoutError, CodePlaneError, OSError):
             return None
 
     async def _brought_up(self, fresh: Fresh, paths: Sequence[str] | None) -> Snapshot:

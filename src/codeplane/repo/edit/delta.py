@@ -63,3 +63,7 @@ class Delta(Result):
     insertions: int = 0
     deletions: int = 0
     files: tuple[FileDelta, ...] = Field((), description="at most 200; files_changed counts all")
+    head_before: str | None = Field(None, description="of git: the commit that was checked out")
+    head: str | None = Field(None, description="of git: the commit that is checked out now")
+    branch: str | None = None
+    refs: tuple[str, ...] = Field((), description="of git: what moved beside files, as in `main 91b7e02 → 4f1c2aa`")

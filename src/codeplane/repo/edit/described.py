@@ -1,6 +1,7 @@
 """What a batch of changes amounts to, worked out from the contents on both sides."""
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from codeplane.kernel.call import Effects
 from codeplane.kernel.errors import NotText
 from codeplane.kernel.ids import digest
+from codeplane.repo.edit.beneath import beside, linked_to, looked_at, opened
 from codeplane.repo.edit.delta import Delta, DiffStats, FileDelta, Position, TextEdit, TextRange
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.entry import digest as sha256_of
@@ -61,8 +63,8 @@ class Described:
 def described(root: Path, changes: Sequence[Change]) -> Described:
     """Look at both sides of every change; blocks, and has to happen before the files change."""
     moved = {change.moved_from for change in changes if change.moved_from is not None}
-    before = {change.path: _content(root / change.path) for change in changes if change.before is not None}
-    after = {change.path: _after(change) for change in changes if change.content is not None}
+    before = {change.path: _content(root, root / change.path) for change in changes if change.before is not None}
+    after = {change.path: _after(root, change) for change in changes if change.content is not None}
     edits_left = _MAX_EDITS_IN_ALL
     files = []
     for change in changes:
@@ -132,15 +134,24 @@ def _text(content: bytes | None, path: str) -> Text | None:
         return None
 
 
-def _after(change: Change) -> bytes | None:
-    return change.content if isinstance(change.content, bytes) else _content(change.content) if change.content else None
+def _after(root: Path, change: Change) -> bytes | None:
+    if isinstance(change.content, Path):
+        return _content(root, change.content)
+    return change.content
 
 
-def _content(path: Path) -> bytes | None:
+def _content(root: Path, path: Path) -> bytes | None:
     """A file's bytes, or a link's target; None when it is gone or too large to be compared."""
+    above = root if root in path.parents else path.parent
     try:
-        if path.is_symlink():
-            return os.fsencode(path.readlink())
-        return path.read_bytes() if path.stat().st_size <= _MAX_COMPARED else None
+        with beside(above, path.relative_to(above).as_posix()) as (folder, name):
+            found = looked_at(folder, name)
+            if stat.S_ISLNK(found.st_mode):
+                return os.fsencode(linked_to(folder, name))
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_COMPARED:
+                return None
+            with os.fdopen(opened(folder, name), "rb") as file:
+                content = file.read(_MAX_COMPARED + 1)
+            return content if len(content) <= _MAX_COMPARED else None
     except OSError:
         return None

@@ -180,8 +180,20 @@ class Engine:
             git_moved = await self._moves.made(moves) if self._moves is not None else frozenset()
         delta = found.delta(kept.mutation_id, git_moved=git_moved)
         await self._record(call, journal_id, kept, delta, kind)
-        await asyncio.to_thread(self._kept.prune)
+        await asyncio.to_thread(self._tidied, call, kept.mutation_id)
         return delta
+
+    def _tidied(self, call: Call, mutation_id: str) -> None:
+        """Make room among what is kept; the files are changed, so whatever is wrong here is only said."""
+        try:
+            if not self._kept.holds(mutation_id):
+                call.warn(
+                    "the mutation is done, but could not be kept for undo: "
+                    "make .codeplane/undo a folder that can be written"
+                )
+            self._kept.prune()
+        except OSError as error:
+            call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {error.strerror}")
 
     async def _planned(self, kept: Kept, changes: Sequence[Change], kind: str) -> tuple[IndexMove, ...]:
         if self._moves is None:

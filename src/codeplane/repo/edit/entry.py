@@ -1,6 +1,5 @@
 """One file of a journaled batch: what it was, what it shall be, and where both are kept meanwhile."""
 
-import errno
 import hashlib
 import os
 import stat
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.json import JsonObject
+from codeplane.repo.edit.beneath import GONE, beneath, beside, linked_to, looked_at, opened
 
 _CHUNK = 1024 * 1024
 
@@ -98,22 +98,29 @@ class Batch:
 
 
 def state_of(root: Path, path: str, *, folders: Iterable[str] = (), exact: bool = False) -> Was | None:
-    """What is at a path now, None when nothing is; what is neither file nor link is like nothing that was planned."""
-    target = f"{root}/{path}"
+    """What is at a path now, None when nothing is; what is neither file nor link is like nothing that was planned.
+
+    An OSError of ELOOP when a link stands on the way, or things are swapped while they are looked at.
+    """
     try:
         if exact and not _is_spelled(root, path):
             return None
-        found = os.lstat(target)
-        if stat.S_ISLNK(found.st_mode):
-            return Was(sha256=digest(os.fsencode(os.readlink(target))), mode=0, link=True)  # noqa: PTH115
-        if stat.S_ISREG(found.st_mode):
-            return Was(sha256=_file_digest(target), mode=stat.S_IMODE(found.st_mode))
+        with beside(root, path) as (folder, name):
+            found = state_in(folder, name)
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        if error.errno in GONE:
             return None
         raise
-    if stat.S_ISDIR(found.st_mode) and path in folders:
-        return None
+    return None if stat.S_ISDIR(found.mode) and path in folders else found
+
+
+def state_in(folder: int, name: str) -> Was:
+    """What is at a name in a folder now; raises when nothing is."""
+    found = looked_at(folder, name)
+    if stat.S_ISLNK(found.st_mode):
+        return Was(sha256=digest(os.fsencode(linked_to(folder, name))), mode=0, link=True)
+    if stat.S_ISREG(found.st_mode):
+        return Was(sha256=_file_digest(folder, name), mode=stat.S_IMODE(found.st_mode))
     return Was(sha256="", mode=found.st_mode)
 
 
@@ -122,9 +129,8 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _file_digest(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
+def _file_digest(folder: int, name: str) -> str:
+    with os.fdopen(opened(folder, name), "rb", buffering=0) as file:
         found = hashlib.sha256()
         while chunk := file.read(_CHUNK):
             found.update(chunk)
@@ -133,12 +139,12 @@ def _file_digest(path: str) -> str:
 
 def _is_spelled(root: Path, path: str) -> bool:
     """Whether every part of a path is written so on the disk, which may not tell upper from lower case."""
-    folder = str(root)
+    folder = ""
     for part in path.split("/"):
-        with os.scandir(folder) as entries:
-            if all(entry.name != part for entry in entries):
+        with beneath(root, folder) as descriptor:
+            if part not in os.listdir(descriptor):  # noqa: PTH208
                 return False
-        folder = f"{folder}/{part}"
+        folder = f"{folder}/{part}" if folder else part
     return True
 
 

@@ -2,10 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, unified_diff
+from difflib import Match, SequenceMatcher
 from typing import AnyStr
 
 _MAX_PRODUCT = 4_000_000
+_STEPS_A_LINE, _STEPS_AT_LEAST = 500, 500_000
+_MAX_CHANGED = 2_000
+_MAX_DIFFED = 5_000_000
+_CONTEXT = 3
+
+
+class Matcher(SequenceMatcher[int]):
+    """A SequenceMatcher that stops looking for what is alike after so many steps, and calls the rest different."""
+
+    a: Sequence[int]
+    b2j: dict[int, list[int]]
+
+    def __init__(self, before: Sequence[int], after: Sequence[int], *, steps: int, autojunk: bool = True) -> None:
+        self.steps = steps
+        super().__init__(None, before, after, autojunk=autojunk)
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        """The longest stretch alike, or none when finding it would take more steps than are left."""
+        end = len(self.a) if ahi is None else ahi
+        # What the search is about to walk: for every item, all its places on the other side.
+        self.steps -= sum(1 + len(self.b2j.get(self.a[at], ())) for at in range(alo, end))
+        if self.steps < 0:
+            return Match(alo, blo, 0)
+        return super().find_longest_match(alo, end, blo, bhi)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +76,55 @@ def hunks(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
         return [Hunk(start=head, end=head + len(old), new_start=head, new_end=head + len(new))]
     return [
         Hunk(start=head + start, end=head + end, new_start=head + new_start, new_end=head + new_end)
-        for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for tag, start, end, new_start, new_end in _matcher(old, new, autojunk=False).get_opcodes()
         if tag != "equal"
     ]
 
 
 def diff(path: str, before: str | None, after: str | None, *, new_path: str | None = None) -> str:
-    """A unified diff; without a text on one side the file comes or goes."""
+    """A unified diff; without a text on one side the file comes or goes, and what is too much is only counted."""
+    names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{new_path or path}")
+    head = f"--- {names[0]}\n+++ {names[1]}\n"
+    sizes = len(before or ""), len(after or "")
+    if sum(sizes) > _MAX_DIFFED:
+        return f"{head}@@ too large to compare: {sizes[0]} → {sizes[1]} characters @@\n"
     old, new = lines_of(before or ""), lines_of(after or "")
     if len(old) * len(new) > _MAX_PRODUCT * 4:
-        return f"--- a/{path}\n+++ b/{new_path or path}\n@@ too many lines to compare: {len(old)} → {len(new)} @@\n"
-    names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{new_path or path}")
-    found = []
-    for line in unified_diff(old, new, *names, n=3):
-        found.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+        return f"{head}@@ too many lines to compare: {len(old)} → {len(new)} @@\n"
+    matcher = _matcher(old, new, autojunk=True)
+    changed = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    if not changed:
+        return ""
+    gone, come = sum(code[2] - code[1] for code in changed), sum(code[4] - code[3] for code in changed)
+    if gone + come > _MAX_CHANGED:
+        return f"{head}@@ too many lines to show: {gone} go, {come} come @@\n"
+    found = [head]
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        first, last = group[0], group[-1]
+        found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n")
+        for tag, start, end, new_start, new_end in group:
+            if tag == "equal":
+                found += (_marked(" ", line) for line in old[start:end])
+                continue
+            found += (_marked("-", line) for line in old[start:end])
+            found += (_marked("+", line) for line in new[new_start:new_end])
     return "".join(found)
+
+
+def _matcher(old: Sequence[AnyStr], new: Sequence[AnyStr], *, autojunk: bool) -> Matcher:
+    # Numbers for lines, so that long ones are compared once and not at every step.
+    ids: dict[AnyStr, int] = {}
+    before, after = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (old, new))
+    steps = _STEPS_AT_LEAST + _STEPS_A_LINE * (len(before) + len(after))
+    return Matcher(before, after, steps=steps, autojunk=autojunk)
+
+
+def _range(start: int, end: int) -> str:
+    """Lines as unified diffs name them: an empty range by the line before it."""
+    if end - start == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if end > start else start},{end - start}"
+
+
+def _marked(sign: str, line: str) -> str:
+    return f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}\n\\ No newline at end of file\n"

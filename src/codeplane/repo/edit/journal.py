@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, StorageFailed
+from codeplane.repo.edit.beneath import GONE, Patience, beneath, beside, looked_at
 from codeplane.repo.edit.entry import Batch, Change, Entry, Was, state_of
 from codeplane.repo.edit.refusal import refusal
 from codeplane.repo.edit.staging import Step, put, remove, staged
@@ -33,8 +34,11 @@ from codeplane.repo.undo.mutations import (
 
 T = TypeVar("T")
 R = TypeVar("R")
-Stamps = dict[str, tuple[int, int, int, int] | None]
+Stamp = tuple[int, int, int, int]
+Stamps = dict[str, Stamp | None]
 PLAN = "manifest"
+# The batch that left a kept mutation as it is: by it the log's event of the outcome is found.
+JOURNAL = "journal"
 BACK = "back.json"
 _THREADS = 8
 # Something else took the place meanwhile, which is nothing that the disk could be blamed for.
@@ -168,17 +172,26 @@ class Journal:
         entries = tuple(entry for entry in done if entry is not None)
         made = self._missing(entry.path for entry in entries if entry.after is not None)
         self._step("staged")
-        return Batch(entries=entries, made=made, dropped=tuple(dropped), more=kept.details)
+        return Batch(entries=entries, made=made, dropped=tuple(dropped), more={**kept.details, JOURNAL: folder.name})
 
     def _missing(self, paths: Iterable[str]) -> tuple[str, ...]:
         """The folders that have to be made, outer ones first."""
         folders: set[str] = set()
         for path in paths:
             above = path.rpartition("/")[0]
-            while above and above not in folders and not (self._root / above).is_dir():
+            while above and above not in folders and not self._is_folder(above):
                 folders.add(above)
                 above = above.rpartition("/")[0]
         return tuple(sorted(folders))
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            with beneath(self._root, path):
+                return True
+        except OSError as error:
+            if error.errno not in GONE:
+                raise
+            return False
 
     def _plan(self, folder: Path, kept: Kept) -> None:
         descriptor = os.open(folder / PLAN, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -196,20 +209,21 @@ class Journal:
         stamps: Stamps = {}
         moved_on = []
         for entry in batch.entries:
-            if entry.path not in twins:
-                stamps[entry.path] = self._stamp(entry.path)
-            found = state_of(self._root, entry.path, folders=folders, exact=entry.path in twins)
-            if found != entry.before or not self._is_in_place(entry.path):
+            try:
+                if entry.path not in twins:
+                    stamps[entry.path] = self._stamp(entry.path)
+                found = state_of(self._root, entry.path, folders=folders, exact=entry.path in twins)
+            except OSError as error:
+                if error.errno != errno.ELOOP:
+                    raise
+                moved_on.append(entry.path)
+                continue
+            if found != entry.before:
                 moved_on.append(entry.path)
         if moved_on:
             raise FileChanged(f"changed meanwhile: {', '.join(map(shown, moved_on[:20]))}")
         self._step("checked")
         return stamps
-
-    def _is_in_place(self, path: str) -> bool:
-        """Whether no link has come to stand on the way."""
-        above = f"{self._root}/{path}".rpartition("/")[0]
-        return os.path.realpath(above) == above
 
     def _rename(self, source: Path, target: Path) -> None:
         self._step(f"before {target.name}")
@@ -218,61 +232,74 @@ class Journal:
 
     def _perform(self, folder: Path, batch: Batch, stamps: Stamps) -> None:
         touched: set[str] = set()
-        for entry in batch.entries:
-            if entry.after is None:
-                self._unchanged(entry, stamps)
-                self._delete(entry, touched)
-        self._prepare_folders(batch, touched)
-        for entry in batch.entries:
-            if entry.after is not None:
-                self._unchanged(entry, stamps)
-                self._place(folder, entry, touched)
+        try:
+            for entry in batch.entries:
+                if entry.after is None:
+                    self._delete(entry, touched, stamps)
+            self._prepare_folders(batch, touched)
+            for entry in batch.entries:
+                if entry.after is not None:
+                    self._place(folder, entry, touched, stamps)
+        except FileNotFoundError as error:
+            raise FileChanged(f"{shown(self._name(error))} went away at the same moment") from error
         self._sync(touched)
 
-    def _stamp(self, path: str) -> tuple[int, int, int, int] | None:
+    def _stamp(self, path: str) -> Stamp | None:
         try:
-            found = os.lstat(f"{self._root}/{path}")
-        except OSError:
+            with beside(self._root, path) as (at, name):
+                return _stamp_in(at, name)
+        except OSError as error:
+            if error.errno not in GONE:
+                raise
             return None
-        if stat.S_ISDIR(found.st_mode):
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
 
-    def _unchanged(self, entry: Entry, stamps: Stamps) -> None:
-        if entry.path in stamps and self._stamp(entry.path) != stamps[entry.path]:
-            raise FileChanged(f"{shown(entry.path)} was changed at the same moment")
-
-    def _delete(self, entry: Entry, touched: set[str]) -> None:
-        self._step(f"delete {entry.image}")
-        remove(f"{self._root}/{entry.path}")
+    def _delete(self, entry: Entry, touched: set[str], stamps: Stamps) -> None:
+        with beside(self._root, entry.path) as (at, name):
+            _unchanged(entry, at, name, stamps)
+            self._step(f"delete {entry.image}")
+            remove(at, name)
         touched.add(entry.path.rpartition("/")[0])
 
     def _prepare_folders(self, batch: Batch, touched: set[str]) -> None:
         for path in sorted(batch.dropped, reverse=True):
             self._step("drop folder")
-            with suppress(OSError):
-                (self._root / path).rmdir()
-                touched.discard(path)
-                touched.add(path.rpartition("/")[0])
+            self._drop_folder(path, touched)
         for path in batch.made:
             self._step("make folder")
-            with suppress(FileExistsError, NotADirectoryError):
-                (self._root / path).mkdir(parents=True)
+            try:
+                with beneath(self._root, path, make=True):
+                    pass
+            except OSError as error:
+                # Whatever stands there is met again when the file shall take its place.
+                if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                    raise
             touched.add(path.rpartition("/")[0])
 
-    def _place(self, folder: Path, entry: Entry, touched: set[str]) -> None:
+    def _drop_folder(self, path: str, touched: set[str]) -> None:
+        with suppress(OSError), beside(self._root, path) as (at, name):
+            os.rmdir(name, dir_fd=at)
+            touched.discard(path)
+            touched.add(path.rpartition("/")[0])
+
+    def _place(self, folder: Path, entry: Entry, touched: set[str], stamps: Stamps) -> None:
         assert entry.after is not None
-        target = f"{self._root}/{entry.path}"
-        put(f"{folder}/{entry.staged}", target, f"{self._root}/{entry.temp}", link=entry.after.link, step=self._step)
+        with beside(self._root, entry.path) as (at, name):
+            _unchanged(entry, at, name, stamps)
+            temp = entry.temp.rpartition("/")[2]
+            put(f"{folder}/{entry.staged}", at, name, temp, link=entry.after.link, step=self._step)
         touched.add(entry.path.rpartition("/")[0])
 
     def _sync(self, touched: set[str]) -> None:
         self._step("replaced")
 
         def sync(path: str) -> None:
-            # A folder that went away meanwhile has nothing left to keep.
-            with suppress(FileNotFoundError, NotADirectoryError):
-                sync_folder(self._root / path)
+            try:
+                with beneath(self._root, path) as descriptor:
+                    os.fsync(descriptor)
+            except OSError as error:
+                # A folder that went away meanwhile has nothing left to keep.
+                if error.errno not in (*GONE, errno.ELOOP):
+                    raise
 
         _overlapped(sync, sorted(touched))
         self._step("durable")
@@ -314,35 +341,51 @@ class Journal:
         """Put back what was replaced; what is neither as before nor as planned is somebody else's, and stays."""
         conflicts: list[str] = []
         touched: set[str] = set()
+        patience = Patience()
         for entry in batch.entries:
             self._clear(entry)
-            if entry.before is None and self._is_ours(entry, batch, entry.after, entry.before, conflicts):
-                self._delete(entry, touched)
+            if entry.before is None and self._is_ours(entry, batch, entry.after, None, conflicts, patience):
+                self._put_back(folder, entry, touched, conflicts, patience)
         # Folders that were made may stand where files have to come back to.
         for path in reversed(batch.made):
-            with suppress(OSError):
-                (self._root / path).rmdir()
-                touched.add(path.rpartition("/")[0])
+            self._drop_folder(path, touched)
         for entry in batch.entries:
-            if entry.before is not None and self._is_ours(entry, batch, entry.after, entry.before, conflicts):
-                target, temp = f"{self._root}/{entry.path}", f"{self._root}/{entry.temp}"
-                (self._root / entry.path).parent.mkdir(parents=True, exist_ok=True)
-                put(f"{folder}/{entry.image}", target, temp, link=entry.before.link, step=self._step)
-                touched.add(entry.path.rpartition("/")[0])
+            if entry.before is not None and self._is_ours(entry, batch, entry.after, entry.before, conflicts, patience):
+                self._put_back(folder, entry, touched, conflicts, patience)
         self._sync(touched)
         return conflicts
+
+    def _put_back(
+        self, folder: Path, entry: Entry, touched: set[str], conflicts: list[str], patience: Patience
+    ) -> None:
+        def work() -> None:
+            if entry.before is None:
+                self._delete(entry, touched, {})
+                return
+            with beside(self._root, entry.path, make=True) as (at, name):
+                temp = entry.temp.rpartition("/")[2]
+                put(f"{folder}/{entry.image}", at, name, temp, link=entry.before.link, step=self._step)
+            touched.add(entry.path.rpartition("/")[0])
+
+        try:
+            patience.with_links(work)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            conflicts.append(entry.path)
 
     def _completed(self, folder: Path, kept: Kept, batch: Batch) -> list[str]:
         """Complete a decided batch file by file, leaving alone what others have changed since."""
         conflicts: list[str] = [entry.path for entry in batch.entries if entry.skipped]
         known = len(conflicts)
         touched: set[str] = set()
+        patience = Patience()
         for deletes in (True, False):
             for entry in batch.entries:
                 if (entry.after is None) is not deletes or entry.skipped:
                     continue
                 self._clear(entry)
-                if self._is_ours(entry, batch, entry.before, entry.after, conflicts):
+                if self._is_ours(entry, batch, entry.before, entry.after, conflicts, patience):
                     self._redone(folder, entry, touched, conflicts)
             if deletes:
                 self._prepare_folders(batch, touched)
@@ -355,37 +398,71 @@ class Journal:
         self._finish(folder, kept)
         return conflicts
 
-    def _is_ours(self, entry: Entry, batch: Batch, left: Was | None, wanted: Was | None, conflicts: list[str]) -> bool:
+    def _is_ours(
+        self,
+        entry: Entry,
+        batch: Batch,
+        left: Was | None,
+        wanted: Was | None,
+        conflicts: list[str],
+        patience: Patience,
+    ) -> bool:
         """Whether a file is still as it was left and has to change; one that others changed is noted."""
-        found = state_of(self._root, entry.path, folders=batch.folders, exact=entry.path in batch.twins)
-        if found == wanted:
-            return False
-        if found != left or not self._is_in_place(entry.path):
+
+        def look() -> Was | None:
+            return state_of(self._root, entry.path, folders=batch.folders, exact=entry.path in batch.twins)
+
+        try:
+            found = patience.with_links(look)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
             conflicts.append(entry.path)
             return False
-        return True
+        if found not in (left, wanted):
+            conflicts.append(entry.path)
+        return found == left != wanted
 
     def _redone(self, folder: Path, entry: Entry, touched: set[str], conflicts: list[str]) -> None:
         """Replace one file, unless something stands in its way."""
         try:
             if entry.after is None:
-                self._delete(entry, touched)
+                self._delete(entry, touched, {})
             else:
-                self._place(folder, entry, touched)
+                self._place(folder, entry, touched, {})
         except OSError as error:
             if error.errno not in _TAKEN:
                 raise
             conflicts.append(entry.path)
 
     def _clear(self, entry: Entry) -> None:
-        if self._is_in_place(entry.temp):
-            remove(f"{self._root}/{entry.temp}")
+        try:
+            with beside(self._root, entry.temp) as (at, name):
+                remove(at, name)
+        except OSError as error:
+            if error.errno not in (*GONE, errno.ELOOP):
+                raise
 
     def _name(self, error: BaseException) -> str:
         named = getattr(error, "filename2", None) or getattr(error, "filename", None)
         if not isinstance(named, (str, bytes)):
             return "the disk"
         return os.fsdecode(named).removeprefix(f"{self._root}/")
+
+
+def _stamp_in(folder: int, name: str) -> Stamp | None:
+    try:
+        found = looked_at(folder, name)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+
+
+def _unchanged(entry: Entry, folder: int, name: str, stamps: Stamps) -> None:
+    if entry.path in stamps and _stamp_in(folder, name) != stamps[entry.path]:
+        raise FileChanged(f"{shown(entry.path)} was changed at the same moment")
 
 
 def _overlapped(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -1,17 +1,25 @@
 """Finding the text that shall be replaced: exactly, then forgiving white space, never by guessing between two."""
 
-import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
-from codeplane.kernel.errors import EditMismatch
+from codeplane.kernel.errors import EditMismatch, TooLarge
+from codeplane.repo.edit.hunks import Matcher
 from codeplane.repo.edit.text import Span
 
 _AROUND = 3
 _SHOWN_LINES = 24
 _SHOWN_WIDTH = 160
 _CANDIDATES = 10
-_MAX_LOOKED = 20_000
+_LISTED = 100
+_MAX_PLACES = 250_000
+_MAX_WRITTEN = 64 * 1024 * 1024
+_MAX_TRIED = 300_000
+_LONG_INDENT = 64
+_MAX_LIKENED, _MAX_LIKENED_OLD, _MAX_LIKENED_LINE = 200_000, 20_000, 1_000
+_LIKENING_STEPS = 4_000_000
+_ALIKE = 0.5
 
 
 def spans_for(plain: str, old: str, new: str, *, every: bool, path: str) -> list[Span]:
@@ -19,17 +27,18 @@ def spans_for(plain: str, old: str, new: str, *, every: bool, path: str) -> list
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if not old:
         raise EditMismatch(f"{path}: old_text is empty", hint="give the text to replace, or content for the whole file")
-    found = _exact(plain, old)
-    if len(found) == 1 or (found and every):
-        return [Span(start=at, end=at + len(old), text=new) for at in found]
-    if found:
-        raise _ambiguous(plain, [_line(plain, at) for at in found], path)
+    count = plain.count(old)
+    if count == 1 or (count and every):
+        _bounded(count, count * len(new), path)
+        return [Span(start=at, end=at + len(old), text=new) for at in _exact(plain, old)]
+    if count:
+        raise _ambiguous(plain, count, _numbers(plain, islice(_exact(plain, old), _LISTED)), path)
     lines = plain.split("\n")
-    places = _forgiving(lines, old)
+    places = _forgiving(lines, old, path)
     if len(places) == 1 or (places and every):
-        return [_span(lines, place, old, new) for place in places]
+        return _spans(lines, places, old, new, path)
     if places:
-        raise _ambiguous(plain, [place.line + 1 for place in places], path)
+        raise _ambiguous(plain, len(places), [place.line + 1 for place in places[:_LISTED]], path)
     raise _missing(lines, old, path)
 
 
@@ -47,69 +56,137 @@ class _Place:
     lead: int = 0
 
 
-def _exact(plain: str, old: str) -> list[int]:
-    found, at = [], plain.find(old)
+def _bounded(count: int, size: int, path: str) -> None:
+    """Refuse what a few words with `all` could blow up beyond any file that is edited as text."""
+    if count > _MAX_PLACES:
+        raise TooLarge(
+            f"{path}: old_text is there {count} times, more than are replaced at once",
+            hint="make old_text longer, or send the whole content; nothing was written",
+            details={"limit_places": _MAX_PLACES},
+        )
+    if size > _MAX_WRITTEN:
+        raise TooLarge(
+            f"{path}: new_text in {count} places would be {size} characters",
+            hint="replace fewer places at once; nothing was written",
+            details={"limit_characters": _MAX_WRITTEN},
+        )
+
+
+def _exact(plain: str, old: str) -> Iterator[int]:
+    at = plain.find(old)
     while at >= 0:
-        found.append(at)
+        yield at
         at = plain.find(old, at + len(old))
+
+
+def _numbers(plain: str, offsets: Iterator[int]) -> list[int]:
+    """The lines of rising offsets, each counted on from the one before."""
+    found, line, counted = [], 1, 0
+    for at in offsets:
+        line += plain.count("\n", counted, at)
+        counted = at
+        found.append(line)
     return found
 
 
-def _forgiving(lines: Sequence[str], old: str) -> list[_Place]:
+def _forgiving(lines: Sequence[str], old: str, path: str) -> list[_Place]:
     """Where the lines are the same but for white space at their ends, or all are indented alike by more or less."""
     wanted = [line.rstrip() for line in old.removesuffix("\n").split("\n")]
     if not any(wanted):
         return []
-    stripped = [line.strip() for line in lines]
-    # The longest line is the rarest, so most places are ruled out by one comparison.
-    key = max(range(len(wanted)), key=lambda number: len(wanted[number]))
-    rare = wanted[key].strip()
+    indents = [line[: len(line) - len(line.lstrip())] if line else None for line in wanted]
+    bare = bool(wanted[0][:1].strip())
     found: list[_Place] = []
-    for at in range(len(lines) - len(wanted) + 1):
-        if stripped[at + key] != rare or (found and at < found[-1].line + len(wanted)):
+    # Places that do not overlap look at a line once each; only those that fit nearly, again and again, use this up.
+    left = len(lines) + _MAX_TRIED
+    for at in _alike([line.strip() for line in lines], [line.strip() for line in wanted]):
+        if found and at < found[-1].line + len(wanted):
             continue
-        if (place := _fits(lines, wanted, at)) is not None:
+        place, tried = _fits(lines, indents, at, bare=bare)
+        left -= tried
+        if left < 0:
+            raise EditMismatch(
+                f"{path}: old_text is not there as it stands, and too large to be searched for with other white space",
+                hint="send fewer lines of it, exactly as they are in the file; nothing was written",
+                details={"path": path, "nearest_line": at + 1},
+            )
+        if place is not None:
             found.append(place)
     return found
 
 
-def _fits(lines: Sequence[str], wanted: Sequence[str], at: int) -> _Place | None:
-    shifts: list[tuple[str, str]] = []
-    for number, line in enumerate(wanted):
-        there = lines[at + number].rstrip()
-        if line.strip() != there.strip():
-            return None
-        if not line:
+def _alike(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """Where lines follow each other as wanted, also overlapping, in one pass (Knuth, Morris and Pratt)."""
+    ids = {line: number for number, line in enumerate(wanted)}
+    sought = [ids[line] for line in wanted]
+    back, matched = [0] * len(sought), 0
+    for number in range(1, len(sought)):
+        while matched and sought[number] != sought[matched]:
+            matched = back[matched - 1]
+        matched += sought[number] == sought[matched]
+        back[number] = matched
+    matched = 0
+    for number, line in enumerate(lines):
+        one = ids.get(line, -1)
+        while matched and one != sought[matched]:
+            matched = back[matched - 1]
+        matched += one == sought[matched]
+        if matched == len(sought):
+            yield number - matched + 1
+            matched = back[matched - 1]
+
+
+def _fits(lines: Sequence[str], indents: Sequence[str | None], at: int, *, bare: bool) -> tuple[_Place | None, int]:
+    """The place when lines that are alike are also indented alike, and how much was looked at."""
+    first: tuple[str, str] | None = None
+    alike, tried = True, 0
+    for number, here in enumerate(indents):
+        tried += 1
+        if here is None:
             continue
-        here, has = line[: len(line) - len(line.lstrip())], there[: len(there) - len(there.lstrip())]
+        line = lines[at + number]
+        has = line[: len(line) - len(line.lstrip())]
+        tried += len(line) // _LONG_INDENT
         if has.endswith(here):
-            shifts.append((has[: len(has) - len(here)], ""))
+            shift = (has[: len(has) - len(here)], "")
         elif here.endswith(has):
-            shifts.append(("", here[: len(here) - len(has)]))
+            shift = ("", here[: len(here) - len(has)])
         else:
-            return None
-    first, *rest = shifts
-    if all(shift == first for shift in rest):
-        return _Place(line=at, count=len(wanted), added=first[0], cut=first[1])
-    if wanted[0][:1].strip() and all(shift == ("", "") for shift in rest):
-        return _Place(line=at, count=len(wanted), added="", cut="", lead=len(first[0]))
-    return None
+            return None, tried
+        if first is None:
+            first = shift
+            continue
+        alike = alike and shift == first
+        bare = bare and shift == ("", "")
+        if not alike and not bare:
+            return None, tried
+    if first is None:
+        return None, tried
+    if alike:
+        return _Place(line=at, count=len(indents), added=first[0], cut=first[1]), tried
+    return _Place(line=at, count=len(indents), added="", cut="", lead=len(first[0])), tried
 
 
-def _span(lines: Sequence[str], place: _Place, old: str, new: str) -> Span:
-    start = sum(len(line) + 1 for line in lines[: place.line])
-    covered = lines[place.line : place.line + place.count]
-    end = start + sum(len(line) + 1 for line in covered) - 1
-    start += place.lead
-    text = "\n".join(_indented(line, place) for line in new.split("\n"))
-    at_end = place.line + place.count == len(lines)
-    if old.endswith("\n"):
-        if at_end:
-            # The file ends without a newline, and stays so.
-            text = text.removesuffix("\n")
-        else:
-            end += 1
-    return Span(start=start, end=end, text=text)
+def _spans(lines: Sequence[str], places: Sequence[_Place], old: str, new: str, path: str) -> list[Span]:
+    added = new.count("\n") + 1
+    _bounded(len(places), sum(len(new) + added * len(place.added) for place in places), path)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    texts: dict[tuple[str, str], str] = {}
+    found = []
+    for place in places:
+        shift = (place.added, place.cut)
+        if shift not in texts:
+            texts[shift] = "\n".join(_indented(line, place) for line in new.split("\n"))
+        text, last = texts[shift], place.line + place.count
+        end = starts[last] - 1
+        if old.endswith("\n"):
+            if last == len(lines):
+                # The file ends without a newline, and stays so.
+                text = text.removesuffix("\n")
+            else:
+                end += 1
+        found.append(Span(start=starts[place.line] + place.lead, end=end, text=text))
+    return found
 
 
 def _indented(line: str, place: _Place) -> str:
@@ -118,20 +195,16 @@ def _indented(line: str, place: _Place) -> str:
     return place.added + (line.removeprefix(place.cut) if place.cut else line)
 
 
-def _line(plain: str, at: int) -> int:
-    return plain.count("\n", 0, at) + 1
-
-
-def _ambiguous(plain: str, numbers: Sequence[int], path: str) -> EditMismatch:
+def _ambiguous(plain: str, count: int, numbers: Sequence[int], path: str) -> EditMismatch:
     lines = plain.split("\n")
     said = [_numbered(lines, number - 1) for number in numbers[:_CANDIDATES]]
-    more = f"\nand {len(numbers) - _CANDIDATES} more" if len(numbers) > _CANDIDATES else ""
+    more = f"\nand {count - _CANDIDATES} more" if count > _CANDIDATES else ""
     return EditMismatch(
-        f"{path}: old_text is there {len(numbers)} times, at lines {', '.join(map(str, numbers[:_CANDIDATES]))}:\n"
+        f"{path}: old_text is there {count} times, at lines {', '.join(map(str, numbers[:_CANDIDATES]))}:\n"
         + "\n".join(said)
         + more,
         hint="add a line before or after it to old_text, or send all: true; nothing was written",
-        details={"path": path, "lines": list(numbers[:100])},
+        details={"path": path, "lines": list(numbers)},
     )
 
 
@@ -153,7 +226,7 @@ def _nearest(lines: Sequence[str], old: str) -> tuple[int, str]:
     wanted = [line.strip() for line in old.removesuffix("\n").split("\n")]
     told = {line: number for number, line in enumerate(wanted) if line}
     votes: dict[int, int] = {}
-    looked = [line.strip() for line in lines[:_MAX_LOOKED]]
+    looked = [line.strip() for line in lines]
     for number, line in enumerate(looked):
         if (offset := told.get(line)) is not None:
             votes[number - offset] = votes.get(number - offset, 0) + 1
@@ -161,8 +234,30 @@ def _nearest(lines: Sequence[str], old: str) -> tuple[int, str]:
         best = max(votes, key=lambda start: (votes[start], -start))
         return max(0, min(best, len(lines) - 1)), "nearest is"
     key = max(wanted, key=len)
-    near = difflib.get_close_matches(key, set(looked), n=1, cutoff=0.5) if key else []
-    return (max(0, looked.index(near[0]) - wanted.index(key)), "nearest is") if near else (0, "")
+    small = len(old) <= _MAX_LIKENED_OLD and sum(map(len, looked)) <= _MAX_LIKENED
+    near = _likest(key, set(looked)) if key and small else None
+    return (max(0, looked.index(near) - wanted.index(key)), "nearest is") if near is not None else (0, "")
+
+
+def _likest(key: str, lines: set[str]) -> str | None:
+    """The line most like another; the promising ones are compared first, until no other can be better."""
+    if len(key) > _MAX_LIKENED_LINE:
+        return None
+    matcher = Matcher([], [ord(letter) for letter in key], steps=_LIKENING_STEPS)
+    promising = []
+    for line in lines:
+        if len(line) > _MAX_LIKENED_LINE:
+            continue
+        matcher.set_seq1([ord(letter) for letter in line])
+        if matcher.real_quick_ratio() >= _ALIKE and (bound := matcher.quick_ratio()) >= _ALIKE:
+            promising.append((bound, line))
+    best = (_ALIKE, "")
+    for bound, line in sorted(promising, reverse=True):
+        if bound < best[0] or matcher.steps < 0:
+            break
+        matcher.set_seq1([ord(letter) for letter in line])
+        best = max(best, (matcher.ratio(), line))
+    return best[1] or None
 
 
 def _numbered(lines: Sequence[str], number: int) -> str:

@@ -1,6 +1,7 @@
 """Edits thought through before anything is written: each one sees what those before it would leave."""
 
 import difflib
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -8,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.kernel.errors import EditMismatch, FileChanged, InvalidArgument, NotFound, PathDenied, TooLarge
-from codeplane.repo.edit.entry import Change, digest, state_of
+from codeplane.repo.edit.beneath import GONE, beside, is_there, linked_to, looked_at, opened
+from codeplane.repo.edit.entry import Change, digest, state_in, state_of
 from codeplane.repo.edit.matching import spans_for
 from codeplane.repo.edit.ranges import Lines, spans_of
 from codeplane.repo.edit.request import Edit
@@ -106,7 +108,7 @@ class Plan:
             return self._created(edit, path, found)
         version = self._there(path, found)
         if edit.link_to is not None:
-            return _linked(edit.link_to, path)
+            return self._linked(edit, path)
         if edit.executable is not None and not version.link:
             version = replace(version, executable=edit.executable)
         if edit.content is None and not edit.patches and not edit.swaps:
@@ -123,7 +125,7 @@ class Plan:
 
     def _created(self, edit: Edit, path: str, found: _Version | None) -> _Version:
         if edit.link_to is not None:
-            version = _linked(edit.link_to, path)
+            version = self._linked(edit, path)
         else:
             content = edit.content
             if content is None and edit.swaps and not edit.swaps[0].old:
@@ -151,6 +153,12 @@ class Plan:
         self._now[new] = version
         self._moved[new] = self._moved.pop(old, old)
 
+    def _linked(self, edit: Edit, path: str) -> _Version:
+        target = edit.link_to or ""
+        self._scope.admit_link(self._scope.located(edit.new_path) if edit.new_path else path, target)
+        content = os.fsencode(target)
+        return _Version(content=content, sha256=digest(content), mode=None, link=True)
+
     def _there(self, path: str, found: _Version | None) -> _Version:
         if found is None:
             near = _near(self._root, path)
@@ -163,25 +171,46 @@ class Plan:
         return self._now[path]
 
     def _read(self, path: str) -> _Version | None:
-        file = self._root / path
-        was = state_of(self._root, path)
-        if was is not None and not was.sha256:
-            kind = "a folder" if stat.S_ISDIR(was.mode) else "neither a file nor a link"
-            raise PathDenied(f"{shown(path)} is {kind}", hint="name a file")
-        if was is None or not self._is_spelled(path):
-            return None
-        if was.link:
-            return _Version(content=os.fsencode(file.readlink()), sha256=was.sha256, mode=None, link=True)
-        if file.stat().st_size > _MAX_TEXT:
-            return _Version(content=None, sha256=was.sha256, mode=was.mode, source=file)
-        content = file.read_bytes()
-        return _Version(content=content, sha256=digest(content), mode=was.mode)
+        try:
+            with beside(self._root, path) as (folder, name):
+                version = _version(folder, name, path, source=self._root / path)
+        except OSError as error:
+            if error.errno in GONE:
+                return None
+            raise
+        return version if self._is_spelled(path) else None
 
     def _is_spelled(self, path: str) -> bool:
         """Whether the name is written so; on disks that ignore case a file would be there under any spelling."""
-        if path.swapcase() == path or not os.path.lexists(self._root / path.swapcase()):
+        if path.swapcase() == path:
             return True
+        try:
+            with beside(self._root, path.swapcase()) as (folder, name):
+                if not is_there(folder, name):
+                    return True
+        except OSError as error:
+            if error.errno in (*GONE, errno.ELOOP):
+                return True
+            raise
         return state_of(self._root, path, exact=True) is not None
+
+
+def _version(folder: int, name: str, path: str, *, source: Path) -> _Version:
+    found = looked_at(folder, name)
+    if stat.S_ISLNK(found.st_mode):
+        content = os.fsencode(linked_to(folder, name))
+        return _Version(content=content, sha256=digest(content), mode=None, link=True)
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "neither a file nor a link"
+        raise PathDenied(f"{shown(path)} is {kind}", hint="name a file")
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_size > _MAX_TEXT:
+        return _Version(content=None, sha256=state_in(folder, name).sha256, mode=mode, source=source)
+    with os.fdopen(opened(folder, name), "rb") as file:
+        content = file.read(_MAX_TEXT + 1)
+    if len(content) > _MAX_TEXT:
+        raise FileChanged(f"{shown(path)} grows while it is read")
+    return _Version(content=content, sha256=digest(content), mode=mode)
 
 
 def _expect(edit: Edit, path: str, found: _Version | None) -> None:
@@ -227,21 +256,6 @@ def _with(version: _Version, content: bytes) -> _Version:
     return replace(version, content=content, sha256=digest(content), source=None)
 
 
-def _linked(target: str, path: str) -> _Version:
-    """A link; one that would lead outside the repository is refused."""
-    depth = path.count("/")
-    for part in target.split("/"):
-        depth += -1 if part == ".." else 0 if part in ("", ".") else 1
-        if depth < 0:
-            break
-    if not target or target.startswith("/") or "\0" in target or depth < 0:
-        raise PathDenied(
-            f"{shown(path)}: a link to {target!r} leads outside the repository", hint="name a relative path"
-        )
-    content = os.fsencode(target)
-    return _Version(content=content, sha256=digest(content), mode=None, link=True)
-
-
 def _differ(was: _Version, now: _Version) -> bool:
     if (was.sha256, was.link) != (now.sha256, now.link):
         return True
@@ -251,9 +265,9 @@ def _differ(was: _Version, now: _Version) -> bool:
 
 
 def _near(root: Path, path: str) -> str:
-    folder = (root / path).parent
     try:
-        names = [entry.name for entry in os.scandir(folder)]
+        with beside(root, path) as (folder, _):
+            names = os.listdir(folder)  # noqa: PTH208
     except OSError:
         return ""
     near = difflib.get_close_matches(Path(path).name, names, n=3)

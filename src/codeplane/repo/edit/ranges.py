@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from codeplane.kernel.errors import EditMismatch
 from codeplane.repo.edit.hunks import lines_of
@@ -21,9 +21,7 @@ class Lines:
 def spans_of(plain: str, wanted: Sequence[Lines], *, path: str) -> list[Span]:
     """The stretches these lines are; EditMismatch when they are not there or overlap."""
     lines = lines_of(plain)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+    starts = list(accumulate(map(len, lines), initial=0))
     ordered = sorted(wanted, key=lambda one: (one.start, one.end))
     for one, following in pairwise(ordered):
         if following.start <= one.end or (one.start, one.end) == (following.start, following.end):

@@ -1,31 +1,84 @@
-"""What the log is told of batches that the last run left under way."""
+"""What the log is told of batches that the last run left under way, or ended without saying so."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
+from codeplane.kernel.errors import SequenceConflict
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog, EventQuery
 from codeplane.repo.edit.engine import APPLIED, REDONE, ROLLED_BACK, STREAM, UNDONE, outcome_id, payload_of
-from codeplane.repo.edit.journal import Recovered
+from codeplane.repo.edit.journal import JOURNAL, Recovered
 from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.mutations import KeptMutations
 
 _LOOKED_AT = 1000
+_PAGE, _PAGES = 1000, 20
+_TOGETHER = 100
 
 
-async def record(log: EventLog, recovered: Sequence[Recovered]) -> JsonObject:
-    """Append the outcomes that the last run could not, each once; says how many ended how."""
-    known = set()
-    if recovered:
-        known = {event.event_id for event in await log.query(EventQuery(stream=STREAM, newest=True, limit=_LOOKED_AT))}
-    drafts = [_draft(found) for found in recovered if found.outcome != "stuck"]
-    missing = [draft for draft in drafts if draft.event_id not in known]
-    if missing:
-        await log.append(missing)
+async def record(log: EventLog, recovered: Sequence[Recovered], kept: KeptMutations | None = None) -> JsonObject:
+    """Append the outcomes that the last run could not, each once; says how many ended how.
+
+    Those are of the batches that were under way, and of the newest that are kept but that the log does not know of.
+    """
+    ended = [_draft(one) for one in recovered if one.outcome != "stuck"]
+    unsaid: list[Draft] = []
+    if kept is not None:
+        found = await asyncio.to_thread(kept.all, limit=_LOOKED_AT)
+        # The oldest first, as they happened.
+        unsaid = [_outcome(one) for one in reversed(found) if one.kind == "files" and _is_telling(one)]
+    known = {_id(draft) for draft in ended}
+    appended = await _appended(log, [*(draft for draft in unsaid if _id(draft) not in known), *ended])
     counts: JsonObject = {}
-    for found in recovered:
-        key = f"mutations_{found.outcome}"
+    for one in recovered:
+        key = f"mutations_{one.outcome}"
         counts[key] = int(str(counts.get(key, 0))) + 1
+    if silent := len(appended - known):
+        counts["mutations_recorded"] = silent
     return counts
+
+
+async def _appended(log: EventLog, drafts: Sequence[Draft]) -> set[str]:
+    """Append what the log does not hold, which is read back until all are found; gives the ids of what was."""
+    unseen, until = {_id(draft) for draft in drafts}, None
+    for _ in range(_PAGES):
+        if not unseen:
+            return set()
+        page = await log.query(EventQuery(stream=STREAM, newest=True, limit=_PAGE, until=until))
+        unseen -= {event.event_id for event in page}
+        if len(page) < _PAGE:
+            break
+        until = page[0].position - 1
+    missing = [draft for draft in drafts if _id(draft) in unseen]
+    for start in range(0, len(missing), _TOGETHER):
+        together = missing[start : start + _TOGETHER]
+        try:
+            await log.append(together)
+        except SequenceConflict:
+            # One that is further back than was looked is there already.
+            for draft in together:
+                with suppress(SequenceConflict):
+                    await log.append([draft])
+    return unseen
+
+
+def _outcome(kept: Kept) -> Draft:
+    """The last that became of a kept mutation."""
+    journal_id = str(kept.details.get(JOURNAL) or kept.mutation_id)
+    return _draft(Recovered(journal_id=journal_id, mutation_id=kept.mutation_id, outcome="applied", kept=kept))
+
+
+def _is_telling(kept: Kept) -> bool:
+    """Whether it says which batch left it so; of an older one that was undone there is no telling."""
+    return JOURNAL in kept.details or kept.state == "applied"
+
+
+def _id(draft: Draft) -> str:
+    assert draft.event_id is not None
+    return draft.event_id
 
 
 def _draft(found: Recovered) -> Draft:

@@ -2,12 +2,12 @@
 
 import errno
 
-from codeplane.kernel.errors import CodePlaneError, PathDenied, StorageFailed, StorageFull, StorageReadOnly
+from codeplane.kernel.errors import CodePlaneError, FileChanged, PathDenied, StorageFailed, StorageFull, StorageReadOnly
 from codeplane.repo.truth.paths import shown
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-_NOT_A_FILE = frozenset({errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL})
+_NOT_A_FILE = frozenset({errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL})
 
 
 def refusal(error: OSError, path: str, *, after: str = "nothing was changed") -> CodePlaneError:
@@ -17,6 +17,8 @@ def refusal(error: OSError, path: str, *, after: str = "nothing was changed") ->
         return StorageFull(said, hint=f"free space on the disk, then call again; {after}")
     if error.errno in _REFUSED:
         return StorageReadOnly(said, hint="make it writable for the user CodePlane runs as, then call again")
+    if error.errno == errno.ELOOP:
+        return FileChanged(f"{shown(path)}: a link took the place of a folder or file meanwhile; {after}")
     if error.errno in _NOT_A_FILE:
         return PathDenied(said, hint="name a file that the disk can hold")
     return StorageFailed(said)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.errors import CannotUndo
 from codeplane.repo.edit.entry import Batch, Change, Entry, Was, state_of
+from codeplane.repo.edit.refusal import refusal
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept
 
@@ -46,7 +47,10 @@ def reversed_batch(root: Path, folder: Path, kept: Kept) -> Reversed:
 
 
 def _present(root: Path, entry: Entry, batch: Batch) -> Was | None:
-    return state_of(root, entry.path, folders=batch.folders, exact=entry.path in batch.twins)
+    try:
+        return state_of(root, entry.path, folders=batch.folders, exact=entry.path in batch.twins)
+    except OSError as error:
+        raise refusal(error, entry.path) from error
 
 
 def _is_whole(folder: Path, entry: Entry) -> bool:

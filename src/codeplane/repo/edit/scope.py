@@ -1,5 +1,6 @@
 """Which files may be changed at all, whoever asks."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -9,6 +10,7 @@ import pygit2
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
+from codeplane.repo.edit.beneath import beside, looked_at
 from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, shown
 
@@ -31,13 +33,34 @@ class Scope:
         if not name:
             raise PathDenied("the repository's root is not a file", hint="name a file")
         folder, _, last = name.rpartition("/")
-        real = Path(os.path.realpath(self._root / folder))
+        real = Path(self._real(folder))
         if real != self._root and self._root not in real.parents:
             raise PathDenied(f"{shown(name)} leads outside the repository through a link")
         found = (real / last).relative_to(self._root)
         if any(part.casefold() in _OURS for part in found.parts):
             raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
         return found.as_posix()
+
+    def admit_link(self, path: str, target: str) -> None:
+        """PathDenied unless a link at a located path may lead there: inside, and to nothing that is out of bounds."""
+        said = f"{shown(path)}: a link to {target!r}"
+        above = path.rpartition("/")[0]
+        written = os.path.normpath(f"{above}/{target}" if above else target)
+        if not target or target.startswith("/") or "\0" in target or written.split("/")[0] == "..":
+            raise PathDenied(f"{said} leads outside the repository", hint="name a relative path")
+        real = Path(self._real(f"{above}/{target}" if above else target))
+        if real != self._root and self._root not in real.parents:
+            raise PathDenied(f"{said} leads outside the repository through another link", hint="name a relative path")
+        rules = IgnoreRules.of(self._root)
+        # As it is written, and as links that are there make of it.
+        for leads_to in (Path(written), real.relative_to(self._root)):
+            if any(part.casefold() in _OURS for part in leads_to.parts):
+                raise PathDenied(f"{said} leads to what belongs to git or to CodePlane", hint="link to another file")
+            name = leads_to.as_posix()
+            if name != "." and (rules.is_secret(name) or rules.is_secret(f"{name}/")):
+                raise PathDenied(
+                    f"{said} leads to what the rules for secrets or .cplignore leave out", hint="link to another file"
+                )
 
     def admit(self, call: Call, paths: Iterable[str]) -> None:
         """PathDenied unless all of these located paths may be written."""
@@ -74,6 +97,15 @@ class Scope:
 
     def _is_folder(self, path: str) -> bool:
         try:
-            return stat.S_ISDIR(os.lstat(self._root / path).st_mode)
+            with beside(self._root, path) as (folder, name):
+                return stat.S_ISDIR(looked_at(folder, name).st_mode)
         except OSError:
             return False
+
+    def _real(self, path: str) -> str:
+        try:
+            return os.path.realpath(self._root / path, strict=True)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise PathDenied(f"{shown(path)} is reached through links that lead in a circle") from error
+            return os.path.realpath(self._root / path)

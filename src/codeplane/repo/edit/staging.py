@@ -4,11 +4,12 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codeplane.kernel.errors import FileChanged
+from codeplane.repo.edit.beneath import beside, is_there, linked_to, looked_at, opened
 from codeplane.repo.edit.entry import Change, Entry, Was, digest, state_of
 from codeplane.repo.truth.paths import shown
 
@@ -16,6 +17,7 @@ Step = Callable[[str], None]
 _NEW_FILE, _NEW_PROGRAM = 0o666, 0o777
 _EXECUTE = 0o111
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def staged(
@@ -39,131 +41,164 @@ def staged(
         was = exactly
     image = f"old.{number}" if was is not None else ""
     if was is not None:
-        _keep(f"{root}/{change.path}", f"{folder}/{image}", was)
+        with beside(root, change.path) as (at, name):
+            _keep(at, name, f"{folder}/{image}", was)
         step(f"image {number}")
     if change.content is None:
         return Entry(path=change.path, before=was, after=None, staged="", image=image, temp=temp)
-    name = f"new.{number}"
-    after = _write(root, f"{folder}/{name}", change, was, ours)
+    new = f"new.{number}"
+    after = _write(root, f"{folder}/{new}", change, was, ours)
     step(f"new {number}")
     return Entry(
         path=change.path,
         before=was,
         after=after,
-        staged=name,
+        staged=new,
         image=image,
         temp=temp,
         moved_from=change.moved_from,
     )
 
 
-def put(source: str, target: str, temp: str, *, link: bool, step: Step) -> None:
-    """Let a staged file take its place in one step; across disks through a copy beside it."""
+def put(source: str, folder: int, name: str, temp: str, *, link: bool, step: Step) -> None:
+    """Let a staged file take its place in a folder in one step; across disks through a copy beside it."""
+    staged_as = os.path.basename(source)  # noqa: PTH119
     try:
-        step(f"put {os.path.basename(source)}")  # noqa: PTH119
-        os.replace(source, target)  # noqa: PTH105
+        step(f"put {staged_as}")
+        os.replace(source, name, dst_dir_fd=folder)
         return
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-    remove(temp)
+    remove(folder, temp)
     if link:
-        Path(temp).symlink_to(Path(source).readlink())
+        os.symlink(Path(source).readlink(), temp, dir_fd=folder)
     else:
-        _copy(source, temp, mode=stat.S_IMODE(os.lstat(source).st_mode))
-    step(f"copied {os.path.basename(source)}")  # noqa: PTH119
-    os.replace(temp, target)  # noqa: PTH105
-    step(f"renamed {os.path.basename(source)}")  # noqa: PTH119
-    remove(source)
+        reading = os.open(source, _READ)
+        _copy(reading, os.open(temp, _WRITE, 0o600, dir_fd=folder), mode=stat.S_IMODE(os.fstat(reading).st_mode))
+    step(f"copied {staged_as}")
+    os.replace(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+    step(f"renamed {staged_as}")
+    with suppress(FileNotFoundError):
+        os.unlink(source)  # noqa: PTH108
 
 
-def remove(path: str) -> None:
-    """Remove a file or link, unless it is gone already."""
+def remove(folder: int, name: str) -> None:
+    """Remove a file or link of a folder, unless it is gone already."""
     # Looked for first: a disk closed to writing refuses before it says that nothing is there.
-    if os.path.lexists(path):
+    if is_there(folder, name):
         with suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(name, dir_fd=folder)
 
 
-def _keep(target: str, image: str, was: Was) -> None:
+def _keep(folder: int, name: str, image: str, was: Was) -> None:
     """The before-image: the very file where nobody else has a name for it, a copy otherwise."""
     if was.link:
-        Path(image).symlink_to(Path(target).readlink())
+        Path(image).symlink_to(linked_to(folder, name))
         return
-    if os.lstat(target).st_nlink == 1:
+    if looked_at(folder, name).st_nlink == 1:
         try:
-            os.link(target, image, follow_symlinks=False)
-            return
+            os.link(name, image, src_dir_fd=folder, follow_symlinks=False)
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
                 raise
-    _copy(target, image, mode=was.mode)
+        else:
+            if not stat.S_ISREG(os.lstat(image).st_mode):
+                raise OSError(errno.ELOOP, "a link took the place of the file", name)
+            return
+    _copy(opened(folder, name), os.open(image, _WRITE, 0o600), mode=was.mode)
 
 
 def _write(root: Path, path: str, change: Change, was: Was | None, ours: Path) -> Was:
     content = change.content
     assert content is not None
+    if isinstance(content, Path):
+        with _source(root, content, ours) as (folder, name):
+            return _taken(folder, name, path, change, was, may_link=ours in content.parents)
     if change.link:
-        target = content if isinstance(content, bytes) else os.fsencode(content.readlink())
-        Path(path).symlink_to(os.fsdecode(target))
-        return Was(sha256=digest(target), mode=0, link=True)
+        Path(path).symlink_to(os.fsdecode(content))
+        return Was(sha256=digest(content), mode=0, link=True)
+    descriptor = os.open(path, _WRITE, _NEW_PROGRAM if change.executable else _NEW_FILE)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if was is not None and not was.link:
+            with beside(root, change.path) as (folder, name):
+                like = opened(folder, name)
+            try:
+                _dress(descriptor, like)
+            finally:
+                os.close(like)
+        mode = _mode(change, was)
+        if mode is not None:
+            os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return _staged_as(path)
+
+
+def _mode(change: Change, was: Was | None) -> int | None:
     mode = change.mode if change.mode is not None else was.mode if was is not None and not was.link else None
     if mode is not None and change.executable is not None:
         mode = mode | (mode & 0o444) >> 2 if change.executable else mode & ~_EXECUTE
-    if isinstance(content, Path):
-        _take(content, path, mode=mode, may_link=ours in content.parents)
-    else:
-        descriptor = os.open(path, _WRITE, _NEW_PROGRAM if change.executable else _NEW_FILE)
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
-            if was is not None and not was.link:
-                _dress(descriptor, f"{root}/{change.path}")
-            if mode is not None:
-                os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    return mode
+
+
+def _staged_as(path: str) -> Was:
     found = state_of(Path(path).parent, Path(path).name)
     assert found is not None
     return found
 
 
-def _take(source: Path, path: str, *, mode: int | None, may_link: bool) -> None:
+@contextmanager
+def _source(root: Path, content: Path, ours: Path) -> Iterator[tuple[int, str]]:
+    """Where a content is taken from: our own folders are nobody else's to swap, those of the work tree are."""
+    above = root if root in content.parents and ours not in content.parents else content.parent
+    with beside(above, content.relative_to(above).as_posix()) as found:
+        yield found
+
+
+def _taken(folder: int, name: str, path: str, change: Change, was: Was | None, *, may_link: bool) -> Was:
     """Stage the content of another file: the file itself when it is our own, a copy otherwise."""
-    own = stat.S_IMODE(source.lstat().st_mode)
+    if change.link:
+        target = linked_to(folder, name)
+        Path(path).symlink_to(target)
+        return Was(sha256=digest(os.fsencode(target)), mode=0, link=True)
+    mode = _mode(change, was)
+    own = stat.S_IMODE(looked_at(folder, name).st_mode)
     if may_link and mode in (None, own):
         with suppress(OSError):
-            os.link(source, path)
+            os.link(name, path, src_dir_fd=folder, follow_symlinks=False)
             # Whoever goes by the time of the last write has to see that something changed.
             os.utime(path)
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, _READ)
             try:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            return
-    _copy(str(source), path, mode=own if mode is None else mode)
+            return _staged_as(path)
+    _copy(opened(folder, name), os.open(path, _WRITE, 0o600), mode=own if mode is None else mode)
+    return _staged_as(path)
 
 
-def _copy(source: str, path: str, *, mode: int) -> None:
-    with open(source, "rb", buffering=0) as reading:  # noqa: PTH123
-        descriptor = os.open(path, _WRITE, 0o600)
-        with os.fdopen(descriptor, "wb", buffering=0) as writing:
-            shutil.copyfileobj(reading, writing, 1024 * 1024)
-            _dress(writing.fileno(), source)
-            os.fchmod(writing.fileno(), mode)
-            os.fsync(writing.fileno())
+def _copy(source: int, target: int, *, mode: int) -> None:
+    """Copy from one descriptor to the other, durably, and close both."""
+    with os.fdopen(source, "rb", buffering=0) as reading, os.fdopen(target, "wb", buffering=0) as writing:
+        shutil.copyfileobj(reading, writing, 1024 * 1024)
+        _dress(target, source)
+        os.fchmod(target, mode)
+        os.fsync(target)
 
 
-def _dress(descriptor: int, like: str) -> None:
+def _dress(descriptor: int, like: int) -> None:
     """Owner and attributes as another file has them, as far as the system lets us."""
-    found, own = os.lstat(like), os.fstat(descriptor)
+    found, own = os.fstat(like), os.fstat(descriptor)
     with suppress(OSError):
         if (found.st_uid, found.st_gid) != (own.st_uid, own.st_gid):
             os.fchown(descriptor, found.st_uid, found.st_gid)
     with suppress(OSError):
-        for name in os.listxattr(like, follow_symlinks=False):
+        for name in os.listxattr(like):
             with suppress(OSError):
-                os.setxattr(descriptor, name, os.getxattr(like, name, follow_symlinks=False))
+                os.setxattr(descriptor, name, os.getxattr(like, name))

@@ -49,11 +49,19 @@ class Text:
 
     def replaced(self, spans: Sequence[Span]) -> "Text":
         """With the stretches replaced, which do not overlap; nothing else changes, and line ends are the file's."""
-        raw = self.raw
-        for span in sorted(spans, key=lambda span: (span.start, span.end), reverse=True):
+        pieces: list[str] = []
+        done = 0
+        looked, before = 0, -1
+        for span in sorted(spans, key=lambda span: (span.start, span.end)):
             start, end = self._place(span.start), self._place(span.end)
-            raw = raw[:start] + self._ended(span.text, start) + raw[end:]
-        return Text(raw=raw, encoding=self.encoding, mark=self.mark)
+            # Only what lies between two stretches is looked through, so that many on one long line stay cheap.
+            if (newline := self.raw.rfind("\n", looked, start)) >= 0:
+                before = newline
+            looked = start
+            pieces += (self.raw[done:start], self._ended(span.text, before))
+            done = end
+        pieces.append(self.raw[done:])
+        return Text(raw="".join(pieces), encoding=self.encoding, mark=self.mark)
 
     def rewritten(self, content: str) -> "Text":
         """With a whole new content: lines that stay keep their ends, new ones get the file's."""
@@ -95,11 +103,14 @@ class Text:
     def _place(self, plain: int) -> int:
         return plain + bisect_left(self._pairs, plain)
 
-    def _ended(self, text: str, at: int) -> str:
-        """A text with the line ends that the file has there: those of the line before, or of the first."""
+    @cached_property
+    def _first_newline(self) -> int:
+        return self.raw.find("\n")
+
+    def _ended(self, text: str, before: int) -> str:
+        """A text with the line ends that the file has there: that of the newline before, or of the first."""
         text = text.replace("\r\n", "\n")
         if "\n" not in text or not self._pairs:
             return text
-        before = self.raw.rfind("\n", 0, at)
-        end = before if before >= 0 else self.raw.find("\n")
+        end = before if before >= 0 else self._first_newline
         return text.replace("\n", "\r\n") if self.raw[end - 1 : end] == "\r" else text

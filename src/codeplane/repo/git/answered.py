@@ -46,15 +46,16 @@ class GitDelta(Result):
     files: tuple[FileDelta, ...] = Field((), description="at most 200; files_changed counts all")
     conflicts: tuple[Conflict, ...] = ()
     repo_state: State = "none"
-    clean: bool = True
+    clean: bool | None = Field(True, description="null: not known")
     affected_symbols: tuple[str, ...] = ()
     affected_tests: tuple[str, ...] = ()
     repo_fingerprint: str = ""
     mutation_id: str | None = Field(None, description="give it to undo")
     recovery: str | None = Field(None, description="the ref that keeps what was lost")
+    note: str = Field("", description="how far undo goes back, where that is not plain")
 
     def text(self) -> str:
-        lines = [f"{self._where()}{'' if self.clean else '; work tree not clean'}"]
+        lines = [f"{self._where()}{'; work tree not clean' if self.clean is False else ''}"]
         lines += [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
             lines.append(f"{self.files_changed} files in {self.compared} +{self.insertions} -{self.deletions}")
@@ -68,6 +69,7 @@ class GitDelta(Result):
         lines += [f"tests: {', '.join(self.affected_tests)}"] if self.affected_tests else []
         lines += [f"lost work is kept in {self.recovery}"] if self.recovery else []
         lines += [f"undo: {self.mutation_id}"] if self.mutation_id else []
+        lines += [self.note] if self.note else []
         return "\n".join(lines)
 
     def _where(self) -> str:

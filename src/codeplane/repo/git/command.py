@@ -14,6 +14,7 @@ from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
 from codeplane.repo.git.opened import git_dir_of
 from codeplane.repo.git.refusal import refusal
+from codeplane.repo.git.unentered import unentered
 
 MAX_OUT = 64 * 1024 * 1024
 _MAX_SAID = 16 * 1024
@@ -95,7 +96,7 @@ class Git:
         """Run one command to its end; with `check`, what git refuses is raised as an error of ours."""
         limit = timeout or self.config.timeout_sec
         self.refuse_outside()
-        command = ["git", *(["--literal-pathspecs"] if literal else []), *arguments]
+        command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
             code = await self._ended(command, input, self._variables(env), limit, out, err)
@@ -114,7 +115,8 @@ class Git:
     def ask(self, *arguments: str, check: bool = True) -> Done:
         """Run a short reading command at once, for judgements that cannot wait for others."""
         self.refuse_outside()
-        command = ["git", "--literal-pathspecs", *arguments]
+        # Judging what a call would do must not run what the repository's settings name.
+        command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *unentered(arguments)]
         try:
             ended = subprocess.run(
                 command,

@@ -4,13 +4,33 @@ import asyncio
 import os
 from pathlib import Path
 
+from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.picture import common
+
+# Settings outside the repository can name another folder, too: they are asked now and then.
+_ASKED_NS = 600 * SECOND_NS
 
 
-async def has_hooks(git: Git) -> bool:
-    """Whether anything but git itself may have written into the work tree."""
-    done = await git.run("rev-parse", "--git-path", "hooks")
-    return await asyncio.to_thread(_any, git.root / done.line)
+class Hooks:
+    """Knows where a repository's hooks are, as long as its settings are the same."""
+
+    def __init__(self, git: Git, clock: Clock) -> None:
+        self._git = git
+        self._clock = clock
+        self._known: tuple[tuple[int, int, int], int, Path] | None = None
+
+    async def exist(self) -> bool:
+        """Whether anything but git itself may have written into the work tree."""
+        settings, now = await asyncio.to_thread(self._settings), self._clock.now_ns()
+        if self._known is None or self._known[0] != settings or now - self._known[1] > _ASKED_NS:
+            done = await self._git.run("rev-parse", "--git-path", "hooks")
+            self._known = settings, now, self._git.root / done.line
+        return await asyncio.to_thread(_any, self._known[2])
+
+    def _settings(self) -> tuple[int, int, int]:
+        found = (common(self._git.folder) / "config").stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _any(folder: Path) -> bool:

@@ -1,5 +1,6 @@
 """`git.merge`: begin a merge, conclude it, or give it up."""
 
+import asyncio
 from typing import Literal
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.losses import Losses, judged, previewed
 from codeplane.repo.git.refusal import refusal
-from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_of
 from codeplane.repo.git.writing import Writer
 
@@ -91,13 +92,13 @@ class Merges:
             if writing.before.state != "merge":
                 raise GitBusy(f"no merge is under way to {request.action}", hint="see git_status for the state")
             if request.action == "abort":
-                await writing.reaches(writing.before.changed)
-                await writing.loses()
+                await writing.reaches(writing.before.staged)
+                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
                 await self._git.run("merge", "--abort")
             else:
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
-            return merged(await writing.finished(undoable=False))
+            return merged(await writing.finished(undoable=request.action == "continue"))
 
     def _lost(self, request: MergeRequest) -> list[str]:
         return resolved_work(self._losses) if request.action == "abort" else []

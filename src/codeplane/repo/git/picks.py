@@ -1,22 +1,27 @@
 """`git.cherrypick` and `git.revert`: commits done again, or taken back by new ones."""
 
+import asyncio
+import re
 from typing import Literal
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.losses import Losses, judged, previewed
 from codeplane.repo.git.merges import stopped_or_raise
-from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.picture import Picture
+from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_of
 from codeplane.repo.git.writing import Writer
 
 _COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
+# What git says on its output when a commit would be empty.
+_NOTHING = re.compile(r"^(nothing to commit|(no changes|nothing) added to commit)", re.MULTILINE)
 _COMMIT = Field("", max_length=MAX_REF, description="branch, tag or commit")
 _MAINLINE = Field(0, ge=0, le=16, description="for a merge: which parent it is compared with, from 1")
 
@@ -43,8 +48,14 @@ class PickResult(Stoppable):
     success: bool
     commit: str | None = None
     conflicts: tuple[Conflict, ...] = ()
+    empty: bool = Field(False, description="nothing is left of the commit here: it is already applied")
+
+    def unmet(self) -> str | None:
+        return "nothing to apply" if self.empty else super().unmet()
 
     def text(self) -> str:
+        if self.empty:
+            return f"empty here: nothing to apply; call again with action skip or abort\n{self.delta.text()}"
         if self.success:
             return f"{f'commit {self.commit[:9]}' if self.commit else 'done'}\n{self.delta.text()}"
         advice = "resolve, git_stage the files, then call again with action continue (or skip, abort)"
@@ -107,8 +118,13 @@ class Picks:
             edit = ["--no-edit"] if what == "revert" else []
             done = await self._git.run(command, *edit, *mainline, target, check=False)
             delta = await writing.finished()
+            if done.code != 0 and _NOTHING.search(done.line) and delta.repo_state == "none":
+                raise GitRefused(
+                    f"empty here: nothing to apply, the change of {target[:9]} is not there to be taken back",
+                    hint="nothing was changed; git_log shows what took it back",
+                )
             stopped_or_raise(done, delta, command)
-            return _result(delta)
+            return _result(delta, writing.after)
 
     async def _go_on(
         self, call: Call, what: Literal["cherrypick", "revert"], action: Literal["continue", "skip", "abort"]
@@ -118,19 +134,26 @@ class Picks:
             if writing.before.state != what:
                 raise GitBusy(f"no {what} is under way to {action}", hint="see git_status for the state")
             if action != "continue":
-                await writing.reaches(writing.before.changed)
-                await writing.loses()
+                await writing.reaches(writing.before.staged)
+                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
             done = await self._git.run(command, f"--{action}", check=False)
-            delta = await writing.finished(undoable=False)
+            delta = await writing.finished(undoable=action != "abort")
             if done.code != 0 and delta.head == delta.head_before:
                 stopped_or_raise(done, delta, command)
-            return _result(delta)
+            return _result(delta, writing.after)
 
     def _lost(self, action: str) -> list[str]:
         return resolved_work(self._losses) if action in ("skip", "abort") else []
 
 
-def _result(delta: GitDelta) -> PickResult:
+def _result(delta: GitDelta, after: Picture | None) -> PickResult:
     success = not delta.conflicts and delta.repo_state == "none"
     moved = success and delta.head != delta.head_before
-    return PickResult(delta=delta, success=success, commit=delta.head if moved else None, conflicts=delta.conflicts)
+    return PickResult(
+        delta=delta,
+        success=success,
+        commit=delta.head if moved else None,
+        conflicts=delta.conflicts,
+        # It waits for a commit that there is nothing to make of.
+        empty=not success and after is not None and not after.staged,
+    )

@@ -1,11 +1,9 @@
 """Asking the git command line, without locks, pagers, hooks, network or more output than was asked for."""
 
 import asyncio
-import contextlib
 import difflib
 import os
 import re
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,8 @@ from codeplane.kernel.errors import (
     TooLarge,
 )
 from codeplane.repo.git.opened import bare, git_dir_of, not_opened
+from codeplane.repo.git.piped import piped
+from codeplane.repo.git.unentered import unentered
 from codeplane.repo.truth.paths import canonical, shown
 
 MAX_OUTPUT = 64 * 1024 * 1024
@@ -91,40 +91,31 @@ class Reading:
             "GIT_ALLOW_PROTOCOL": "none",
             **(env or {}),
         }
+        command: list[str | bytes] = [
+            "git",
+            *_OPTIONS,
+            "--no-pager",
+            "--literal-pathspecs",
+            *[_encoded(argument) for argument in unentered(arguments)],
+        ]
         try:
-            process = await asyncio.create_subprocess_exec(
-                "git",
-                *_OPTIONS,
-                "--no-pager",
-                "--literal-pathspecs",
-                *[_encoded(argument) for argument in arguments],
-                cwd=self.root / folder,
-                env=environment,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
+            async with (
+                asyncio.timeout(self._timeout_sec),
+                piped(command, cwd=self.root / folder, env=environment) as running,
+            ):
+                said = asyncio.ensure_future(_upto(running.err, _MAX_SAID, drain=True))
+                out, cut = await _upto(running.out, max_bytes or MAX_OUTPUT, drain=False)
+                if cut:
+                    running.end()
+                words = (await said)[0].decode("utf-8", "backslashreplace").strip()
+                code = await running.process.wait()
         except FileNotFoundError as error:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
-        try:
-            async with asyncio.timeout(self._timeout_sec):
-                assert process.stdout is not None and process.stderr is not None
-                said = asyncio.ensure_future(_upto(process.stderr, _MAX_SAID, drain=True))
-                out, cut = await _upto(process.stdout, max_bytes or MAX_OUTPUT, drain=False)
-                if cut:
-                    _end(process)
-                words = (await said)[0].decode("utf-8", "backslashreplace").strip()
-                code = await process.wait()
         except TimeoutError as error:
             raise DeadlineExceeded(
                 f"git {arguments[0]} took longer than {self._timeout_sec:.0f} s",
                 hint="ask for less, such as paths or a limit",
             ) from error
-        finally:
-            if process.returncode is None:
-                _end(process)
-                await process.wait()
         if cut and max_bytes is None:
             raise TooLarge(f"git {arguments[0]} answers with more than {MAX_OUTPUT} bytes", hint="name fewer paths")
         if not cut and code not in codes:
@@ -173,7 +164,7 @@ class Reading:
 
     async def _object(self, name: str, *, asked: str | None = None) -> str:
         asked = asked if asked is not None else name
-        if not asked or asked.startswith("-") or len(asked) > _MAX_REF or any(sign in asked for sign in "\0\n"):
+        if not asked or asked.startswith(("-", "^")) or len(asked) > _MAX_REF or any(sign in asked for sign in "\0\n"):
             raise RefNotFound(f"{asked[:100]!r} is no name of a commit")
         found = await self.run("rev-parse", "--verify", "--end-of-options", name, codes=(0, 1, 128))
         if "ambiguous" in found.said and "unknown revision" not in found.said:
@@ -233,8 +224,3 @@ async def _upto(stream: asyncio.StreamReader, limit: int, *, drain: bool) -> tup
         if size > limit and not drain:
             break
     return b"".join(parts), size > limit
-
-
-def _end(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -11,10 +11,11 @@ from codeplane.kernel.errors import GitBusy, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
+from codeplane.repo.git.begun import original_head
 from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.repo.git.refusal import refusal
-from codeplane.repo.git.resolution import resolved_work
+from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
@@ -113,7 +114,8 @@ class Rebase:
             todo = Todo(steps)
             base = (await self._git.run("merge-base", head, onto, check=False)).line
             await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
-            await writing.loses(commits=[head], work=False)
+            dropped = any(action == "drop" for action, _, _ in steps)
+            await writing.loses(commits=[head], work=False, replaced=not dropped)
             folder = self._git.folder
             with todo.laid_out(folder) as env:
                 options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop")
@@ -185,19 +187,24 @@ class Rebase:
         async with self._writer.writing(call, f"rebase_{verb}") as writing:
             if writing.before.state != "rebase":
                 raise GitBusy("no rebase is under way", hint="see git_status for the state")
+            folder, head = self._git.folder, writing.before.head
             if verb != "continue":
                 await writing.reaches(writing.before.changed)
-                await writing.loses(commits=[writing.before.head] if writing.before.head else [])
-            folder = self._git.folder
+                work = await asyncio.to_thread(resolved, self._losses, all_work=True)
+                # Where git paused for an edit it says at which commit: another one is somebody's.
+                paused = await asyncio.to_thread(_text, folder / FOLDER / "amend")
+                await writing.loses(commits=[head] if head else [], only=work, replaced=not paused or paused == head)
             before = await asyncio.to_thread(_progress, folder)
+            was = await asyncio.to_thread(original_head, folder)
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
             )
-            delta = await writing.finished(undoable=False)
+            abort = verb == "abort"
+            delta = await writing.finished(undoable=not abort, since=None if abort else was)
             if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
                 raise refusal("rebase", done.err or done.line)
             return await self._result(
-                delta, total=before[1], said=done.err if done.code else "", aborted=verb == "abort", at=before[0]
+                delta, total=before[1], said=done.err if done.code else "", aborted=abort, at=before[0]
             )
 
     async def _result(
@@ -236,7 +243,7 @@ class Rebase:
         return lost + lost_commits(dropped, "that are dropped")
 
     def _lost_by_leaving(self) -> list[str]:
-        return resolved_work(self._losses)
+        return resolved_work(self._losses, all_work=True)
 
 
 def _refuse_other(planned: list[str], given: list[str]) -> None:

@@ -7,6 +7,7 @@ from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents, Entry
 
 PREFIX = "refs/codeplane/recovery/"
+_PRUNED_NS = 3600 * SECOND_NS
 _DAY_NS = 24 * 3600 * SECOND_NS
 _WHO = ("CodePlane", "codeplane@localhost")
 
@@ -18,6 +19,7 @@ class Recovery:
         self._git = git
         self._clock = clock
         self._contents = Contents(git)
+        self._pruned_ns: int | None = None
 
     async def keep(
         self,
@@ -45,10 +47,24 @@ class Recovery:
         await self._git.run("update-ref", "--stdin", input="".join(f"{line}\n" for line in lines).encode())
         return ref
 
+    async def drop(self, mutation_id: str, *, name: str) -> None:
+        """Forget what was kept, since it is to be had elsewhere."""
+        ref = f"{PREFIX}{mutation_id}/{name}"
+        found = await self._git.run("for-each-ref", "--format=delete %(refname)", ref, f"{ref}-tag-*")
+        await self._git.run("update-ref", "--stdin", input=found.out)
+
+    async def unreached(self, oids: Iterable[str]) -> bool:
+        """Whether no branch, tag or remote reaches some of these, nor what is checked out."""
+        elsewhere = ("--not", "--branches", "--tags", "--remotes", "HEAD")
+        done = await self._git.run("rev-list", "--max-count=1", *oids, *elsewhere, "--", check=False)
+        return done.code != 0 or bool(done.line)
+
     async def prune(self, recoveries: Mapping[str, str]) -> None:
-        """Forget what is older than its days; `recoveries` are the refs that there are now."""
-        if not recoveries:
+        """Forget what is older than its days, at most once an hour; `recoveries` are the refs that there are now."""
+        now = self._clock.now_ns()
+        if not recoveries or (self._pruned_ns is not None and now - self._pruned_ns < _PRUNED_NS):
             return
+        self._pruned_ns = now
         done = await self._git.run("for-each-ref", "--format=%(committerdate:unix) %(refname)", PREFIX)
         since = (self._clock.now_ns() - int(self._git.config.recovery_days * _DAY_NS)) // SECOND_NS
         dated = [(int(at), name) for at, _, name in (line.partition(" ") for line in done.line.splitlines()) if at]

@@ -103,7 +103,7 @@ class RemoteWrites:
             base = await self._git.run("merge-base", head or target, target, check=False)
             await writing.reaches_between((base.line or None if head else None, target), (head, target))
             rebases = request.mode == "rebase" and head is not None
-            await writing.loses(commits=[head] if rebases and head else [], work=False)
+            await writing.loses(commits=[head] if rebases and head else [], work=False, replaced=True)
             if rebases:
                 done = await self._git.run("rebase", "--quiet", target, check=False)
             else:

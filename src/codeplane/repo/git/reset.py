@@ -45,7 +45,8 @@ class Reset:
                 )
                 await writing.reaches({*before.changed, *in_the_way, *moved.fields})
             left = [before.head] if before.head and before.head != target else []
-            await writing.loses(commits=left, work=request.mode == "hard")
+            hard = request.mode == "hard"
+            await writing.loses(commits=left, work=hard, replaced=not hard)
             await self._git.run("reset", "--quiet", f"--{request.mode}", target, "--")
             return Changed(delta=await writing.finished())
 

@@ -3,11 +3,13 @@
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CannotUndo
 from codeplane.repo.edit.delta import Delta
-from codeplane.repo.git.answered import MAX_FILES
+from codeplane.repo.git.answered import MAX_REFS
+from codeplane.repo.git.compared import file_deltas
+from codeplane.repo.git.described import moves
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import PREFIX
 from codeplane.repo.git.reversible import Reversible, Side, entries_at
-from codeplane.repo.git.writing import Writer, file_delta
+from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept
 
@@ -31,9 +33,10 @@ class GitReversal:
         """Do it again after an undo."""
         found = _reversible(kept)
         if found.after.state != found.before.state:
+            what = kept.what.partition(" ")[0]
             raise CannotUndo(
-                f"{kept.what} stopped in the middle of a {found.after.state}, which cannot be had again",
-                hint=f"call git_{kept.what} anew",
+                f"{what} stopped in the middle of a {found.after.state}, which cannot be had again",
+                hint=f"call git_{what} anew",
             )
         return await self._cross(call, kept, found, found.before, found.after, "redo")
 
@@ -63,15 +66,17 @@ class GitReversal:
             await self._settings(found.branches, goal)
             await self._git.run("update-index", "-q", "--refresh", check=False)
             await self._git.run("update-ref", "-d", begun)
-            hashes = await writer.contents.hashes(
-                oid for one in differences[:MAX_FILES] for oid in (one.before, one.after) if oid is not None
-            )
+            told = await file_deltas(writer.contents, differences)
         return Delta(
             mutation_id=kept.mutation_id,
             files_changed=len(differences),
             insertions=sum(one.insertions for one in differences),
             deletions=sum(one.deletions for one in differences),
-            files=tuple(file_delta(one, hashes) for one in differences[:MAX_FILES]),
+            files=told,
+            head_before=now.head,
+            head=goal.head,
+            branch=shown(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
+            refs=_told(now, found, goal),
         )
 
     async def _objects(self, side: Side) -> tuple[list[str], list[str]]:
@@ -137,6 +142,19 @@ class GitReversal:
             await self._git.run("config", "--local", "--remove-section", f"branch.{branch}", check=False)
         for key, value in goal.settings:
             await self._git.run("config", "--local", "--add", key, value)
+
+
+def _told(now: Picture, found: Reversible, goal: Side) -> tuple[str, ...]:
+    """What moves beside files, a line each."""
+    lines = moves(now, goal.symbolic, goal.head, goal.refs.items())
+    if goal.stashes is not None and goal.stashes != now.stashes:
+        lines.append(f"stashes {len(now.stashes)} → {len(goal.stashes)}")
+    if now.state != goal.state:
+        lines.append(f"the {now.state} is given up")
+    if (paths := sorted(found.index_paths)) and not found.before.files and found.before.head == found.after.head:
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        lines.append(f"index: {', '.join(map(shown, paths[:_NAMED]))}{more}")
+    return tuple(lines[:MAX_REFS])
 
 
 def _reversible(kept: Kept) -> Reversible:

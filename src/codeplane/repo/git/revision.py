@@ -18,7 +18,7 @@ _RULES = (
 
 def checked(ref: str) -> str:
     """The name, unless git would take it for an option or for several."""
-    if not ref or len(ref) > MAX_REF or ref.startswith("-") or any(char < " " or char == "\x7f" for char in ref):
+    if not ref or len(ref) > MAX_REF or ref.startswith(("-", "^")) or any(char < " " or char == "\x7f" for char in ref):
         raise InvalidArgument(
             f"{shown(ref[:100])!r} is no name of a commit, branch or tag", hint="see git_branches, git_tags, git_log"
         )

@@ -118,7 +118,7 @@ class Stashing:
             parents = (await self._git.run("rev-list", "--parents", "--max-count=1", oid)).line.split()[1:]
             untracked = [(None, parent) for parent in parents[2:3]]
             await writing.reaches_between((parents[0], oid), *untracked)
-            await writing.loses(commits=[oid] if verb == "pop" else [], work=False)
+            await writing.loses(commits=[oid] if verb == "pop" else [], work=False, replaced=True)
             options = ["--index"] if request.restore_index else []
             done = await self._git.run(
                 "stash", verb, "--quiet", *options, f"stash@{{{request.index}}}", check=False, literal=False

@@ -2,15 +2,16 @@
 
 import asyncio
 import os
+from pathlib import Path
 from typing import Literal
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
+from codeplane.repo.git.opened import git_dir_of
 from codeplane.repo.git.reading import Reading
 from codeplane.repo.git.remote_list import without_secret
-from codeplane.repo.git.status import status
 from codeplane.repo.truth.paths import inside, shown
 
 _AT_ONCE = 4
@@ -70,11 +71,8 @@ class SubmoduleReadOperations:
                 recorded[os.fsdecode(name)] = oid if stage == "0" else None
         if not recorded:
             return SubmodulesResult(submodules=(), total=0)
-        named, active, now = await asyncio.gather(
-            self._settings("--file", ".gitmodules"), self._settings("--local"), status(self._reading)
-        )
+        named, active = await asyncio.gather(self._settings("--file", ".gitmodules"), self._settings("--local"))
         by_path = {facts["path"]: {"name": name, **facts} for name, facts in named.items() if "path" in facts}
-        dirty = {record.path: record.submodule for record in now.records if record.submodule}
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def one(path: str) -> SubmoduleInfo:
@@ -83,7 +81,7 @@ class SubmoduleReadOperations:
             async with gate:
                 known = name is not None and "url" in active.get(name, {})
                 head = await self._head(path) if known or name is None else None
-            inner = [word for word in (dirty.get(path) or "").split(", ") if word and word != "new commits"]
+                dirty = await self._dirty(path) if head is not None else None
             return SubmoduleInfo(
                 path=shown(path),
                 name=shown(name) if name is not None else None,
@@ -92,7 +90,7 @@ class SubmoduleReadOperations:
                 oid=recorded[path],
                 head=head,
                 status=_status(recorded[path], head),
-                dirty=", ".join(inner) or None,
+                dirty=dirty,
             )
 
         found = await asyncio.gather(*(one(path) for path in sorted(recorded)[:_MAX]))
@@ -121,6 +119,22 @@ class SubmoduleReadOperations:
         except (CodePlaneError, OSError):
             return None
         return found.out.decode().strip() or None if found.code == 0 else None
+
+    async def _dirty(self, path: str) -> str | None:
+        """What changed in a submodule's files; not looked at where others can write its settings."""
+        if not self._is_ours(path):
+            return "not looked at: it holds a repository of its own"
+        found = await self._reading.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
+        kinds = {record[:1] for record in found.records()}
+        words = (("modified content", kinds & {b"1", b"2", b"u"}), ("untracked content", kinds & {b"?"}))
+        return ", ".join(word for word, has in words if has) or None
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether its git folder is kept with that of the repository around it, as git makes them."""
+        outer = Path(os.path.realpath(git_dir_of(self._reading.root)))
+        inner = Path(os.path.realpath(git_dir_of(inside(self._reading.root, path))))
+        shared = outer.parent.parent if outer.parent.name == "worktrees" else outer
+        return any(one / "modules" in inner.parents for one in (outer, shared))
 
 
 def _status(recorded: str | None, head: str | None) -> SubmoduleStatus:

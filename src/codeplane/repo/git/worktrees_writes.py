@@ -2,19 +2,20 @@
 
 import asyncio
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
 from codeplane.repo.git.contents import Contents
+from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
 from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
-from codeplane.repo.git.picture import pictured
+from codeplane.repo.git.picture import common, pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer
@@ -77,9 +78,11 @@ class WorktreeChanged(Changed):
     """A work tree that was made, removed, locked or unlocked."""
 
     worktree: str
+    excluded: str | None = Field(None, description="the line in .git/info/exclude that keeps it out of commits here")
 
     def text(self) -> str:
-        return f"{self.worktree}\n{self.delta.text()}"
+        kept = [f"kept out of commits here by {self.excluded} in .git/info/exclude"] if self.excluded else []
+        return "\n".join([self.worktree, *kept, self.delta.text()])
 
 
 class WorktreeWrites:
@@ -100,7 +103,9 @@ class WorktreeWrites:
         branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
         async with self._writer.writing(call, "worktree_add") as writing:
             await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place), request.ref)
-            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=shown(str(place)))
+            excluded = await self._excluded(call, path)
+            delta = await writing.finished(undoable=False)
+            return WorktreeChanged(delta=delta, worktree=shown(str(place)), excluded=excluded)
 
     @operation("git.worktree_open", risk=Risk.READ)
     async def open(self, call: Call, request: WorktreeOpenRequest) -> Opened:
@@ -122,6 +127,7 @@ class WorktreeWrites:
                 await self._keep(writing.mutation_id, path)
             force = ["--force"] if request.force else []
             await self._git.run("worktree", "remove", *force, "--", str(path))
+            await self._included(call)
             return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=shown(str(path)))
 
     @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -140,6 +146,7 @@ class WorktreeWrites:
         """Forget work trees whose folders are gone."""
         async with self._writer.writing(call, "worktree_prune") as writing:
             done = await self._git.run("worktree", "prune", "--verbose")
+            await self._included(call)
             told = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
             return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=told)
 
@@ -161,6 +168,35 @@ class WorktreeWrites:
                 delta=await writing.finished(undoable=False), worktree=f"{verb}ed {shown(str(path))}"
             )
 
+    async def _excluded(self, call: Call, path: str) -> str | None:
+        """Keep git from taking the folder for a repository inside this one; None when it is ignored anyway."""
+        try:
+            given = os.fsencode(f"{path}/\0")
+            asked = await self._git.run("check-ignore", "-z", "--stdin", input=given, check=False, literal=False)
+            if asked.code == 0:
+                return None
+            pattern = pattern_of(PurePath(path))
+            await asyncio.to_thread(self._exclude.add, pattern)
+        except (CodePlaneError, OSError) as error:
+            call.warn(f"git_stage and checkpoint would take the new folder up, since it could not be ignored: {error}")
+            return None
+        return shown(os.fsdecode(pattern))
+
+    async def _included(self, call: Call) -> None:
+        """Take away the lines of work trees that are gone."""
+        try:
+            paths = await asyncio.to_thread(self._paths)
+            inside = [(path, root) for path in paths for root in paths if root in path.parents]
+            await asyncio.to_thread(
+                self._exclude.keep_only, {pattern_of(path.relative_to(root)) for path, root in inside}
+            )
+        except (CodePlaneError, OSError) as error:
+            call.warn(f".git/info/exclude was not cleared of work trees that are gone: {error}")
+
+    @property
+    def _exclude(self) -> ExcludeFile:
+        return ExcludeFile(common(self._git.folder))
+
     def _is_inside(self, place: Path) -> bool:
         """Whether no link on the way leads elsewhere."""
         return self._git.root in Path(os.path.realpath(place)).parents
@@ -178,9 +214,7 @@ class WorktreeWrites:
 
     def _found(self, name: str) -> Path:
         """The further work tree that a name means; the one that is served, and the main one, are none."""
-        done = self._git.ask("worktree", "list", "--porcelain", "-z")
-        fields = [os.fsdecode(one) for one in done.out.split(b"\0")]
-        paths = [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
+        paths = self._paths()
         given = Path(os.path.normpath(self._git.root / name))
         found = [path for path in paths if path == given] or [path for path in paths if path.name == name]
         if len(found) > 1:
@@ -190,6 +224,11 @@ class WorktreeWrites:
         if found[0] == self._git.root or found[0] == paths[0]:
             raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
         return found[0]
+
+    def _paths(self) -> list[Path]:
+        """Every work tree, the main one first."""
+        fields = self._git.ask("worktree", "list", "--porcelain", "-z").fields
+        return [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
 
     def _lost(self, request: WorktreeRemoveRequest) -> list[str]:
         path = self._found(request.name)

@@ -34,8 +34,10 @@ class _Worker:
     """One process."""
 
     def __init__(self) -> None:
+        # Neither by its place nor by an empty entry of its path may it take modules from the repository it parses.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "codeplane.repo.index.worker"],
+            [sys.executable, "-P", "-m", "codeplane.repo.index.worker"],
+            cwd="/",
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
-from codeplane.kernel.errors import TestRunnerNotFound
+from codeplane.kernel.errors import InvalidArgument, TestRunnerNotFound
 from codeplane.repo.testing import complaint, process
 from codeplane.repo.testing.case import Case
 from codeplane.repo.testing.command import Filters, custom_words, words
@@ -147,8 +147,11 @@ class Execution:
         ended = await self._run(wanted, program, command, folder, output)
         cases, problem = await asyncio.to_thread(self._read, wanted, report, output, began)
         tail = await asyncio.to_thread(_tail, output)
+        tail = tail.replace(f"file://{self.means.root}/", "").replace(f"{self.means.root}/", "")
         if ended.code == _USAGE and wanted[0].target.runner_name == "pytest" and not cases:
             said = await asyncio.to_thread(_said, output)
+            if wrong := complaint.wrong_expression(said):
+                raise InvalidArgument(wrong, hint="pattern and tags are pytest's -k and -m: names with and, or, not")
             if missing := complaint.unknown(said, wanted):
                 return _Over(outcomes=[None] * len(wanted), missing=missing, together=True)
             if len(wanted) > 1 and (blamed := complaint.to_blame(said, wanted, str(self.means.root))):

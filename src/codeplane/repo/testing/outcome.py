@@ -1,12 +1,13 @@
 """How a target went, from the cases of a report and the way its process ended."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.repo.testing.case import BAD, Case, CaseStatus
 from codeplane.repo.testing.command import Filters
-from codeplane.repo.testing.complaint import is_cut_short, reason
+from codeplane.repo.testing.complaint import USAGE, is_cut_short, reason
 from codeplane.repo.testing.process import Ended
 from codeplane.repo.testing.target import Target, Wanted
 
@@ -139,6 +140,8 @@ def _trouble(target: Target, cases: Sequence[Case], ended: Ended, problem: str, 
     is_bad = any(one.status in BAD for one in cases)
     if ended.code == 0 or is_bad or (not cases and ended.code == _NO_TESTS and target.runner_name == "pytest"):
         return None
+    if said is not None and said[0] == USAGE and target.runner is not None:
+        return Case(name=name, status="error", kind=USAGE, message=said[1], is_whole=True)
     last = next((line for line in reversed(tail.splitlines()) if line.strip()), "")
     told = f"{said[0]}: {said[1]}" if said is not None and target.runner is not None else last.strip()
     return Case(
@@ -154,7 +157,10 @@ def _trouble(target: Target, cases: Sequence[Case], ended: Ended, problem: str, 
 def _explained(case: Case, tail: str) -> Case:
     """A failure of which the report has only that it happened, with what was printed."""
     said = reason(tail) if is_unexplained([case]) else None
-    return replace(case, kind=said[0], message=said[1], stack=tail) if said is not None else case
+    if said is None:
+        return case
+    # What comes after are Node's own frames, and the run's counts.
+    return replace(case, kind=said[0], message=said[1], stack=re.split(r"\n\s+at |\nNode\.js v", tail)[0])
 
 
 def _owner(case: Case, wanted: Sequence[Wanted], root: Path) -> Wanted | None:

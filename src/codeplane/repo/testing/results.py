@@ -21,14 +21,15 @@ _SHOWN_NAMES = 10
 _SHOWN_NOT_RUN = 5
 _FRAMES = 10
 _FOREIGN = re.compile(
-    r"node:internal|node_modules/|site-packages/|dist-packages/|/rustc/|<frozen |lib/python\d"
+    r"node:internal|\(node:|node_modules/|site-packages/|dist-packages/|/rustc/|<frozen |lib/python\d"
     r"|at (?:new )?(?:Safe)?Promise|at Array\.map \(<anonymous>\)"
 )
+_CODE = re.compile(r" \[ERR_\w+\]:")
 _PLAIN = re.compile(r"\s*(?:Hint: make sure|Traceback\b|ImportError while (?:importing|loading)|[~^\s]+$)")
 
 
 def _plain(line: str) -> str:
-    return line.removeprefix("E  ").strip()
+    return _CODE.sub(":", line.removeprefix("E  ").strip())
 
 
 def _counted(number: int, word: str) -> str:
@@ -100,18 +101,19 @@ class FailedTest(Result):
         """Equal for failures that say the same of the same place, whichever test they are of."""
         lines = self.useful()
         is_top_first = any(line.lstrip().startswith("at ") for line in lines)
-        return self.status, self.kind, self.message, *(lines[:2] if is_top_first else lines[-2:])
+        return self.status, self.kind, self.message, *(lines[:1] if is_top_first else lines[-2:])
 
     def useful(self) -> list[str]:
         """The few lines of the stack that speak of the repository's own code."""
         lines: list[str] = []
+        said = [f"{self.kind}: {line.strip()}" for line in self.message.splitlines()[:1]]
         foreign = False
         for line in self.stack.splitlines():
             if not line.strip():
                 continue
             deeper = line.startswith("    ") and not line.lstrip().startswith("at ")
             foreign = _FOREIGN.search(line) is not None or (foreign and deeper)
-            is_said = _plain(line) in self.message or _PLAIN.match(line) is not None
+            is_said = _plain(line) in said or _plain(line) in self.message or _PLAIN.match(line) is not None
             if not foreign and not is_said:
                 lines.append(line.rstrip()[:240])
         if any(line.lstrip().startswith("at ") for line in lines):

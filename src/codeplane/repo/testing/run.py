@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.testing.case import Case, CaseStatus
 from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.execution import Execution
@@ -56,6 +57,7 @@ class Run:
         self._history = history
         self._began = time.monotonic()
         self._seconds = 0.0
+        self._why = ""
         self.not_found: tuple[str, ...] = ()
         self._flaky: list[str] = []
         self._new: list[str] = []
@@ -79,6 +81,9 @@ class Run:
                 self.status = "failed"
             except asyncio.CancelledError:
                 self.status = "cancelled"
+            except CodePlaneError as error:
+                self.status, self._why = "failed", error.message
+                raise
             except BaseException:
                 self.status = "failed"
                 raise
@@ -99,7 +104,7 @@ class Run:
             self._end()
 
     def _end(self) -> None:
-        self.execution.unfinished(self.plan.wanted, _OVER.get(self.status, "an earlier one failed"))
+        self.execution.unfinished(self.plan.wanted, self._why or _OVER.get(self.status, "an earlier one failed"))
         self._seconds = time.monotonic() - self._began
         self._compare()
         self.over.set()

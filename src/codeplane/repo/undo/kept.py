@@ -7,17 +7,20 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject
 from codeplane.repo.edit.delta import Delta
 
+Kind = Literal["files", "git"]
+State = Literal["applied", "undone"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """One mutation; `details` are for whoever made it."""
 
     mutation_id: str
-    kind: Literal["files", "git"]
+    kind: Kind
     what: str
     at_ns: int
     session_id: str | None
-    state: Literal["applied", "undone"]
+    state: State
     paths: tuple[str, ...]
     details: JsonObject
 

@@ -8,20 +8,21 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
+from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
 from codeplane.kernel.clock import SECOND_NS, Clock
-from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.kept import Kept, Kind, State
 
 MANIFEST = "kept.json"
 _DAY_NS = 24 * 3600 * SECOND_NS
 _MB = 1024 * 1024
+# Nobody's clock shows more, and no calendar here goes on for longer.
+_LAST_NS = 2**63 - 1
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _GONE = ".gone-"
 _PART = ".part-"
-
-State = Literal["applied", "undone"]
 
 
 class KeptMutations:
@@ -58,7 +59,12 @@ class KeptMutations:
         """The mutation, or None when it is not kept (any more)."""
         if not _ID.fullmatch(mutation_id):
             return None
-        return read_manifest(self.folder_of(mutation_id) / MANIFEST)
+        kept = read_manifest(self.folder_of(mutation_id) / MANIFEST)
+        return kept if kept is not None and kept.mutation_id == mutation_id else None
+
+    def holds(self, mutation_id: str) -> bool:
+        """Whether there is something to take a mutation back with."""
+        return (self.folder_of(mutation_id) / MANIFEST).exists()
 
     def newest(self, *, state: State | None = None, session_id: str | None = None) -> Kept | None:
         """The last one made, of those in a state and of a session; of the undone the one that was undone last."""
@@ -69,9 +75,9 @@ class KeptMutations:
         )
         return max(found, key=self._marked_ns, default=None) if state == "undone" else next(found, None)
 
-    def all(self) -> tuple[Kept, ...]:
-        """Every mutation, the newest first."""
-        return tuple(self._newest_first())
+    def all(self, *, limit: int | None = None) -> tuple[Kept, ...]:
+        """Every mutation, the newest first, or so many of them."""
+        return tuple(islice(self._newest_first(), limit))
 
     def mark(self, mutation_id: str, state: State) -> None:
         """Say durably that a mutation was undone, or done again."""
@@ -142,7 +148,7 @@ class KeptMutations:
     def _entries(self) -> list[str]:
         try:
             return [entry.name for entry in os.scandir(self._folder)]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def _remove(self, folder: Path) -> None:
@@ -158,9 +164,25 @@ def read_manifest(path: Path) -> Kept | None:
     """What a manifest says; None when it is not there or not whole."""
     try:
         raw = json.loads(path.read_bytes())
-        return Kept(**(raw | {"paths": tuple(raw["paths"])}))
+        kept = Kept(**(raw | {"paths": tuple(raw["paths"])}))
+        return kept if _is_sound(kept) else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def _is_sound(kept: Kept) -> bool:
+    """Whether everything is of its kind: what was written by others must not break what is told of all."""
+    return (
+        kept.kind in get_args(Kind)
+        and kept.state in get_args(State)
+        and isinstance(kept.at_ns, int)
+        and 0 <= kept.at_ns <= _LAST_NS
+        and isinstance(kept.mutation_id, str)
+        and isinstance(kept.what, str)
+        and isinstance(kept.session_id, str | None)
+        and isinstance(kept.details, dict)
+        and all(isinstance(path, str) for path in kept.paths)
+    )
 
 
 def write_manifest(path: Path, kept: Kept) -> None:

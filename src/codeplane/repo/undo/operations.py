@@ -17,8 +17,8 @@ from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
 from codeplane.repo.truth.paths import shown
-from codeplane.repo.undo.kept import Kept, Reversal
-from codeplane.repo.undo.mutations import KeptMutations, State
+from codeplane.repo.undo.kept import Kept, Reversal, State
+from codeplane.repo.undo.mutations import KeptMutations
 
 _NAMED = 20
 _LATER = 3
@@ -45,7 +45,8 @@ class UndoResult(Result):
 
     def text(self) -> str:
         done = "undone" if self.state == "undone" else "done again"
-        said = [f"{done}: {self.what}", summary(self.delta, undo=False)]
+        said = [f"{done}: {self.what}", *self.delta.refs]
+        said += [summary(self.delta, undo=False)] if self.delta.files_changed or not self.delta.refs else []
         said += [f"WARNING: {warning}" for warning in self.warnings]
         return "\n".join(said)
 
@@ -69,7 +70,8 @@ class MutationInfo(Result):
     paths: tuple[str, ...]
 
     def text(self) -> str:
-        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what} ({self.files} files)"
+        files = f" ({self.files} {'file' if self.files == 1 else 'files'})" if self.files else ""
+        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}{files}"
 
 
 class MutationList(Result):

@@ -47,7 +47,9 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     file = element.get("file", "") or suite.get("file", "")
     line = element.get("line", "")
     kind = (told.get("type", "") if told is not None else "") if status in ("failed", "error") else ""
-    if status in ("failed", "error") and (not kind or kind == "testCodeFailure"):
+    if status in ("failed", "error") and is_node:
+        kind, text = node.raised(text, message, kind)
+    elif status in ("failed", "error") and not kind:
         kind = _kind(text) or _kind(message) or ("AssertionError" if status == "failed" else "")
     is_whole = False
     if message == "collection failure":
@@ -56,7 +58,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
         message, name = raised[-1].strip() if raised else message, file.rpartition("/")[2] or name
         kind, is_whole = kind or "ImportError", True
     if is_node:
-        text, is_whole = node.stack(text), not above and node.is_file(name, file)
+        is_whole = not above and node.is_file(name, file)
     return Case(
         name="::".join([*_inner(classname, file), *above, name] if not is_node else [*above, name]),
         status=status,

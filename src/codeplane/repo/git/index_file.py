@@ -1,0 +1,49 @@
+"""Git's index as it lies on disk, read without starting git."""
+
+import struct
+from pathlib import Path
+
+_VERSIONS = (2, 3)
+_HEADER = 12
+_FIXED = struct.Struct(">24xI12x20sH")
+_EXTENDED = 0x4000
+_CHECKSUM = 20
+# Beyond this git itself is faster.
+_MAX_ENTRIES = 20_000
+
+
+def index_lines(file: Path) -> frozenset[bytes] | None:
+    """A line for each entry, as `git ls-files --stage` prints them; None when only git can read it.
+
+    For repositories whose objects are named by SHA-1.
+    """
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        return frozenset()
+    if len(raw) < _HEADER + _CHECKSUM or not raw.startswith(b"DIRC"):
+        return None
+    version, count = struct.unpack_from(">II", raw, 4)
+    if version not in _VERSIONS or count > _MAX_ENTRIES:
+        return None
+    lines, at = [], _HEADER
+    try:
+        for _ in range(count):
+            mode, oid, flags = _FIXED.unpack_from(raw, at)
+            start = at + _FIXED.size + (2 if flags & _EXTENDED else 0)
+            end = raw.index(b"\0", start)
+            lines.append(b"%06o %s %d\t%s" % (mode, oid.hex().encode(), (flags >> 12) & 3, raw[start:end]))
+            at += (end - at + 8) & ~7
+    except (struct.error, ValueError):
+        return None
+    return frozenset(lines) if _is_whole(raw, at) else None
+
+
+def _is_whole(raw: bytes, at: int) -> bool:
+    """Whether what follows the entries can be left out: some of it would say that there are more elsewhere."""
+    end = len(raw) - _CHECKSUM
+    while at + 8 <= end:
+        if not 0x41 <= raw[at] <= 0x5A:
+            return False
+        at += 8 + int.from_bytes(raw[at + 4 : at + 8])
+    return at == end
