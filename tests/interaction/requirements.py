@@ -1381,6 +1381,9 @@ REQUIREMENTS = (
         tests=(
             "repo/edit/test_recovery.py::test_missing_outcomes_are_appended_once",
             "repo/edit/test_recovery.py::test_a_batch_that_cannot_be_ended_is_counted_and_no_outcome_is_claimed",
+            "repo/edit/test_recovery.py::test_what_is_kept_but_was_never_told_is_told_once",
+            "repo/edit/test_recovery.py::test_what_was_under_way_and_is_kept_now_is_told_once",
+            "repo/edit/test_recovery.py::test_mutations_of_git_have_no_outcome_to_be_told",
         ),
     ),
     Requirement(
@@ -1481,6 +1484,7 @@ REQUIREMENTS = (
             "repo/git/test_recovery.py::test_lost_commits_and_tags_can_be_reached",
             "repo/git/test_recovery.py::test_what_is_lost_by_nothing_is_not_kept",
             "repo/git/test_recovery.py::test_what_is_old_goes_at_the_next_write",
+            "repo/git/test_recovery.py::test_what_was_in_the_way_is_kept_and_comes_back",
         ),
     ),
     Requirement(

@@ -132,7 +132,6 @@ def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
     finally:
         plane.close()
     assert tree(outside) == before
-    from collections import Counter; print(Counter(str((a.get("error") or {}).get("error")) for a in answers))
     said = json.dumps(answers)
     assert SECRET not in said
     assert [answer for answer in answers if "INTERNAL" in json.dumps(answer)] == []

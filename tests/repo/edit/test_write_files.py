@@ -321,3 +321,27 @@ def test_disjoint_calls_run_side_by_side_and_the_same_file_only_once(root: Path)
         assert refused <= {"EDIT_OVERLAP", "FILE_CHANGED", "EDIT_MISMATCH"}
 
     asked(root, body)
+
+
+def test_a_mutation_that_cannot_be_kept_is_made_and_said(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (root / ".codeplane/undo").write_text("in the way")
+        done = await ask("write_files", edits=[{"path": "shop.py", "content": "x = 1\n"}])
+        assert result(done)["applied"] is True
+        assert "could not be kept for undo" in str(done)
+        assert result(await ask("mutation.list"))["total"] == 0
+
+    asked(root, body)
+    assert (root / "shop.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize("target", [".git/config", ".codeplane/owner.token", ".env", "private/a", "to_git/config"])
+def test_a_link_to_what_nobody_may_touch_is_refused(root: Path, target: str) -> None:
+    (root / "to_git").symlink_to(".git")
+
+    async def body(ask: Ask) -> None:
+        refused = error(await ask("write_files", edits=[{"path": "l", "link_to": target}]))
+        assert refused["error"] == "PATH_DENIED"
+
+    asked(root, body)
+    assert not (root / "l").is_symlink()

@@ -93,7 +93,7 @@ def test_a_finished_rebase_says_where_the_branch_was(desk: Desk) -> None:
     resolve(desk)
     done = run(Rebase(desk.writer).go_on(call(), GO_ON))
     assert done.delta.head_before == old
-    assert f"(was {old[:10]})" in done.text()
+    assert f"(was {old[:9]})" in done.text()
     assert {one.path for one in done.delta.files} == {"a.txt", "b.txt"}
 
 

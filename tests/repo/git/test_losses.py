@@ -4,19 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.errors import InvalidArgument, PathDenied, RefNotFound
+from codeplane.kernel.errors import GitRefused, InvalidArgument, PathDenied, RefNotFound, TooLarge
 from codeplane.kernel.operation import Risk
 from codeplane.repo.git.branches import Branches, DeleteBranchRequest
 from codeplane.repo.git.checkout import Checkout, CheckoutRequest
 from codeplane.repo.git.commits import AmendRequest, Commits
 from codeplane.repo.git.merges import MergeRequest, Merges
+from codeplane.repo.git.obstacles import MAX_BELOW
+from codeplane.repo.git.picks import CherrypickRequest, Picks
 from codeplane.repo.git.rebase import Rebase, RebaseExecuteRequest
 from codeplane.repo.git.rebase_todo import PlanGiven, StepGiven
 from codeplane.repo.git.reset import Reset, ResetRequest
 from codeplane.repo.git.staging import DiscardRequest, Staging
 from codeplane.repo.git.stash import StashDropRequest, Stashing
 from codeplane.repo.git.tags import DeleteTagRequest, Tags
-from tests.repo.git.drawn import Desk, run, simple
+from codeplane.repo.git.worktrees_writes import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
+from tests.repo.git.drawn import Desk, call, run, simple
+from tests.repo.git.reads import Reads
+from tests.repo.git.recovered import ways
 
 
 @pytest.fixture
@@ -141,3 +146,153 @@ def test_names_that_are_none_are_refused_before_anyone_is_asked(desk: Desk) -> N
     for name in ("-x", "--hard", "a\nb", "main..topic", "\x7f"):
         with pytest.raises(InvalidArgument):
             reset.assess_reset(ResetRequest(ref=name))
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize(("there", "comes"), [("nd/p.txt", "nd"), ("nd", "nd/x"), ("nd/deep/p", "nd"), ("nd", "nd")])
+def test_what_lies_above_below_or_at_a_name_counts(desk: Desk, there: str, comes: str, ignored: bool) -> None:
+    ways(desk, comes, ignored=ignored)
+    reset, checkout = Reset(desk.writer), Checkout(desk.writer)
+    restore = CheckoutRequest(ref="other", paths=(comes,))
+    assert checkout.assess_checkout(restore).risk is Risk.WRITE
+    assert reset.assess_reset(ResetRequest(ref="other", mode="hard")).risk is Risk.WRITE
+    desk.made.write(there, "mine")
+    for assessed, previewed in (
+        (
+            reset.assess_reset(ResetRequest(ref="other", mode="hard")),
+            run(reset.preview_reset(ResetRequest(ref="other", mode="hard"))),
+        ),
+        (checkout.assess_checkout(restore), run(checkout.preview_checkout(restore))),
+    ):
+        assert assessed.risk is Risk.DESTRUCTIVE
+        assert there in previewed.body
+
+
+@pytest.mark.parametrize(("there", "comes"), [("nd/p.txt", "nd"), ("nd", "nd/x"), ("nd", "nd")])
+def test_a_switch_a_merge_and_a_pick_are_destructive_over_ignored_files_alone(
+    desk: Desk, there: str, comes: str
+) -> None:
+    ways(desk, comes, ignored=True)
+    checkout, merges, picks = Checkout(desk.writer), Merges(desk.writer), Picks(desk.writer)
+
+    def risks() -> set[Risk]:
+        return {
+            checkout.assess_checkout(CheckoutRequest(ref="other")).risk,
+            checkout.assess_checkout(CheckoutRequest(ref="fresh", create=True, start="other")).risk,
+            merges.assess_merge(MergeRequest(ref="other")).risk,
+            picks.assess_cherrypick(CherrypickRequest(commit="other")).risk,
+        }
+
+    assert risks() == {Risk.WRITE}
+    desk.made.write(there, "mine")
+    assert risks() == {Risk.DESTRUCTIVE}
+    assert there in run(merges.preview_merge(MergeRequest(ref="other"))).body
+    # What is not ignored is safe, since git refuses.
+    (desk.made.root / ".git" / "info" / "exclude").write_text("")
+    assert risks() == {Risk.WRITE}
+
+
+def test_a_change_in_the_file_above_a_restored_one_counts(desk: Desk) -> None:
+    ways(desk, "a.txt/x", ignored=False)
+    checkout = Checkout(desk.writer)
+    assert checkout.assess_checkout(CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.WRITE
+    desk.made.write("a.txt", "mine")
+    assert checkout.assess_checkout(CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.DESTRUCTIVE
+
+
+def test_a_folder_in_place_of_a_tracked_file_counts_for_discard(desk: Desk) -> None:
+    (desk.made.root / "a.txt").unlink()
+    desk.made.write("a.txt/p", "mine")
+    assessed = Staging(desk.writer).assess_discard(DiscardRequest(paths=("a.txt",)))
+    assert "a.txt/p" in assessed.effects[0]
+
+
+def test_a_repository_in_the_way_is_refused(desk: Desk) -> None:
+    ways(desk, "nd", ignored=False)
+    desk.made.write("nd/inner/.git/HEAD", "ref: refs/heads/main\n")
+    request = ResetRequest(ref="other", mode="hard")
+    with pytest.raises(GitRefused, match="nd/inner"):
+        Reset(desk.writer).assess_reset(request)
+    with pytest.raises(GitRefused, match="nd/inner"):
+        run(Reset(desk.writer).reset(call(), request))
+    assert (desk.made.root / "nd/inner/.git/HEAD").exists()
+
+
+def test_a_submodule_where_a_file_comes_is_refused_and_left_alone_otherwise(desk: Desk) -> None:
+    head = desk.made.git("rev-parse", "HEAD").decode().strip()
+    ways(desk, "nd", ignored=False)
+    desk.made.git("update-index", "--add", "--cacheinfo", f"160000,{head},nd")
+    desk.made.git("commit", "--quiet", "-m", "a submodule")
+    desk.made.git("branch", "held")
+    desk.made.git("clone", "--quiet", ".", "nd")
+    desk.made.write("nd/a.txt", "mine")
+    reset = Reset(desk.writer)
+    for ref in ("HEAD", "kept", "held"):
+        run(reset.reset(call(), ResetRequest(ref=ref, mode="hard")))
+        assert (desk.made.root / "nd/a.txt").read_text() == "mine"
+    with pytest.raises(GitRefused, match="nd"):
+        reset.assess_reset(ResetRequest(ref="other", mode="hard"))
+    with pytest.raises(GitRefused, match="nd"):
+        run(reset.reset(call(), ResetRequest(ref="other", mode="hard")))
+    assert (desk.made.root / "nd/a.txt").read_text() == "mine"
+
+
+def test_more_in_the_way_than_can_be_kept_is_refused(desk: Desk) -> None:
+    ways(desk, "nd", ignored=True)
+    (desk.made.root / "nd").mkdir()
+    for number in range(MAX_BELOW + 1):
+        (desk.made.root / "nd" / str(number)).touch()
+    request = ResetRequest(ref="other", mode="hard")
+    with pytest.raises(TooLarge, match="nd"):
+        Reset(desk.writer).assess_reset(request)
+    with pytest.raises(TooLarge, match="nd"):
+        run(Reset(desk.writer).reset(call(), request))
+    assert (desk.made.root / "nd" / "0").exists()
+
+
+def test_a_branch_made_elsewhere_leaves_commits_behind_too(desk: Desk) -> None:
+    checkout = Checkout(desk.writer)
+    desk.made.git("checkout", "--quiet", "--detach")
+    request = CheckoutRequest(ref="new", create=True, start="main")
+    assert checkout.assess_checkout(request).risk is Risk.WRITE
+    desk.made.commit("on no branch")
+    assessed = checkout.assess_checkout(request)
+    assert assessed.risk is Risk.DESTRUCTIVE
+    assert "on no branch" in assessed.effects[0]
+    assert checkout.assess_checkout(CheckoutRequest(ref="new", create=True, start="HEAD")).risk is Risk.WRITE
+
+
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_edits_that_git_does_not_look_for_count(desk: Desk, mark: str) -> None:
+    desk.made.git("update-index", mark, "a.txt")
+    reset, request = Reset(desk.writer), ResetRequest(ref="HEAD", mode="hard")
+    assert reset.assess_reset(request).risk is Risk.WRITE
+    desk.made.write("a.txt", "mine")
+    assert "a.txt" in reset.assess_reset(request).effects[0]
+
+
+def test_removing_a_work_tree_is_destructive_over_ignored_files_but_not_caches(desk: Desk) -> None:
+    writes = WorktreeWrites(desk.writer)
+    run(writes.add(call(), WorktreeAddRequest(path="one", branch="one")))
+    with (desk.made.root / ".git" / "info" / "exclude").open("a") as file:
+        file.write("__pycache__\n*.local\n")
+    desk.made.write("one/__pycache__/x.pyc", "made anew")
+    assert writes.assess_remove(WorktreeRemoveRequest(name="one")).risk is Risk.WRITE
+    desk.made.git("-C", "one", "update-index", "--assume-unchanged", "a.txt")
+    assert writes.assess_remove(WorktreeRemoveRequest(name="one")).risk is Risk.WRITE
+    desk.made.write("one/a.txt", "mine too")
+    assert "a.txt" in writes.assess_remove(WorktreeRemoveRequest(name="one")).effects[0]
+    desk.made.write("one/settings.local", "mine")
+    assessed = writes.assess_remove(WorktreeRemoveRequest(name="one"))
+    assert assessed.risk is Risk.DESTRUCTIVE
+    assert "settings.local" in assessed.effects[1]
+    run(writes.remove(call(), WorktreeRemoveRequest(name="one")))
+    kept = desk.made.git("for-each-ref", "--format=%(refname)", "refs/codeplane/").decode().strip()
+    assert desk.made.git("show", f"{kept}:settings.local") == b"mine"
+    assert desk.made.git("show", f"{kept}:a.txt") == b"mine too"
+
+
+@pytest.mark.parametrize("ref", ["^main", "^HEAD", "main^@", "main^!", "main^-", "HEAD..main", "HEAD~1...main", "^"])
+def test_what_excludes_or_names_several_is_no_commit_to_show(desk: Desk, ref: str) -> None:
+    with pytest.raises((RefNotFound, InvalidArgument)):
+        Reads(desk.made.root)("git.show", ref=ref)

@@ -74,7 +74,7 @@ def test_picks_go_on(desk: Desk, what: str, action: Literal["continue", "skip", 
         return run(picks.revert(call(), RevertRequest.model_validate(given))).success
 
     head = desk.made.git("rev-parse", "HEAD")
-    with pytest.raises(GitBusy):
+    with pytest.raises(GitRefused):
         pick(act=action)
     with pytest.raises(InvalidArgument):
         pick()

@@ -159,8 +159,15 @@ def test_plans_that_are_none_are_refused(desk: Desk) -> None:
     refused(StepGiven(action="pick", commit_sha=shas[0], message="x"), *picks[1:])
     assert standing(desk.made) == before
     for act in (Rebase(desk.writer).go_on, Rebase(desk.writer).skip, Rebase(desk.writer).abort):
-        with pytest.raises(GitBusy):
+        with pytest.raises(GitRefused):
             run(act(call(), GO_ON))
     desk.made.write("w", "work\n")
     with pytest.raises(GitRefused, match="unstaged changes"):
         execute(desk, *[("pick", None)] * 4)
+
+
+def test_a_plan_can_come_back_as_it_was_given(desk: Desk) -> None:
+    plan = planned(desk)
+    steps = tuple(StepGiven(commit_sha=one.commit_sha, action=one.action, message=one.message) for one in plan.steps)
+    given = PlanGiven(upstream=plan.upstream, onto=plan.onto, steps=steps)
+    assert run(Rebase(desk.writer).execute(call(), RebaseExecuteRequest(plan=given))).state == "done"

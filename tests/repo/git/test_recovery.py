@@ -2,13 +2,21 @@
 
 from pathlib import Path
 
+import pytest
+
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.config import GitConfig
+from codeplane.kernel.errors import CannotUndo
+from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import Branches, DeleteBranchRequest
+from codeplane.repo.git.checkout import Checkout, CheckoutRequest
+from codeplane.repo.git.merges import MergeRequest, Merges
+from codeplane.repo.git.picks import CherrypickRequest, Picks
 from codeplane.repo.git.reset import Reset, ResetRequest
 from codeplane.repo.git.staging import DiscardRequest, StageRequest, Staging
 from codeplane.repo.git.tags import DeleteTagRequest, Tags
 from tests.repo.git.drawn import Desk, call, run, simple
+from tests.repo.git.recovered import ways
 
 
 class Later(SystemClock):
@@ -65,3 +73,89 @@ def test_what_is_old_goes_at_the_next_write(tmp_path: Path) -> None:
     later = Desk(desk.made, config=GitConfig(recovery_days=1.0), clock=Later())
     run(Staging(later.writer).stage(call(), StageRequest(paths=(".",))))
     assert recoveries(desk) == []
+
+
+def done_by(desk: Desk, what: str, comes: str) -> Changed:
+    """One of the operations that bring in what `other` has."""
+    if what == "reset":
+        return run(Reset(desk.writer).reset(call(), ResetRequest(ref="other", mode="hard")))
+    if what == "restore":
+        return run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="other", paths=(comes,))))
+    if what == "switch":
+        return run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="other")))
+    if what == "merge":
+        return run(Merges(desk.writer).merge(call(), MergeRequest(ref="other")))
+    return run(Picks(desk.writer).cherrypick(call(), CherrypickRequest(commit="other")))
+
+
+@pytest.mark.parametrize(
+    ("what", "ignored"),
+    [
+        ("reset", False),
+        ("reset", True),
+        ("restore", False),
+        ("restore", True),
+        ("switch", True),
+        ("merge", True),
+        ("cherrypick", True),
+    ],
+)
+@pytest.mark.parametrize(("there", "comes"), [("nd/in/p.txt", "nd"), ("nd", "nd/in/x"), ("nd", "nd")])
+def test_what_was_in_the_way_is_kept_and_comes_back(
+    tmp_path: Path, what: str, ignored: bool, there: str, comes: str
+) -> None:
+    desk = simple(tmp_path)
+    ways(desk, comes, ignored=ignored)
+    place = desk.made.write(there, b"mine\r\n\xff")
+    done = done_by(desk, what, comes)
+    assert (desk.made.root / comes).read_bytes() == b"theirs"
+    assert done.delta.recovery is not None
+    assert desk.made.git("show", f"{done.delta.recovery}:{there}") == b"mine\r\n\xff"
+    desk.undo(done.delta.mutation_id)
+    assert place.read_bytes() == b"mine\r\n\xff"
+    desk.redo(done.delta.mutation_id)
+    assert (desk.made.root / comes).read_bytes() == b"theirs"
+
+
+def test_a_link_in_the_way_comes_back_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    desk = simple(tmp_path)
+    ways(desk, "nd/x", ignored=False)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "x").write_text("not ours")
+    (desk.made.root / "nd").symlink_to(elsewhere)
+    done = done_by(desk, "reset", "nd/x")
+    assert not (desk.made.root / "nd").is_symlink()
+    desk.undo(done.delta.mutation_id)
+    assert (desk.made.root / "nd").readlink() == elsewhere
+    desk.redo(done.delta.mutation_id)
+    assert (desk.made.root / "nd/x").read_text() == "theirs"
+    assert (elsewhere / "x").read_text() == "not ours"
+
+
+def test_undo_does_not_go_over_what_came_into_the_folder_since(tmp_path: Path) -> None:
+    desk = simple(tmp_path)
+    ways(desk, "nd/x", ignored=False)
+    desk.made.write("nd", "mine")
+    done = done_by(desk, "reset", "nd/x")
+    new = desk.made.write("nd/new", "since")
+    with pytest.raises(CannotUndo, match="nd/new"):
+        desk.undo(done.delta.mutation_id)
+    assert (new.read_text(), (desk.made.root / "nd/x").read_text()) == ("since", "theirs")
+    new.unlink()
+    (desk.made.root / "nd" / "empty").mkdir()
+    desk.undo(done.delta.mutation_id)
+    assert (desk.made.root / "nd").read_text() == "mine"
+
+
+# Where the commits differ in such a file, git itself refuses to reset.
+@pytest.mark.parametrize(("what", "comes"), [("reset", "c.txt"), ("restore", "a.txt")])
+def test_edits_that_git_does_not_look_for_are_kept(tmp_path: Path, what: str, comes: str) -> None:
+    desk = simple(tmp_path)
+    ways(desk, comes, ignored=False)
+    desk.made.git("update-index", "--assume-unchanged", "a.txt")
+    desk.made.write("a.txt", "mine")
+    done = done_by(desk, what, comes)
+    assert desk.made.git("show", f"{done.delta.recovery}:a.txt") == b"mine"
+    desk.undo(done.delta.mutation_id)
+    assert (desk.made.root / "a.txt").read_text() == "mine"

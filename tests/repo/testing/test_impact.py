@@ -227,21 +227,6 @@ def test_near_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
     at_the_door(root, body)
 
 
-def test_once_warm_it_is_known_without_another_look(tmp_path: Path) -> None:
-    root = written(tmp_path / "repo", SHOP)
-
-    async def body(door: Door) -> None:
-        await door.suite.warm()
-        snapshot = await _snapshot(door)
-        knowledge = door.suite._knowledge
-        world = World(snapshot, knowledge.store, knowledge.modules)
-        assert set(door.suite.impact._imports.of(world)) == set(SHOP)
-        found = door.suite.impact.near(snapshot, ["shop/money.py"], [])
-        assert [one.path for one in found or ()] == ["tests/test_money.py"]
-
-    at_the_door(root, body)
-
-
 def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> None:
     javascript = {
         "web/package.json": '{"jest": {}}',

@@ -1,5 +1,6 @@
 """What is kept for undo survives kills, is found again by state and session, and goes when it is old or too much."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,3 +114,35 @@ def test_names_that_lead_elsewhere_are_no_mutations(kept: KeptMutations, name: s
     assert kept.get(name) is None
     with pytest.raises(ValueError, match="no id"):
         kept.folder_of(name)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kind", "rocket"),
+        ("kind", ["files"]),
+        ("state", "perhaps"),
+        ("at_ns", "yesterday"),
+        ("at_ns", -1),
+        ("at_ns", 10**30),
+        ("what", 7),
+        ("session_id", 7),
+        ("paths", [1]),
+        ("details", []),
+        ("mutation_id", "mut_0009"),
+        ("mutation_id", "../elsewhere"),
+    ],
+)
+def test_a_record_that_is_not_sound_is_ignored(kept: KeptMutations, tmp_path: Path, field: str, value: object) -> None:
+    kept.add(mutation(1))
+    kept.add(mutation(2))
+    file = tmp_path / "undo/mut_0002/kept.json"
+    file.write_text(json.dumps(json.loads(file.read_bytes()) | {field: value}))
+    assert [one.mutation_id for one in kept.all()] == ["mut_0001"]
+    assert kept.get("mut_0002") is None
+    assert kept.newest() == mutation(1)
+
+
+def test_a_file_in_the_place_of_the_folder_holds_nothing(kept: KeptMutations, tmp_path: Path) -> None:
+    (tmp_path / "undo").write_text("")
+    assert kept.all() == () and kept.prune() == 0 and not kept.holds("mut_0001")

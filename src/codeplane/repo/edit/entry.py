@@ -4,12 +4,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.repo.edit.beneath import GONE, beneath, beside, linked_to, looked_at, opened
 
 _CHUNK = 1024 * 1024
@@ -66,7 +66,7 @@ class Batch:
 
     def to_json(self) -> JsonObject:
         """As the details of a kept mutation."""
-        entries = [asdict(entry) for entry in self.entries]
+        entries: list[JsonValue] = [_row(entry) for entry in self.entries]
         return {**self.more, "entries": entries, "made": list(self.made), "dropped": list(self.dropped)}
 
     @classmethod
@@ -146,6 +146,15 @@ def _is_spelled(root: Path, path: str) -> bool:
                 return False
         folder = f"{folder}/{part}" if folder else part
     return True
+
+
+def _row(entry: Entry) -> JsonObject:
+    row: JsonObject = {name: getattr(entry, name) for name in Entry.__slots__}
+    return row | {"before": _was(entry.before), "after": _was(entry.after)}
+
+
+def _was(one: Was | None) -> JsonObject | None:
+    return {"sha256": one.sha256, "mode": one.mode, "link": one.link} if one is not None else None
 
 
 def _entry(row: dict[str, object]) -> Entry:

@@ -40,7 +40,7 @@ PLAN = "manifest"
 # The batch that left a kept mutation as it is: by it the log's event of the outcome is found.
 JOURNAL = "journal"
 BACK = "back.json"
-_THREADS = 8
+_THREADS = 5
 # Something else took the place meanwhile, which is nothing that the disk could be blamed for.
 _TAKEN = frozenset({errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENOTEMPTY, errno.ELOOP})
 
@@ -469,8 +469,15 @@ def _overlapped(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Do it for all, several at once: what waits for the disk waits together."""
     if len(items) < 3:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="journal") as threads:
-        return list(threads.map(work, items))
+    # A share for each: to hand over every item by itself costs more than most items do.
+    size = -(-len(items) // _THREADS)
+    shares = [items[start : start + size] for start in range(0, len(items), size)]
+
+    def share_of(share: Sequence[T]) -> list[R]:
+        return [work(item) for item in share]
+
+    with ThreadPoolExecutor(max_workers=len(shares), thread_name_prefix="journal") as threads:
+        return [one for done in threads.map(share_of, shares) for one in done]
 
 
 def _beside(path: str, name: str) -> str:

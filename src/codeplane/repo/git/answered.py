@@ -58,7 +58,8 @@ class GitDelta(Result):
         lines = [f"{self._where()}{'; work tree not clean' if self.clean is False else ''}"]
         lines += [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
-            lines.append(f"{self.files_changed} files in {self.compared} +{self.insertions} -{self.deletions}")
+            files = "1 file" if self.files_changed == 1 else f"{self.files_changed} files"
+            lines.append(f"{files} in {self.compared} +{self.insertions} -{self.deletions}")
             lines += [_file(one) for one in self.files[:_SHOWN_FILES]]
             if self.files_changed > _SHOWN_FILES:
                 lines.append(f"  and {self.files_changed - _SHOWN_FILES} more")
@@ -73,10 +74,10 @@ class GitDelta(Result):
         return "\n".join(lines)
 
     def _where(self) -> str:
-        head = (self.head or "no commits")[:10].rstrip()
+        head = self.head[:9] if self.head else "no commits"
         place = f"{shown(self.branch)} at {head}" if self.branch is not None else f"detached at {head}"
         moved = self.head != self.head_before and self.head_before is not None
-        return f"{place} (was {(self.head_before or '')[:10]})" if moved else place
+        return f"{place} (was {(self.head_before or '')[:9]})" if moved else place
 
 
 class Changed(Result):

@@ -1,5 +1,8 @@
 """`git.checkout`: another branch or commit, or files as another commit has them."""
 
+import asyncio
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
@@ -9,6 +12,7 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
 from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.obstacles import Named, named_in_tree
 from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import canonical
@@ -53,7 +57,8 @@ class Checkout:
 
     @assesses("git.checkout")
     def assess_checkout(self, request: CheckoutRequest) -> Assessment:
-        """Files restored over changes lose them; so does a head without a branch that is left with commits."""
+        """Files restored over work lose it, a switch what is ignored and in its way; and a head without a branch that
+        is left loses its commits."""
         return judged(self._lost(request))
 
     @previews("git.checkout")
@@ -74,9 +79,9 @@ class Checkout:
         paths = self._writer.paths(call, request.paths)
         commit = await commit_of(self._git, request.ref)
         async with self._writer.writing(call, "checkout") as writing:
-            below = [] if "." in paths else paths
-            listed = await self._git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *below)
-            await writing.reaches(listed.fields)
+            named = await asyncio.to_thread(self._listed, commit, paths)
+            hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
+            await writing.reaches((), hidden=hidden, named=named)
             await writing.loses()
             await self._git.run("checkout", "--quiet", commit, "--", *paths)
             return Changed(delta=await writing.finished())
@@ -101,14 +106,37 @@ class Checkout:
     def _lost(self, request: CheckoutRequest) -> list[str]:
         checked(request.ref)
         if request.paths:
-            for path in request.paths:
-                canonical(path, root=self._git.root)
-            commit_now(self._git, request.ref)
-            head = self._losses.head
-            return lost_files(self._losses.edited(request.paths, against=head), "changes") if head else []
-        head, branch = self._losses.head, self._losses.head_ref
-        if head is None or branch is not None or request.create:
+            return self._lost_below(request)
+        if request.create and not request.start:
             return []
-        target = self._git.ask("rev-parse", "--verify", "--quiet", f"{request.ref}^{{commit}}", check=False).line
-        commits = self._losses.commits(head, kept=[target] if target else [])
-        return lost_commits(commits, "that only HEAD reaches, which is on no branch")
+        ref = checked(request.start) if request.create else request.ref
+        target = self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line
+        if not target and not request.create:
+            found = self._git.ask("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{ref}").line.split()
+            target = found[0] if len(found) == 1 else ""
+        head, branch = self._losses.head, self._losses.head_ref
+        lost = []
+        if head is not None and branch is None:
+            commits = self._losses.commits(head, kept=[target] if target else [])
+            lost += lost_commits(commits, "that only HEAD reaches, which is on no branch")
+        if target:
+            lost += lost_files(self._losses.ignored(self._losses.differing(head, target)), "everything")
+        return lost
+
+    def _lost_below(self, request: CheckoutRequest) -> list[str]:
+        """What files restored from a commit overwrite: changes, and what git does not track."""
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        named = self._listed(commit_now(self._git, request.ref), paths)
+        head = self._losses.head
+        edited = self._losses.edited(request.paths, against=head) if head else []
+        in_place = self._losses.in_place(named)
+        if head and in_place - named.paths:
+            # Above a name there may be a file with changes, which no path of the request leads to.
+            edited += [path for path in self._losses.edited(against=head) if path in in_place and path not in edited]
+        told = set(edited)
+        unknown = [path for path in self._losses.overwritten(named) if path not in told]
+        return lost_files(edited, "changes") + lost_files(unknown, "untracked work")
+
+    def _listed(self, commit: str, paths: Sequence[str]) -> Named:
+        below = [] if "." in paths else paths
+        return named_in_tree(self._git.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below).fields)

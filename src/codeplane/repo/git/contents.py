@@ -12,6 +12,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.obstacles import above, mode_at, obstacles
 from codeplane.repo.git.store import Store
 from codeplane.repo.truth.paths import shown
 
@@ -110,7 +111,8 @@ class Contents:
         if missing := [oid for oid in oids if oid not in sizes or sizes[oid] > MAX_BLOB]:
             raise CannotUndo(f"the content of {len(missing)} files is no longer kept, or too large")
         await asyncio.to_thread(self._check_parents, files)
-        await asyncio.to_thread(self._remove, [path for path, entry in files.items() if entry is None])
+        # Sorted, a link goes before what would be seen through it.
+        await asyncio.to_thread(self._remove, sorted(path for path, entry in files.items() if entry is None))
         there = [(path, *entry.split(" ")) for path, entry in files.items() if entry is not None]
         batch: list[tuple[str, str, str]] = []
         room = MAX_BLOB
@@ -143,11 +145,11 @@ class Contents:
     def _look(self, paths: list[str]) -> dict[str, str]:
         """The mode of each path as git has it; empty for what is no file."""
         found = {}
+        known: dict[str, str | None] = {}
         for path in paths:
-            try:
-                mode = os.lstat(self._git.root / path).st_mode
-            except (FileNotFoundError, NotADirectoryError):
-                mode = 0
+            # What is seen through a link lies elsewhere, and is none of the repository's.
+            hides = above(self._git.root, path.rpartition("/")[0], known) is not None
+            mode = 0 if hides else mode_at(self._git.root / path)
             found[path] = _LINK if stat.S_ISLNK(mode) else _mode(mode) if stat.S_ISREG(mode) else ""
         return found
 
@@ -156,10 +158,15 @@ class Contents:
         return os.fsencode(place.readlink()) if mode == _LINK else place.read_bytes()
 
     def _check_parents(self, files: Mapping[str, Entry]) -> None:
+        gone = {path for path, entry in files.items() if entry is None}
+        known: dict[str, str | None] = {}
         for path in files:
-            parent = (self._git.root / path).parent
-            if os.path.realpath(parent) != str(parent) and os.path.lexists(parent):
-                raise CannotUndo(f"{shown(path)} now lies behind a link")
+            higher = above(self._git.root, path.rpartition("/")[0], known)
+            if higher is not None and higher not in gone:
+                raise CannotUndo(f"{shown(path)} now lies behind a link or a file: {shown(higher)}")
+        found = obstacles(self._git.root, [path for path, entry in files.items() if entry is not None])
+        if alien := sorted((found.files | found.repositories) - files.keys()):
+            raise CannotUndo(f"{shown(alien[0])} lies where a file is to come back", hint="move it elsewhere first")
 
     def _remove(self, paths: list[str]) -> None:
         for path in paths:
@@ -185,6 +192,10 @@ def _mode(mode: int) -> str:
 
 
 def _replace(place: Path, mode: str, content: bytes) -> None:
+    if stat.S_ISDIR(mode_at(place)):
+        # By now there is no file in it.
+        for folder, _, _ in os.walk(place, topdown=False):
+            Path(folder).rmdir()
     place.parent.mkdir(parents=True, exist_ok=True)
     made = place.with_name(f".codeplane-{new_id('part')}")
     try:

@@ -1,9 +1,11 @@
 """What a git call would lose: judged from the repository as it stands, before anyone is asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from codeplane.kernel.operation import Assessment, Preview, Risk
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.hidden import LISTED, hidden_edits
+from codeplane.repo.git.obstacles import Named, Obstacles, named_in_raw, named_in_tree, obstacles
 from codeplane.repo.truth.paths import canonical, shown
 
 _NAMED = 10
@@ -50,15 +52,50 @@ class Losses:
         return int(count) - int(ours)
 
     def edited(self, paths: Sequence[str] = (), *, against: str | None = None) -> list[str]:
-        """Tracked files on disk that differ from the index, or from a commit."""
+        """Tracked files on disk that differ from the index, or from a commit, and what lies in their place."""
         names = [canonical(path, root=self.git.root) or "." for path in paths]
         commit = [against] if against else []
-        return self.git.ask("diff", "--name-only", "-z", "--no-ext-diff", *commit, "--", *names).fields
+        options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
+        named = named_in_raw(self.git.ask("diff", *options, *commit, "--", *names).fields)
+        hidden = named.paths.union(self.hidden(names))
+        in_place = self._obstacles(hidden - named.links).files
+        return [*sorted(hidden), *self._unknown(in_place - hidden)]
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """Files that git neither tracks nor ignores."""
         names = [canonical(path, root=self.git.root) or "." for path in paths]
         return self.git.ask("ls-files", "--others", "--exclude-standard", "-z", "--", *names).fields
+
+    def hidden(self, names: Sequence[str] = ()) -> list[str]:
+        """Edited files that git was told not to look at, by canonical names or folders; `.` is everything."""
+        return hidden_edits(self.git.root, self.git.ask(*LISTED, "--", *names).fields)
+
+    def differing(self, old: str | None, new: str) -> Named:
+        """What differs between two commits; without the first, everything in the second."""
+        if old is None:
+            return named_in_tree(self.git.ask("ls-tree", "-r", "-z", "--full-tree", new).fields)
+        return named_in_raw(self.git.ask("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--").fields)
+
+    def overwritten(self, named: Named) -> list[str]:
+        """Files that git does not track and that lie where these are to come, the ignored ones too."""
+        return self._unknown(self.in_place(named))
+
+    def ignored(self, named: Named) -> list[str]:
+        """Of these files only those that git ignores: for the others it stops by itself."""
+        found = self.overwritten(named)
+        return sorted(set(found).difference(self.untracked())) if found else []
+
+    def in_place(self, named: Named) -> frozenset[str]:
+        """Everything on disk that lies where these are to come."""
+        return self._obstacles(named.files).files
+
+    def _obstacles(self, paths: Iterable[str]) -> Obstacles:
+        found = obstacles(self.git.root, paths)
+        found.refuse_repositories()
+        return found
+
+    def _unknown(self, paths: Collection[str]) -> list[str]:
+        return sorted(set(paths).difference(self.git.ask("ls-files", "-z").fields)) if paths else []
 
 
 def judged(effects: Sequence[str], paths: Sequence[str] = ()) -> Assessment:

@@ -6,17 +6,17 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.command import Done
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, previewed
-from codeplane.repo.git.refusal import refusal
+from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.refusal import refusal, unresolved
 from codeplane.repo.git.resolution import resolved, resolved_work
-from codeplane.repo.git.revision import MAX_REF, commit_of
+from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
 
 
@@ -79,29 +79,37 @@ class Merges:
 
     @assesses("git.merge")
     def assess_merge(self, request: MergeRequest) -> Assessment:
-        """Giving up a merge loses what was resolved by hand."""
+        """Giving up a merge loses what was resolved by hand; beginning one, what is ignored and in its way."""
         return judged(self._lost(request))
 
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
-        """What was resolved by hand."""
+        """What was resolved by hand, or is ignored and in the way."""
         return previewed(f"{request.action} a merge", self._lost(request))
 
     async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
         async with self._writer.writing(call, f"merge_{request.action}") as writing:
             if writing.before.state != "merge":
-                raise GitBusy(f"no merge is under way to {request.action}", hint="see git_status for the state")
+                raise GitRefused(f"no merge is under way to {request.action}", hint="see git_status for the state")
             if request.action == "abort":
                 await writing.reaches(writing.before.staged)
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
                 await self._git.run("merge", "--abort")
             else:
+                if writing.before.conflicts:
+                    raise unresolved([one.path for one in writing.before.conflicts])
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
             return merged(await writing.finished(undoable=request.action == "continue"))
 
     def _lost(self, request: MergeRequest) -> list[str]:
-        return resolved_work(self._losses) if request.action == "abort" else []
+        if request.action == "abort":
+            return resolved_work(self._losses)
+        if request.action != "start" or not request.ref:
+            return []
+        target, head = commit_now(self._git, request.ref), self._losses.head
+        base = self._git.ask("merge-base", head, target, check=False).line if head else ""
+        return lost_files(self._losses.ignored(self._losses.differing(base or None, target)), "everything")
 
 
 def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:

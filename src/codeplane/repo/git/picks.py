@@ -7,16 +7,16 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
+from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
 from codeplane.repo.git.merges import stopped_or_raise
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.resolution import resolved, resolved_work
-from codeplane.repo.git.revision import MAX_REF, commit_of
+from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
 
 _COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
@@ -82,23 +82,23 @@ class Picks:
 
     @assesses("git.cherrypick")
     def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
-        """Giving up loses what was resolved by hand."""
-        return judged(self._lost(request.action))
+        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        return judged(self._lost(request))
 
     @assesses("git.revert")
     def assess_revert(self, request: RevertRequest) -> Assessment:
-        """Giving up loses what was resolved by hand."""
-        return judged(self._lost(request.action))
+        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        return judged(self._lost(request))
 
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
-        """What was resolved by hand."""
-        return previewed(f"{request.action} a cherry-pick", self._lost(request.action))
+        """What was resolved by hand, or is ignored and in the way."""
+        return previewed(f"{request.action} a cherry-pick", self._lost(request))
 
     @previews("git.revert")
     async def preview_revert(self, request: RevertRequest) -> Preview:
-        """What was resolved by hand."""
-        return previewed(f"{request.action} a revert", self._lost(request.action))
+        """What was resolved by hand, or is ignored and in the way."""
+        return previewed(f"{request.action} a revert", self._lost(request))
 
     async def _pick(
         self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
@@ -112,8 +112,7 @@ class Picks:
         parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
         mainline = [f"--mainline={request.mainline}"] if request.mainline else []
         async with self._writer.writing(call, what, calm=True) as writing:
-            base = parents[max(request.mainline, 1) - 1] if len(parents) >= max(request.mainline, 1) else None
-            await writing.reaches_between((base, target))
+            await writing.reaches_between((_base(parents, request.mainline), target))
             await writing.loses(work=False)
             edit = ["--no-edit"] if what == "revert" else []
             done = await self._git.run(command, *edit, *mainline, target, check=False)
@@ -132,7 +131,7 @@ class Picks:
         command = _COMMANDS[what]
         async with self._writer.writing(call, f"{what}_{action}") as writing:
             if writing.before.state != what:
-                raise GitBusy(f"no {what} is under way to {action}", hint="see git_status for the state")
+                raise GitRefused(f"no {what} is under way to {action}", hint="see git_status for the state")
             if action != "continue":
                 await writing.reaches(writing.before.staged)
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
@@ -142,8 +141,20 @@ class Picks:
                 stopped_or_raise(done, delta, command)
             return _result(delta, writing.after)
 
-    def _lost(self, action: str) -> list[str]:
-        return resolved_work(self._losses) if action in ("skip", "abort") else []
+    def _lost(self, request: CherrypickRequest | RevertRequest) -> list[str]:
+        if request.action in ("skip", "abort"):
+            return resolved_work(self._losses)
+        if request.action != "start" or not request.commit:
+            return []
+        target = commit_now(self._git, request.commit)
+        parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
+        differing = self._losses.differing(_base(parents, request.mainline), target)
+        return lost_files(self._losses.ignored(differing), "everything")
+
+
+def _base(parents: list[str], mainline: int) -> str | None:
+    """What a commit is compared with."""
+    return parents[max(mainline, 1) - 1] if len(parents) >= max(mainline, 1) else None
 
 
 def _result(delta: GitDelta, after: Picture | None) -> PickResult:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import GitBusy, InvalidArgument
+from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
@@ -57,7 +57,7 @@ class RebasePlan(Result):
 
     def text(self) -> str:
         first = f"upstream {self.upstream} onto {self.onto}"
-        return "\n".join([first, *(f"{one.action} {one.commit_sha[:12]} {one.message}" for one in self.steps)])
+        return "\n".join([first, *(f"{one.action} {one.commit_sha[:9]} {one.message}" for one in self.steps)])
 
 
 class RebaseResult(Stoppable):
@@ -108,10 +108,16 @@ class Rebase:
         onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
         async with self._writer.writing(call, "rebase", calm=True) as writing:
             head = await commit_of(self._git, "HEAD")
-            planned = [oid for oid, _ in await self._commits(upstream)]
+            planned = dict(await self._commits(upstream))
             steps = [(one.action, await commit_of(self._git, one.commit_sha), one.message) for one in plan.steps]
-            _refuse_other(planned, [oid for _, oid, _ in steps])
-            todo = Todo(steps)
+            _refuse_other(list(planned), [oid for _, oid, _ in steps])
+            # A plan comes with the present messages, and may come back as it was given.
+            todo = Todo(
+                [
+                    (action, oid, None if action != "reword" and message == shown(planned[oid]) else message)
+                    for action, oid, message in steps
+                ]
+            )
             base = (await self._git.run("merge-base", head, onto, check=False)).line
             await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
             dropped = any(action == "drop" for action, _, _ in steps)
@@ -186,7 +192,7 @@ class Rebase:
     async def _step(self, call: Call, verb: str) -> RebaseResult:
         async with self._writer.writing(call, f"rebase_{verb}") as writing:
             if writing.before.state != "rebase":
-                raise GitBusy("no rebase is under way", hint="see git_status for the state")
+                raise GitRefused("no rebase is under way", hint="see git_status for the state")
             folder, head = self._git.folder, writing.before.head
             if verb != "continue":
                 await writing.reaches(writing.before.changed)

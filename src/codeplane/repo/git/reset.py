@@ -1,5 +1,6 @@
 """`git.reset`: the branch to another commit, and with it the index and the files."""
 
+import asyncio
 from typing import Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.obstacles import Named, named_in_raw
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
 
@@ -37,13 +39,9 @@ class Reset:
         async with self._writer.writing(call, "reset") as writing:
             before = writing.before
             if request.mode == "hard":
-                listed = (await self._git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", target)).fields
-                # An untracked file is overwritten where the commit has one of that name.
-                in_the_way = before.untracked & set(listed)
-                moved = await self._git.run(
-                    "diff-tree", "-r", "-z", "--name-only", "--no-renames", before.head or target, target, "--"
-                )
-                await writing.reaches({*before.changed, *in_the_way, *moved.fields})
+                moved = await asyncio.to_thread(self._moved, target)
+                hidden = await asyncio.to_thread(self._losses.hidden)
+                await writing.reaches(before.changed, hidden=hidden, named=moved)
             left = [before.head] if before.head and before.head != target else []
             hard = request.mode == "hard"
             await writing.loses(commits=left, work=hard, replaced=not hard)
@@ -63,13 +61,25 @@ class Reset:
     def _lost(self, request: ResetRequest) -> list[str]:
         target, head = commit_now(self._git, request.ref), self._losses.head
         lost = []
+        edited: list[str] = []
         if head is not None:
             lost += lost_commits(
                 self._losses.commits(head, gone=self._losses.head_ref, kept=[target]), "that nothing else reaches"
             )
             if request.mode == "hard":
-                lost += lost_files(self._losses.edited(against=head), "changes")
+                edited = self._losses.edited(against=head)
+                lost += lost_files(edited, "changes")
         if request.mode == "hard":
-            names = self._git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", target).fields
-            lost += lost_files(sorted(set(self._losses.untracked()) & set(names)), "untracked work")
+            told = set(edited)
+            unknown = self._losses.overwritten(self._moved(target))
+            lost += lost_files([path for path in unknown if path not in told], "untracked work")
         return lost
+
+    def _moved(self, target: str) -> Named:
+        """What the index, or the commit that is checked out, has otherwise than the target."""
+        options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")
+        staged = named_in_raw(self._git.ask("diff", *options, target, "--").fields)
+        head = self._losses.head
+        between = self._losses.differing(head, target) if head else staged
+        files = staged.files | between.files
+        return Named(paths=staged.paths | between.paths, links=(staged.links | between.links) - files)

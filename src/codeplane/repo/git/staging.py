@@ -1,5 +1,7 @@
 """`git.stage`, `git.unstage` and `git.discard`."""
 
+import asyncio
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
@@ -65,7 +67,8 @@ class Staging:
             if request.untracked:
                 listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
                 unknown = [path for path in listed.fields if not path.endswith("/")]
-            await writing.reaches([*edited, *unknown])
+            hidden = await asyncio.to_thread(self._losses.hidden, paths)
+            await writing.reaches([*edited, *unknown], hidden=hidden)
             await writing.loses()
             known = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
             if known:

@@ -7,11 +7,12 @@ from pathlib import Path, PurePath
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, PathDenied, TooLarge
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
+from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents
 from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
 from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
@@ -21,6 +22,10 @@ from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
+_MAX_IGNORED = 20_000
+_CACHES = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", "node_modules"}
+)
 _NAME = Field(min_length=1, max_length=4096, description="its folder's name, or its path")
 
 
@@ -123,8 +128,8 @@ class WorktreeWrites:
         """Remove a further work tree; force when something in it was changed, which stays under a recovery ref."""
         path = self._found(request.name)
         async with self._writer.writing(call, "worktree_remove") as writing:
-            if request.force and path.is_dir():
-                await self._keep(writing.mutation_id, path)
+            if path.is_dir():
+                await self._keep(writing.mutation_id, path, changes=request.force)
             force = ["--force"] if request.force else []
             await self._git.run("worktree", "remove", *force, "--", str(path))
             await self._included(call)
@@ -152,7 +157,7 @@ class WorktreeWrites:
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
-        """With force, changes in the work tree are lost; one outside the repository is never removed lightly."""
+        """What it ignores is lost, and with force its changes; one outside the repository is never removed lightly."""
         return judged(self._lost(request))
 
     @previews("git.worktree_remove")
@@ -201,10 +206,24 @@ class WorktreeWrites:
         """Whether no link on the way leads elsewhere."""
         return self._git.root in Path(os.path.realpath(place)).parents
 
-    async def _keep(self, mutation_id: str, path: Path) -> None:
+    async def _keep(self, mutation_id: str, path: Path, *, changes: bool) -> None:
         git = self._git.at(path)
+        ignored = await asyncio.to_thread(_ignored, git)
+        if len(ignored) > _MAX_IGNORED:
+            raise TooLarge(
+                f"{len(ignored)} ignored files lie in {shown(str(path))}, too many to keep",
+                hint="move them elsewhere, or remove them, first",
+            )
+        if alien := [one for one in ignored if one.endswith("/")]:
+            raise GitRefused(
+                f"{shown(alien[0])} in it is a repository of its own, which cannot be kept",
+                hint="move it elsewhere first",
+            )
         inner = await pictured(git)
-        files = await Contents(git).taken(one for one in inner.dirty if not one.endswith("/"))
+        hidden = await asyncio.to_thread(Losses(git).hidden)
+        # Without force git refuses to remove changes that it sees.
+        changed = {one for one in inner.dirty if not one.endswith("/")} if changes else set()
+        files = await Contents(git).taken({*ignored, *hidden, *changed})
         commits = [inner.head] if inner.head else []
         if any(files.values()) or inner.symbolic is None:
             # Refs are shared by all work trees: what is kept there is kept here.
@@ -233,7 +252,18 @@ class WorktreeWrites:
     def _lost(self, request: WorktreeRemoveRequest) -> list[str]:
         path = self._found(request.name)
         lost = [] if self._git.root in path.parents else [f"a folder outside the repository: {shown(str(path))}"]
-        if request.force and path.is_dir():
+        if path.is_dir():
             losses = Losses(self._git.at(path))
-            lost += lost_files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
+            if request.force:
+                edited = losses.edited(against=losses.head)
+                lost += lost_files([*edited, *(one for one in losses.untracked() if one not in edited)], "changes")
+            else:
+                lost += lost_files(losses.hidden(), "changes")
+            lost += lost_files(_ignored(losses.git), "everything")
         return lost
+
+
+def _ignored(git: Git) -> list[str]:
+    """Files that git ignores and that no tool makes anew by itself."""
+    listed = git.ask("ls-files", "--others", "--ignored", "--exclude-standard", "-z").fields
+    return [one for one in listed if not _CACHES.intersection(PurePath(one).parts)]

@@ -1,6 +1,7 @@
 """One git mutation from its beginning to its answer: alone in the work tree, told in full, and kept for undo."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
@@ -18,6 +19,7 @@ from codeplane.repo.git.compared import Compared, Work, differing, file_deltas, 
 from codeplane.repo.git.contents import Contents, Difference, Entry
 from codeplane.repo.git.described import described, moved_refs
 from codeplane.repo.git.hooks import Hooks
+from codeplane.repo.git.obstacles import Named, named_in_raw, named_in_tree, obstacles
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.reversible import Reversible
@@ -119,16 +121,32 @@ class Writing:
         self._snapshot = snapshot
         self._sign = sign
         self._reached: dict[str, Entry] | None = None
-        self._differ: dict[tuple[str | None, str], set[str]] = {}
+        self._hidden: frozenset[str] = frozenset()
+        self._files: set[str] = set()
+        self._links: set[str] = set()
+        self._differ: dict[tuple[str | None, str], frozenset[str]] = {}
         self._recovery: str | None = None
         self._lost: dict[str, Entry] = {}
         self._left: list[str] = []
         self._tags: list[str] = []
         self._replaced = False
 
-    async def reaches(self, paths: Iterable[str]) -> None:
-        """Say which files it may write: each must be allowed, and is kept as it lies there."""
-        wanted = {path for path in paths if not path.endswith("/")}
+    async def reaches(self, paths: Iterable[str], *, hidden: Iterable[str] = (), named: Named | None = None) -> None:
+        """Say which files it may write: each must be allowed, and is kept with all that lies in its way.
+
+        In `hidden` there are edits that git does not look for; `named` are further ones, told from submodules.
+        """
+        self._hidden = frozenset(hidden)
+        if named is not None:
+            self._files |= named.files
+            self._links |= named.links
+        further = named.paths if named is not None else ()
+        wanted = {path for path in (*paths, *self._hidden, *further) if not path.endswith("/")}
+        # Git leaves submodules alone, unless a file is to come in their place.
+        left = (self._links | named_in_tree([os.fsdecode(line) for line in self.before.index]).links) - self._files
+        found = await asyncio.to_thread(obstacles, self._writer.git.root, sorted(wanted - left))
+        found.refuse_repositories()
+        wanted |= found.files
         for path in sorted(wanted):
             self._call.may_write(path)
         self._reached = await self._writer.contents.taken(wanted)
@@ -154,9 +172,11 @@ class Writing:
         With `only`, the work in these files alone; what is `replaced` lives on in other commits, and is kept for undo.
         """
         reached = self._reached or {}
-        ignored = {path for path, entry in reached.items() if entry and self.before.entry(path) is None}
-        wanted = self.before.dirty | ignored if only is None else only
-        self._lost = {path: entry for path, entry in reached.items() if path in wanted} if work else {}
+        tracked = self.before.entries() if reached else {}
+        # Git refuses to overwrite what it does not track, but never what it ignores.
+        ignored = {path for path, entry in reached.items() if entry and path not in tracked} - self.before.dirty
+        work_in = (self.before.dirty | self._hidden if only is None else set(only)) if work else frozenset[str]()
+        self._lost = {path: entry for path, entry in reached.items() if path in work_in or path in ignored}
         self._left, self._tags = list(commits), list(tags)
         self._replaced = replaced or self._what in _REPLACING
         if self._left or self._tags or any(self._lost.values()):
@@ -252,14 +272,17 @@ class Writing:
             recovery=self._recovery,
         )
 
-    async def _differing(self, old: str | None, new: str) -> set[str]:
+    async def _differing(self, old: str | None, new: str) -> frozenset[str]:
         git = self._writer.git
         if (old, new) not in self._differ:
             if old is None:
-                done = await git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", new)
+                named = named_in_tree((await git.run("ls-tree", "-r", "-z", "--full-tree", new)).fields)
             else:
-                done = await git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--")
-            self._differ[old, new] = set(done.fields)
+                done = await git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--")
+                named = named_in_raw(done.fields)
+            self._links |= named.links
+            self._files |= named.files
+            self._differ[old, new] = named.paths
         return self._differ[old, new]
 
     async def _work(self, after: Picture) -> Work:

@@ -77,13 +77,6 @@ class Impact:
         finally:
             self._near.release()
 
-    def warm(self, snapshot: Snapshot) -> None:
-        """Find out what `near` needs, so that the first edit need not wait for it."""
-        with self._near:
-            self._targets(snapshot)
-            world = World(snapshot, self._knowledge.store, self._knowledge.modules)
-            _ = Imports(world, self._imports).importers
-
     def _nearest(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> tuple[Reached, ...]:
         targets = {path: one for one in self._targets(snapshot) for path in _files(one)}
         world = World(snapshot, self._knowledge.store, self._knowledge.modules)

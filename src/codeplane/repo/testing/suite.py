@@ -32,7 +32,6 @@ from codeplane.repo.truth.paths import canonical
 
 _MOST_WORKERS = 8
 _MAX_FILES = 50
-_WARM_AGAIN_SEC = 1.0
 _DID_YOU_MEAN = ": did you mean "
 
 
@@ -75,16 +74,6 @@ class Suite:
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=True)
         return await asyncio.to_thread(self.targets_of, snapshot)
-
-    async def warm(self) -> None:
-        """Find out who imports whom once all is parsed, so that the first edit is answered with its tests."""
-        while True:
-            fresh = await self._knowledge.fresh()
-            snapshot = await fresh.snapshot(strict=False)
-            if not (await self._knowledge.behind(snapshot)).files:
-                break
-            await asyncio.sleep(_WARM_AGAIN_SEC)
-        await asyncio.to_thread(self.impact.warm, snapshot)
 
     def targets_of(self, snapshot: Snapshot) -> tuple[Target, ...]:
         """Everything that can be run in one state."""

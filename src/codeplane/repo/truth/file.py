@@ -55,7 +55,11 @@ def read(path: str, *, max_bytes: int) -> FileRead:
         folder = path.rpartition("/")[0]
         if os.path.realpath(folder) != folder:
             return FileRead(stamp=stamp, content=b"", digest="", skipped=BEHIND_LINK)
-        target = os.fsencode(Path(path).readlink())
+        try:
+            target = os.fsencode(Path(path).readlink())
+        except OSError:
+            # It was a link a moment ago.
+            return FileRead(stamp=stamp, content=b"", digest="", skipped=UNREADABLE)
         return FileRead(stamp=stamp, content=target, digest=digest_of(target))
     if not stat.S_ISREG(stamp.mode):
         return FileRead(stamp=stamp, content=b"", digest="", skipped=NOT_A_FILE)
