@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -97,7 +97,7 @@ class Batch:
         return frozenset(path for paths in seen.values() if len(paths) > 1 for path in paths)
 
 
-def state_of(root: Path, path: str, *, folders: Iterable[str] = (), exact: bool = False) -> Was | None:
+def state_of(root: Path, path: str, *, folders: Collection[str] = (), exact: bool = False) -> Was | None:
     """What is at a path now, None when nothing is; what is neither file nor link is like nothing that was planned.
 
     An OSError of ELOOP when a link stands on the way, or things are swapped while they are looked at.
@@ -106,12 +106,22 @@ def state_of(root: Path, path: str, *, folders: Iterable[str] = (), exact: bool 
         if exact and not _is_spelled(root, path):
             return None
         with beside(root, path) as (folder, name):
-            found = state_in(folder, name)
+            return state_at(folder, name, is_dropped=path in folders)
     except OSError as error:
         if error.errno in GONE:
             return None
         raise
-    return None if stat.S_ISDIR(found.mode) and path in folders else found
+
+
+def state_at(folder: int, name: str, *, is_dropped: bool = False) -> Was | None:
+    """The same in a folder that is open already; one that shall be dropped is like nothing."""
+    try:
+        found = state_in(folder, name)
+    except OSError as error:
+        if error.errno in GONE:
+            return None
+        raise
+    return None if is_dropped and stat.S_ISDIR(found.mode) else found
 
 
 def state_in(folder: int, name: str) -> Was:

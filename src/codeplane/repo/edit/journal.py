@@ -18,7 +18,7 @@ from typing import Literal, TypeVar
 
 from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, StorageFailed
 from codeplane.repo.edit.beneath import GONE, Patience, beneath, beside, looked_at
-from codeplane.repo.edit.entry import Batch, Change, Entry, Was, state_of
+from codeplane.repo.edit.entry import Batch, Change, Entry, Was, state_at, state_of
 from codeplane.repo.edit.refusal import refusal
 from codeplane.repo.edit.staging import Step, put, remove, staged
 from codeplane.repo.truth.paths import shown
@@ -41,6 +41,8 @@ PLAN = "manifest"
 JOURNAL = "journal"
 BACK = "back.json"
 _THREADS = 5
+# Files open at once, while their contents become durable together.
+_AT_ONCE = 100
 # Something else took the place meanwhile, which is nothing that the disk could be blamed for.
 _TAKEN = frozenset({errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENOTEMPTY, errno.ELOOP})
 
@@ -156,23 +158,36 @@ class Journal:
 
     def _staged(self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], kept: Kept) -> Batch:
         gone = frozenset(dropped)
-
-        def stage(numbered: tuple[int, Change]) -> Entry | None:
-            number, change = numbered
-            if number < 0:
-                sync_folder(self._folder)
-                return None
-            temp = _beside(change.path, f".cpl-{folder.name}-{number}.tmp")
-            ours = self._folder.parent
-            return staged(self._root, folder, change, number, temp=temp, dropped=gone, ours=ours, step=self._step)
-
-        # The folder's own name becomes durable while its files do.
-        work = [(-1, changes[0]), *enumerate(changes)] if changes else []
-        done: list[Entry | None] = _overlapped(stage, work)
-        entries = tuple(entry for entry in done if entry is not None)
+        entries: list[Entry] = []
+        for start in range(0, len(changes), _AT_ONCE):
+            unsynced: list[int] = []
+            try:
+                if start == 0:
+                    # The folder's own name becomes durable while its files do.
+                    unsynced.append(os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+                for number, change in enumerate(changes[start : start + _AT_ONCE], start=start):
+                    entries.append(
+                        staged(
+                            self._root,
+                            folder,
+                            change,
+                            number,
+                            temp=_beside(change.path, f".cpl-{folder.name}-{number}.tmp"),
+                            dropped=gone,
+                            ours=self._folder.parent,
+                            unsynced=unsynced,
+                            step=self._step,
+                        )
+                    )
+                _overlapped(os.fsync, unsynced)
+            finally:
+                for descriptor in unsynced:
+                    os.close(descriptor)
         made = self._missing(entry.path for entry in entries if entry.after is not None)
         self._step("staged")
-        return Batch(entries=entries, made=made, dropped=tuple(dropped), more={**kept.details, JOURNAL: folder.name})
+        return Batch(
+            entries=tuple(entries), made=made, dropped=tuple(dropped), more={**kept.details, JOURNAL: folder.name}
+        )
 
     def _missing(self, paths: Iterable[str]) -> tuple[str, ...]:
         """The folders that have to be made, outer ones first."""
@@ -210,9 +225,10 @@ class Journal:
         moved_on = []
         for entry in batch.entries:
             try:
-                if entry.path not in twins:
-                    stamps[entry.path] = self._stamp(entry.path)
-                found = state_of(self._root, entry.path, folders=folders, exact=entry.path in twins)
+                if entry.path in twins:
+                    found = state_of(self._root, entry.path, folders=folders, exact=True)
+                else:
+                    stamps[entry.path], found = self._looked_at(entry.path, is_dropped=entry.path in folders)
             except OSError as error:
                 if error.errno != errno.ELOOP:
                     raise
@@ -244,14 +260,15 @@ class Journal:
             raise FileChanged(f"{shown(self._name(error))} went away at the same moment") from error
         self._sync(touched)
 
-    def _stamp(self, path: str) -> Stamp | None:
+    def _looked_at(self, path: str, *, is_dropped: bool) -> tuple[Stamp | None, Was | None]:
         try:
             with beside(self._root, path) as (at, name):
-                return _stamp_in(at, name)
+                # The stamp first: what is written after it is seen by it.
+                return _stamp_in(at, name), state_at(at, name, is_dropped=is_dropped)
         except OSError as error:
             if error.errno not in GONE:
                 raise
-            return None
+            return None, None
 
     def _delete(self, entry: Entry, touched: set[str], stamps: Stamps) -> None:
         with beside(self._root, entry.path) as (at, name):

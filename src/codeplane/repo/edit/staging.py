@@ -5,15 +5,16 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from codeplane.kernel.errors import FileChanged
-from codeplane.repo.edit.beneath import beside, is_there, linked_to, looked_at, opened
-from codeplane.repo.edit.entry import Change, Entry, Was, digest, state_of
+from codeplane.repo.edit.beneath import GONE, beside, is_there, linked_to, looked_at, opened
+from codeplane.repo.edit.entry import Change, Entry, Was, digest, state_at, state_of
 from codeplane.repo.truth.paths import shown
 
 Step = Callable[[str], None]
+Place = tuple[int, str]
 _NEW_FILE, _NEW_PROGRAM = 0o666, 0o777
 _EXECUTE = 0o111
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -29,10 +30,56 @@ def staged(
     temp: str,
     dropped: Collection[str],
     ours: Path,
+    unsynced: list[int],
     step: Step,
 ) -> Entry:
-    """Stage one change: write what shall be, keep what was. `ours` is where files may be linked instead of copied."""
-    was = state_of(root, change.path, folders=dropped)
+    """Stage one change: write what shall be, keep what was. `ours` is where files may be linked instead of copied.
+
+    Descriptors of what is still to be made durable are left in `unsynced`, for the caller to sync and close.
+    """
+    with ExitStack() as stack:
+        # Opened once for all that is done here: to find a folder costs more than most of it.
+        place = _opened(stack, root, change.path)
+        was = state_at(*place, is_dropped=change.path in dropped) if place is not None else None
+        return _staged(
+            root,
+            folder,
+            change,
+            number,
+            place,
+            was,
+            temp=temp,
+            dropped=dropped,
+            ours=ours,
+            unsynced=unsynced,
+            step=step,
+        )
+
+
+def _opened(stack: ExitStack, root: Path, path: str) -> Place | None:
+    """The folder of a path and its name there, until the stack is unwound; None when there is no such folder."""
+    try:
+        return stack.enter_context(beside(root, path))
+    except OSError as error:
+        if error.errno not in GONE:
+            raise
+        return None
+
+
+def _staged(
+    root: Path,
+    folder: Path,
+    change: Change,
+    number: int,
+    place: Place | None,
+    was: Was | None,
+    *,
+    temp: str,
+    dropped: Collection[str],
+    ours: Path,
+    unsynced: list[int],
+    step: Step,
+) -> Entry:
     if (was.sha256 if was else None) != change.before:
         # A name that differs by case alone is looked at again, as the disk spells it, before anything is replaced.
         exactly = state_of(root, change.path, folders=dropped, exact=True)
@@ -41,13 +88,13 @@ def staged(
         was = exactly
     image = f"old.{number}" if was is not None else ""
     if was is not None:
-        with beside(root, change.path) as (at, name):
-            _keep(at, name, f"{folder}/{image}", was)
+        assert place is not None
+        _keep(*place, f"{folder}/{image}", was)
         step(f"image {number}")
     if change.content is None:
         return Entry(path=change.path, before=was, after=None, staged="", image=image, temp=temp)
     new = f"new.{number}"
-    after = _write(root, f"{folder}/{new}", change, was, ours)
+    after = _write(root, f"{folder}/{new}", change, place, was, ours, unsynced)
     step(f"new {number}")
     return Entry(
         path=change.path,
@@ -109,7 +156,9 @@ def _keep(folder: int, name: str, image: str, was: Was) -> None:
     _copy(opened(folder, name), os.open(image, _WRITE, 0o600), mode=was.mode)
 
 
-def _write(root: Path, path: str, change: Change, was: Was | None, ours: Path) -> Was:
+def _write(
+    root: Path, path: str, change: Change, place: Place | None, was: Was | None, ours: Path, unsynced: list[int]
+) -> Was:
     content = change.content
     assert content is not None
     if isinstance(content, Path):
@@ -119,24 +168,21 @@ def _write(root: Path, path: str, change: Change, was: Was | None, ours: Path) -
         Path(path).symlink_to(os.fsdecode(content))
         return Was(sha256=digest(content), mode=0, link=True)
     descriptor = os.open(path, _WRITE, _NEW_PROGRAM if change.executable else _NEW_FILE)
-    try:
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        if was is not None and not was.link:
-            with beside(root, change.path) as (folder, name):
-                like = opened(folder, name)
-            try:
-                _dress(descriptor, like)
-            finally:
-                os.close(like)
-        mode = _mode(change, was)
-        if mode is not None:
-            os.fchmod(descriptor, mode)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return _staged_as(path)
+    unsynced.append(descriptor)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    if was is not None and not was.link:
+        assert place is not None
+        like = opened(*place)
+        try:
+            _dress(descriptor, like)
+        finally:
+            os.close(like)
+    mode = _mode(change, was)
+    if mode is not None:
+        os.fchmod(descriptor, mode)
+    return Was(sha256=digest(content), mode=stat.S_IMODE(os.fstat(descriptor).st_mode))
 
 
 def _mode(change: Change, was: Was | None) -> int | None:
