@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,13 @@ def test_a_long_log_without_a_server(full: Server) -> None:
     assert positions(events) == list(range(1, len(events) + 1))
 
 
-def _following(server: Server, *arguments: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
+@contextmanager
+def _following(server: Server, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
+    with subprocess.Popen(
         [CPL, "log", "--follow", *arguments], cwd=server.repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            # A test that fails must not wait for what never ends by itself.
+            process.kill()
