@@ -229,6 +229,11 @@ def test_overloads_differ_and_equals_are_counted() -> None:
         ("(function self() {})", ["self LOCAL_ASSIGN function<file"]),
         ("class A { m() { let m } }", ["A DEF_IN_SCOPE file", "m LOCAL_ASSIGN function<class<file"]),
         ("switch (x) { case 1: let a }", ["a LOCAL_ASSIGN block<file"]),
+        (
+            "switch (x) { case 1: { let a } default: { let a } }",
+            ["a LOCAL_ASSIGN block<block<file", "a LOCAL_ASSIGN block<block<file"],
+        ),
+        ("for (let i;;) { let i }", ["i LOCAL_ASSIGN block<file", "i LOCAL_ASSIGN block<block<file"]),
     ],
 )
 def test_bindings(language: str, text: str, found: list[str]) -> None:

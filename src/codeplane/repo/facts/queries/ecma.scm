@@ -58,6 +58,9 @@
 (try_statement body: (statement_block) @scope.block)
 (finally_clause body: (statement_block) @scope.block)
 (labeled_statement body: (statement_block) @scope.block)
+[(switch_case (statement_block) @scope.block) (switch_default (statement_block) @scope.block)]
+(for_statement body: (statement_block) @scope.block)
+(for_in_statement body: (statement_block) @scope.block)
 (statement_block (statement_block) @scope.block)
 (program (statement_block) @scope.block)
 
