@@ -255,10 +255,7 @@ DJANGO = (
             "rg -n 'def execute_from_command_line' django",
             "sed -n '{line},+5p' {path}",
         ),
-        ours=(
-            ("map_repo", {"include": ["entry_points"], "budget": 500}),
-            _read("symbol:execute_from_command_line"),
-        ),
+        ours=(("map_repo", {"include": ["entry_points"], "budget": 500}),),
     ),
     Task(
         kind="entry points",

@@ -285,3 +285,20 @@ def test_names_reached_at_run_time() -> None:
         ("eval", None),
         ("eval", None),
     ]
+
+
+@pytest.mark.parametrize("language", ALL)
+def test_functions_in_an_object_are_methods_only_where_it_stands_in_the_file_itself(language: str) -> None:
+    text = (
+        "const whole = { first: () => 1 }\n"
+        "export const given = { second: () => 2 }\n"
+        "whole.part = { third: function () {} }\n"
+        "function around() {\n"
+        "  const local = { fourth: () => 4 }\n"
+        "  local.part = { fifth: () => 5 }\n"
+        "  local.sixth = () => 6\n"
+        "}\n"
+    )
+    found = {one.name for one in facts_of(language, text).definitions}
+    assert {"whole", "first", "given", "second", "third", "around"} <= found
+    assert not found & {"fourth", "fifth", "sixth"}

@@ -1,5 +1,6 @@
 """Facts that follow the text: the same whether built at once or step by step, and never lost to a bad file."""
 
+import contextlib
 import os
 import re
 import signal
@@ -248,3 +249,39 @@ def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
     raw[len(raw) // 2 : len(raw) // 2 + 8192] = os.urandom(8192)
     file.write_bytes(raw)
     with_plane(root, ask_once)
+
+
+def indexed(home: Path) -> set[str]:
+    with contextlib.closing(sqlite3.connect(home / "facts.db")) as database:
+        rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'definitions_by%'")
+        return {name for (name,) in rows}
+
+
+def test_a_first_pass_ends_with_all_indexes(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {f"m{n}.py": f"def f{n}():\n    pass\n" for n in range(250)})
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False)
+    assert indexed(tmp_path / "home") == {"definitions_by_name", "definitions_by_uid"}
+    assert [found.file for found in one.facts.named("f249", limit=5)] == ["m249.py"]
+    one.close()
+    indexer.close()
+
+
+def test_facts_left_without_indexes_answer_and_get_them_when_opened(tmp_path: Path) -> None:
+    store = FactStore(tmp_path / "facts.db")
+    with pytest.raises(OSError, match="no space"), store.filling(1000):
+        assert not indexed(tmp_path)
+        assert store.named("nothing", limit=1) == []
+        raise OSError("no space")
+    assert not indexed(tmp_path)
+    store.close()
+    FactStore(tmp_path / "facts.db").close()
+    assert indexed(tmp_path) == {"definitions_by_name", "definitions_by_uid"}
+
+
+def test_a_few_files_more_keep_the_indexes(tmp_path: Path) -> None:
+    store = FactStore(tmp_path / "facts.db")
+    with store.filling(3):
+        assert indexed(tmp_path) == {"definitions_by_name", "definitions_by_uid"}
+    store.close()

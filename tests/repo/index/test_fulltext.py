@@ -290,3 +290,13 @@ def test_the_places_of_a_file() -> None:
     )
     assert places("pkg/sub/__init__.py") == ("__init__.py", "pkg/sub")
     assert places("setup.py") == ("setup.py",)
+
+
+def test_files_fed_afresh_are_found_once_each(full_text: FullText) -> None:
+    full_text.add([Document(path="a.py", text=b"before")])
+    full_text.commit(1)
+    full_text.clear()
+    full_text.add([Document(path="a.py", text=b"after"), Document(path="b.py", text=b"after")], fresh=True)
+    full_text.commit(2)
+    assert found(full_text, *word("after")) == ["a.py", "b.py"]
+    assert found(full_text, *word("before")) == [] and full_text.count == 2

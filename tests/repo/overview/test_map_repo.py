@@ -27,7 +27,7 @@ def test_the_plain_answer_is_what_a_newcomer_needs(root: Path) -> None:
         found, text = result(envelope), str(envelope["text"])
         assert len(text) <= 6_000
         assert text.startswith("languages: python 6 ")
-        assert "shop = shop.cli:main (pyproject.toml)" in text
+        assert "shop = shop.cli:main (pyproject.toml) in shop/cli.py:5\n" in text
         assert "shop/cli.py:5 function main" in text
         assert "tests: 1 files: tests/ 1" in text
         assert "  shop/ 5: report 1" in text
@@ -96,6 +96,31 @@ def test_the_budget_holds_and_what_is_cut_is_said(tmp_path: Path) -> None:
             assert isinstance(refused, dict) and refused["error"] == "INVALID_ARGUMENT"
 
     with_plane(root, body)
+
+
+def test_a_script_is_followed_to_what_it_does_first(tmp_path: Path) -> None:
+    scripts = ["go = 'pkg.tool:Tool.run'", "far = 'elsewhere:main'", "two = 'pkg:twice'", "odd = 'pkg.tool: [x]'"]
+    scripts += [f"more{number} = 'pkg.tool:Tool.run'" for number in range(5)]
+    body_of = "".join(f"        step({number})\n" for number in range(9))
+    files = {
+        "pyproject.toml": "\n".join(["[project]", "name = 'pkg'", "[project.scripts]", *scripts]),
+        "pkg/__init__.py": "if True:\n    def twice(): pass\nelse:\n    def twice(): pass\n",
+        "pkg/tool.py": f'class Tool:\n    def run(self):\n        """Say\n        what."""\n\n{body_of}',
+    }
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("map_repo", include=["entry_points"])
+        first = "go = pkg.tool:Tool.run (pyproject.toml) in pkg/tool.py:2"
+        steps = "\n".join(f"      step({number})" for number in range(3))
+        assert f"  {first}\n{steps}\n  far = elsewhere:main (pyproject.toml)\n" in str(envelope["text"])
+        found = result(envelope)["entry_points"]
+        assert isinstance(found, list)
+        assert [len(one["begins"]) for one in found] == [3, 0, 1, 0, 3, 0, 0, 0, 0]
+        # A function that has changed is told of as it is now.
+        (tmp_path / "repo/pkg/tool.py").write_text("class Tool:\n    def run(self): return 7\n")
+        assert "      return 7\n" in str((await ask("map_repo", include=["entry_points"]))["text"])
+
+    with_plane(make_repo(tmp_path / "repo", files), body)
 
 
 def test_the_map_follows_the_files(root: Path) -> None:

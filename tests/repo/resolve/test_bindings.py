@@ -31,3 +31,16 @@ def test_name_by_name_and_all_at_once(tmp_path: Path) -> None:
         for name in (*dict.fromkeys(facts.bind_names), "absent"):
             for scope in scopes:
                 assert list(bindings.rows("one.py", facts, scope, name)) == whole.get((scope, name), [])
+
+
+def test_definitions_name_by_name_and_all_at_once(tmp_path: Path) -> None:
+    source = SOURCE + "".join(f"def n{number}(): pass\ndef n{number}(): return n{number}\n" for number in range(12))
+    with written(tmp_path, {"one.py": source}) as made:
+        facts = made.world().facts("one.py")
+        assert facts is not None
+        names = [*dict.fromkeys(one.name for one in facts.definitions), "absent"]
+        assert len(names) > 9, "more names than are looked for one by one"
+        few, asked = Bindings(), [(scope, name) for name in names for scope in range(len(facts.scopes))]
+        found = [list(few.definitions("one.py", facts, scope, name)) for scope, name in asked]
+        assert found == [facts.declared.get(one, []) for one in asked]
+        assert [list(Bindings().definitions("one.py", facts, *one)) for one in asked] == found

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from codeplane.repo.search.names import NameTable
 
-NAMES = st.text(alphabet="abAB_c", min_size=1, max_size=8)
+NAMES = st.text(alphabet="abAB_ckK\u212a", min_size=1, max_size=8)
 
 
 def likeness(wanted: str, name: str) -> float:

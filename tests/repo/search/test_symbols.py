@@ -42,6 +42,33 @@ def root(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
+def test_a_definition_is_shown_where_its_name_stands_on_its_line(tmp_path: Path) -> None:
+    files = {
+        "one.py": "import os\r\n\nété = 1; twice = lambda x: x; twice_more = twice = 2\nlast = last_one = 3",
+        "two.ts": "\n\nexport const type = 1, kind = type;",
+    }
+
+    async def body(ask: Ask) -> None:
+        for name, path, line, columns in (
+            ("twice", "one.py", 3, [10]),
+            ("twice_more", "one.py", 3, [31]),
+            ("last_one", "one.py", 4, [8]),
+            ("kind", "two.ts", 3, [24]),
+            ("type", "two.ts", 3, [14]),
+        ):
+            for mode in ("definitions", "symbol"):
+                hits = result(await ask("search", query=name, mode=mode))["results"]
+                assert isinstance(hits, list)
+                here = [hit for hit in hits if at(hit, "symbol", "name") == name]
+                assert {(hit["path"], hit["line"]) for hit in here} == {(path, line)}, (name, mode)
+                assert [hit["column"] for hit in here][:1] == columns, (name, mode)
+                (span,) = here[0]["spans"]
+                raw = str(here[0]["snippet"]).encode()
+                assert raw[span[0] : span[1]] == name.encode()
+
+    with_plane(make_repo(tmp_path / "repo", files), body)
+
+
 def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         total = result(await ask("search", query="total", mode="definitions"))

@@ -16,7 +16,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.vectors.chunks import Chunk
 from codeplane.repo.vectors.embedder import normalised
 from codeplane.repo.vectors.rows import contenders, quantised
-from codeplane.repo.vectors.store import VectorStore
+from codeplane.repo.vectors.store import Hit, VectorStore
 
 DIMENSIONS = 16
 FILES = {"aa": 3, "bb": 0, "cc": 1500, "dd": 1, "ee": 40}
@@ -144,6 +144,24 @@ def test_rows_of_zeros_stay(tmp_path: Path) -> None:
 def test_spans_come_back(store: VectorStore) -> None:
     assert store.spans("cc") == spans(1500)
     assert store.spans("bb") == store.spans("unknown") == []
+
+
+def test_the_chunks_of_hits_are_those_of_their_contents(store: VectorStore) -> None:
+    whole = store.spans("cc")
+    hits = store.search(matrix(3, 1)[0], ["aa", "cc"], 200)
+    assert store.chunks(hits) == [store.spans(hit.digest)[hit.chunk] for hit in hits]
+    asked = [Hit("cc", 1499, 1.0), Hit("cc", 1500, 1.0), Hit("unknown", 0, 1.0), Hit("cc", 0, 1.0)]
+    assert store.chunks(asked) == [whole[1499], None, None, whole[0]]
+    assert store.chunks([]) == []
+
+
+def test_what_has_no_vectors_is_counted_anew_when_some_come(store: VectorStore) -> None:
+    digests = ("aa", "new", "other")
+    assert [store.lacking(digests), store.lacking(digests)] == [2, 2]
+    store.add("new", spans(1), matrix(1, 1))
+    assert store.lacking(digests) == 1
+    store.commit()
+    assert [store.lacking(digests), store.lacking(("aa",)), store.lacking(digests)] == [1, 0, 1]
 
 
 def test_it_is_there_after_opening_again(tmp_path: Path, store: VectorStore) -> None:

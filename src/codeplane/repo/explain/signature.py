@@ -8,6 +8,7 @@ from codeplane.repo.search.hit import decoded
 MAX_SIGNATURE = 160
 _COMMENT = (b"#", b"//", b"/*", b"--")
 _MAX_DOC = 600
+_MAX_OPENING = 1_000
 _DOCSTRING = re.compile(rb"""\s*(?:\#[^\n]*\n\s*)*[rRuU]?(\"{3}|'{3}|"|')(?P<text>.*?)(?:\1|\Z)""", re.DOTALL)
 # What may stand before a definition on its line: export, pub, type …
 _PREFIX = re.compile(rb"[\w\s()]*$")
@@ -41,6 +42,16 @@ def doc(facts: Facts, text: bytes, one: Definition) -> str:
     if facts.language == "python":
         return _inside(text, one) if one.kind not in _VALUES else ""
     return _above(facts, text, one)
+
+
+def opening(facts: Facts, text: bytes, one: Definition, *, most: int) -> tuple[str, ...]:
+    """The first lines of a definition's body that do something, each cut to what is read at a glance."""
+    start = one.body
+    if facts.language == "python" and (said := _DOCSTRING.match(text, start, one.end)):
+        start = said.end()
+    written = decoded(text[start : min(one.end, start + _MAX_OPENING)]).splitlines()
+    lines = [line.strip() for line in written if line.strip()]
+    return tuple(line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…" for line in lines[:most])
 
 
 def first_words(facts: Facts, text: bytes) -> str:

@@ -28,6 +28,7 @@ from codeplane.repo.facts.model import (
 
 MAX_DEFINITIONS = 20_000
 _MAX_NAME = 200
+_BEYOND = 1 << 62
 _PARAM, _LOCAL, _DEFINED, _IMPORTED, _GLOBAL, _NONLOCAL = range(len(REASONS))
 _BINDS = {"param": _PARAM, "local": _LOCAL, "hoisted": _LOCAL, "walrus": _LOCAL}
 _BINDS |= {"assigned": _LOCAL, "toplevel": _LOCAL, "global": _GLOBAL, "nonlocal": _NONLOCAL}
@@ -37,6 +38,7 @@ _VERSION = re.compile(r"[./]v\d+$")
 _INSIDE = frozenset({"lambda", "block"})
 _AROUND_NAMES = frozenset({b" ", b"\t", b"\r", b"\n", b'"', b"'", b":"})
 _place, _start = itemgetter(2), itemgetter(0)
+_NONE: tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]] = ((), (), (), (), ())
 _JOINTS = ".:\\ \t"
 _QUOTES = "'\"`<>"
 
@@ -66,10 +68,9 @@ class Assembly:
         exports = self._exports()
         definitions = self._definitions()
         moved = self._moved
-        binds = sorted(self._binds, key=_place)
-        targets = [
-            target + 1 if reason == _IMPORTED else moved.get(target, -1) + 1 for _, _, _, reason, target in binds
-        ]
+        names, inside, places, reasons, targets = (
+            zip(*sorted(self._binds, key=_place), strict=True) if self._binds else _NONE
+        )
         return Facts(
             language=self._language.name,
             definitions=tuple(definitions),
@@ -85,12 +86,15 @@ class Assembly:
                 )
                 for what, captures, node in sorted(found.dynamic, key=lambda one: one[2].start_byte)
             ),
-            bind_names=tuple([bind[0] for bind in binds]),
+            bind_names=names,
             bind_packed=packed_columns(
-                [bind[1] for bind in binds],
-                packed_steps([bind[2] for bind in binds]),
-                [bind[3] for bind in binds],
-                targets,
+                inside,
+                packed_steps(places),
+                reasons,
+                [
+                    target + 1 if reason == _IMPORTED else moved.get(target, -1) + 1
+                    for reason, target in zip(reasons, targets, strict=True)
+                ],
             ),
             text_packed=_spans(found.said()),
             label_packed=packed_columns(packed_steps(sorted(found.labels))),
@@ -237,7 +241,8 @@ class Assembly:
         known = {(one.scope, one.name): index for index, one in enumerate(self._drafts) if one.kind != "field"}
         variables_in = self._language.variables_in
         text, scopes, drafts, binds = self._text, self._scopes, self._drafts, self._binds
-        scope_at, add = self._scope_at, binds.append
+        starts, add = [*self._starts, _BEYOND], binds.append
+        upcoming = 0
         bound = self._found.bound()
         # Only where assignments declare nothing does it matter which names a scope has.
         taken: set[tuple[int, str]] | None = set() if any(one[3] in _UNDECLARED for one in bound) else None
@@ -252,7 +257,12 @@ class Assembly:
                 continue
             last = at
             name = text[at : min(end, at + _MAX_NAME)].decode("utf-8", "replace")
-            scope = scope_at(at)
+            # Names come in their order, and so do the scopes.
+            while starts[upcoming] <= at:
+                upcoming += 1
+            scope = upcoming - 1
+            while scope and scopes[scope][1] <= at:
+                scope = scopes[scope][4]
             if how in _PASSED_BY:
                 scope = self._climb(scope, _PASSED_BY[how], until=False)
             elif taken is not None and how in _UNDECLARED:
@@ -285,7 +295,8 @@ class Assembly:
         drafts = self._drafts
         declared = {(one.scope, one.name) for one in drafts if one.kind != "field"}
         order: list[int] = []
-        for index in sorted(range(len(drafts)), key=lambda one: (drafts[one].start, one)):
+        starts = [one.start for one in drafts]
+        for index in sorted(range(len(drafts)), key=starts.__getitem__):
             one = drafts[index]
             if one.kind == "field":
                 if (one.scope, one.name) in declared or self._scopes[one.scope][2] not in self._language.methods_in:
@@ -403,14 +414,18 @@ def _hashed(text: bytes) -> str:
     return xxhash.xxh3_64_hexdigest(b" ".join(text.split()))[:8]
 
 
-def _lines(text: bytes, names: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+def _lines(text: bytes, names: list[int], ends: list[int]) -> tuple[list[int], list[int], list[int]]:
     """The lines of names, from 1, their columns in bytes, from 0, and the lines of ends."""
+    if not names:
+        return [], [], []
     # Lines are counted here: in tree-sitter 0.26 the numbers of a Point are freed under their reader.
-    starts = np.concatenate(([0], np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == 10) + 1))
-    places = np.array(names, dtype=np.int64)
-    lines = np.searchsorted(starts, places, side="right")
-    last = np.searchsorted(starts, np.array(ends, dtype=np.int64), side="right")
-    return lines.tolist(), (places - starts[lines - 1]).tolist(), last.tolist()
+    breaks = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == 10)
+    places = np.array(names + ends)
+    above, count = breaks.searchsorted(places), len(names)
+    # Of the first line the one above is the last entry: -1, before the text.
+    columns = places[:count] - np.append(breaks, -1)[above[:count] - 1] - 1
+    lines = (above + 1).tolist()
+    return lines[:count], columns.tolist(), lines[count:]
 
 
 def _spans(flat: list[int]) -> bytes:

@@ -12,6 +12,7 @@ A query names what it finds; where two patterns find the same name, the one that
 - `given` with `source`: a statement whose source is that of every import and export in it that has none of its own;
   `given.KIND` also says what kind of import they are, and an `import.when_given` outside of one is none.
 - `export.HOW` with `exported`, `alias`, `source`; `export.declared` gives away what is bound in its stretch.
+- `top` beside any of them: the match counts only where this node stands in the file itself, in nothing else.
 - `label`, `text` (with a `hole` where it holds code), `outer`, and `dynamic.PATTERN` with `key`.
 
 Captures that begin with `_` serve predicates alone.
@@ -56,8 +57,9 @@ class Extractor:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
         found = Found()
         tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
-        found.take(tree_sitter.QueryCursor(self._query).matches(tree.root_node), self._patterns)
-        return Assembly(self._language, text, found).facts(errors=_errors(tree.root_node, text))
+        root = tree.root_node
+        found.take(tree_sitter.QueryCursor(self._query).matches(root), self._patterns, root)
+        return Assembly(self._language, text, found).facts(errors=_errors(root, text))
 
     def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
         """How many nodes a file has, how many of them are errors, and whether one says something; up to a limit."""

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,10 +24,17 @@ _LAST = 1 << 30
 
 
 class Pattern(NamedTuple):
-    """What a pattern is about: the capture that decides who takes it, and that capture's name if it stands alone."""
+    """What a pattern is about: the capture that decides who takes it, and that capture's name if it stands alone.
+
+    `kinds` are its captures about that subject and `binds` those that bind; `top` says that it counts only where the
+    node of that name stands in the file itself, which as part of the pattern would cost every node of the file.
+    """
 
     subject: str
     sole: str
+    kinds: tuple[str, ...]
+    binds: tuple[str, ...]
+    top: bool
 
 
 def patterns_of(query: tree_sitter.Query, text: bytes) -> list[Pattern]:
@@ -34,13 +42,21 @@ def patterns_of(query: tree_sitter.Query, text: bytes) -> list[Pattern]:
     found = []
     for number in range(query.pattern_count):
         said = text[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)]
-        names = {name.decode() for name in _CAPTURE.findall(_NOT_CAPTURES.sub(b"", said))}
+        names = dict.fromkeys(name.decode() for name in _CAPTURE.findall(_NOT_CAPTURES.sub(b"", said)))
         told = [name for name in names if not name.startswith("_")]
         abouts = {name.partition(".")[0] for name in told}
         subject = next((wanted for wanted in _SUBJECTS if wanted in abouts), "")
         if subject in _ALONE and len(told) > 1:
             raise ValueError(f"a pattern with several captures needs one that says what it is about: {told}")
-        found.append(Pattern(subject, told[0] if subject in _ALONE else ""))
+        found.append(
+            Pattern(
+                subject,
+                told[0] if subject in _ALONE else "",
+                tuple(name for name in told if name.startswith(f"{subject}.")),
+                tuple(name for name in told if name.startswith("bind.")),
+                "top" in told,
+            )
+        )
     return found
 
 
@@ -62,53 +78,60 @@ class Found:
     outers: list[int] = field(default_factory=list)
     given: list[tuple[str, tree_sitter.Node, tree_sitter.Node]] = field(default_factory=list)
 
-    def take(self, matches: Iterable[tuple[int, Captures]], patterns: Sequence[Pattern]) -> None:
+    def take(
+        self, matches: Iterable[tuple[int, Captures]], patterns: Sequence[Pattern], root: tree_sitter.Node
+    ) -> None:
         """Take in the matches of a file's query."""
-        larger: dict[int, list[Captures]] = {}
-        texts, labels, binds = self.texts, self.labels, self.binds
+        grouped: defaultdict[int, list[Captures]] = defaultdict(list)
         for number, captures in matches:
-            subject, sole = patterns[number]
-            if not sole:
-                if number in larger:
-                    larger[number].append(captures)
-                else:
-                    larger[number] = [captures]
-            elif subject == "text":
-                for node in captures[sole]:
-                    texts.append(node.start_byte)
-                    texts.append(node.end_byte)
-            elif subject == "bind":
-                for node in captures.get(sole, ()):
-                    binds.append((node.start_byte, number, len(binds), sole[5:], node))
-            elif subject == "label":
-                for node in captures[sole]:
-                    labels.append(node.start_byte)
-            elif subject == "leaf":
-                self.leaves += captures[sole]
-            elif subject == "hole":
-                self.holes += [(node.start_byte, node.end_byte) for node in captures[sole]]
-            else:
-                for node in captures[sole]:
-                    self.outers += (node.start_byte, node.end_byte)
-        for number in sorted(larger):
-            self._note(number, patterns[number].subject, larger[number])
+            grouped[number].append(captures)
+        tops: set[int] | None = None
+        for number in sorted(grouped):
+            pattern, group = patterns[number], grouped[number]
+            if pattern.top:
+                if tops is None:
+                    tops = set() if root.is_error else {node.id for node in root.children}
+                group = [captures for captures in group if captures["top"][0].id in tops]
+            if pattern.sole:
+                self._note_alone(number, pattern, group)
+            elif pattern.subject:
+                self._note(number, pattern, group)
         self._share()
 
-    def _note(self, number: int, subject: str, matches: Sequence[Captures]) -> None:
+    def _note_alone(self, number: int, pattern: Pattern, matches: Iterable[Captures]) -> None:
+        """Take in the matches of one pattern that is about nodes of one name."""
+        subject, sole, *_ = pattern
+        if subject == "bind":
+            for captures in matches:
+                self._bind(number, sole[5:], captures.get(sole, ()))
+            return
+        nodes = [node for captures in matches for node in captures[sole]]
+        if subject == "leaf":
+            self.leaves += nodes
+        elif subject == "label":
+            self.labels += [node.start_byte for node in nodes]
+        elif subject == "hole":
+            self.holes += [(node.start_byte, node.end_byte) for node in nodes]
+        else:
+            into = self.texts if subject == "text" else self.outers
+            into += [place for node in nodes for place in (node.start_byte, node.end_byte)]
+
+    def _note(self, number: int, pattern: Pattern, matches: Sequence[Captures]) -> None:
         """Take in the matches of one pattern that is about more than one node."""
-        if subject == "scope":
+        if pattern.subject == "scope":
             for captures in matches:
                 self._note_scope(number, captures)
-        elif subject == "given":
+        elif pattern.subject == "given":
             for captures in matches:
                 name = next(name for name in captures if name.partition(".")[0] == "given")
                 self.given.append((name.partition(".")[2], captures[name][0], captures["source"][0]))
-        elif subject:
-            self._note_larger(number, subject, matches)
+        else:
+            self._note_larger(number, pattern, matches)
 
     def _bind(self, number: int, how: str, nodes: Iterable[tree_sitter.Node]) -> None:
+        binds = self.binds
         for node in nodes:
-            self.binds.append((node.start_byte, number, len(self.binds), how, node))
+            binds.append((node.start_byte, number, len(binds), how, node))
 
     def _note_scope(self, number: int, captures: Captures) -> None:
         named = captures.get("scope.name")
@@ -123,20 +146,21 @@ class Found:
             elif about == "bind":
                 self._bind(number, what, nodes)
 
-    def _note_larger(self, number: int, subject: str, matches: Iterable[Captures]) -> None:
+    def _note_larger(self, number: int, pattern: Pattern, matches: Iterable[Captures]) -> None:
         into = {
             "definition": self.definitions,
             "import": self.imports,
             "export": self.exports,
             "dynamic": self.dynamic,
-        }[subject]
-        start = len(subject)
+        }[pattern.subject]
+        start = len(pattern.subject) + 1
+        kinds = [(name, name[start:]) for name in pattern.kinds]
         for captures in matches:
-            for name, nodes in captures.items():
-                if name[:start] == subject and name[start : start + 1] == ".":
-                    into.append((name[start + 1 :], captures, nodes[0]))
-                elif name[:5] == "bind.":
-                    self._bind(number, name[5:], nodes)
+            for name, what in kinds:
+                if name in captures:
+                    into.append((what, captures, captures[name][0]))
+            for name in pattern.binds:
+                self._bind(number, name[5:], captures.get(name, ()))
 
     def _share(self) -> None:
         """Give names of a statement the source that stands once for all of them; some are imports only then."""

@@ -19,8 +19,8 @@ from codeplane.repo.index.names import Mentions
 from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed, Row
 
 _INDEXES = {
-    "definitions_by_name": "CREATE INDEX definitions_by_name ON definitions(name)",
-    "definitions_by_uid": "CREATE INDEX definitions_by_uid ON definitions(uid)",
+    "definitions_by_name": "CREATE INDEX IF NOT EXISTS definitions_by_name ON definitions(name)",
+    "definitions_by_uid": "CREATE INDEX IF NOT EXISTS definitions_by_uid ON definitions(uid)",
 }
 _SCHEMA = (
     """CREATE TABLE parsed(
@@ -82,6 +82,8 @@ class FactStore:
         self._cache: OrderedDict[tuple[str, str], tuple[int, Facts]] = OrderedDict()
         self._cached = 0
         self._mentions = Mentions()
+        self._is_filling = False
+        self._index()
         self.version = 0
         self._names: tuple[int, list[str]] = (-1, [])
         self._problems: tuple[int, dict[str, int]] = (-1, {})
@@ -184,7 +186,7 @@ class FactStore:
             if files:
                 # A number is never given twice, since segments of names go on speaking of the dead.
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
-                with self._indexed_after(len(files)):
+                with self.filling(len(files)):
                     self._write(files, first, epoch)
                 names.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
             connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
@@ -194,6 +196,29 @@ class FactStore:
                 connection.execute("ROLLBACK")
             raise
         self.version += 1
+
+    @contextmanager
+    def filling(self, files: int) -> Iterator[None]:
+        """Where most of the files are still to be written, do it without indexes, which are made once they are there.
+
+        Until then who asks by name or id reads the whole table. What is left without them, by an error or by a process
+        that ended, gets them when it is opened or filled again.
+        """
+        connection = self._database.connection
+        (known,) = connection.execute("SELECT COUNT(*) FROM parsed").fetchone()
+        if not self._is_filling and files >= _MANY and files > known:
+            for name in _INDEXES:
+                connection.execute(f"DROP INDEX IF EXISTS {name}")
+            self._is_filling = True
+            try:
+                yield
+            finally:
+                self._is_filling = False
+            self._index()
+        else:
+            if not self._is_filling:
+                self._index()
+            yield
 
     def copy_to(self, path: Path) -> int:
         """Write a copy of everything to a new file, and say how many files it speaks of."""
@@ -231,6 +256,15 @@ class FactStore:
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions of a name, in the order of files and places."""
         return self._symbols("definitions.name = ?", (name,), limit)
+
+    def named_any(self, wanted: Sequence[str], *, limit: int) -> dict[str, list[Symbol]]:
+        """The same for many names, asked for at once: up to so many of each that is defined."""
+        found: dict[str, list[Symbol]] = {}
+        for one in self._symbols("definitions.name IN (SELECT value FROM json_each(?))", (_encoded(wanted),), -1):
+            listed = found.setdefault(one.name, [])
+            if len(listed) < limit:
+                listed.append(one)
+        return found
 
     def with_uid(self, uid: str) -> Symbol | None:
         """The definition with this id."""
@@ -309,19 +343,24 @@ class FactStore:
             return None
         return tuple(map(tuple, msgspec.json.decode(zlib.decompress(past[0][0]))))
 
-    @contextmanager
-    def _indexed_after(self, files: int) -> Iterator[None]:
-        """Into an empty table many rows go without its indexes, which are made once they are there."""
-        connection = self._database.connection
-        empty = connection.execute("SELECT 1 FROM definitions LIMIT 1").fetchone() is None
-        if not empty or files < _MANY:
-            yield
-            return
-        for name in _INDEXES:
-            connection.execute(f"DROP INDEX {name}")
-        yield
+    def first_epoch(self, epoch: int) -> int:
+        """The first epoch that can still be told of at this one; a later one when there is none."""
+        ((known, past),) = self._read("SELECT (SELECT MIN(epoch) FROM parsed), (SELECT MIN(since) FROM snapshots)")
+        first = min((one for one in (known, past) if one is not None), default=epoch + 1)
+        return max(int(first), epoch - _KEPT_EPOCHS + 1)
+
+    def at_epoch(self, epoch: int) -> dict[str, tuple[int, str]]:
+        """The files that had definitions at an epoch: since when they were so, and their language now or empty."""
+        rows = self._read(
+            "SELECT file_path, since, '' FROM snapshots WHERE since <= ? AND until > ?"
+            " UNION ALL SELECT path, epoch, language FROM parsed WHERE epoch <= ?",
+            (epoch, epoch, epoch),
+        )
+        return {os.fsdecode(path): (since, language) for path, since, language in rows}
+
+    def _index(self) -> None:
         for statement in _INDEXES.values():
-            connection.execute(statement)
+            self._database.connection.execute(statement)
 
     @contextmanager
     def _at_one_moment(self) -> Iterator[None]:
@@ -398,7 +437,11 @@ class FactStore:
 
 def _listed(numbers: Iterable[int]) -> str:
     """Numbers as `json_each` takes them."""
-    return msgspec.json.encode([int(number) for number in numbers]).decode()
+    return _encoded([int(number) for number in numbers])
+
+
+def _encoded(values: Sequence[int] | Sequence[str]) -> str:
+    return msgspec.json.encode(values).decode()
 
 
 def _inside(row: Row) -> str:

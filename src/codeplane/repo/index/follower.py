@@ -21,7 +21,7 @@ from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.words import Vocabulary
 from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source
 
-_COMMIT_BYTES = 12 * 1024 * 1024
+_COMMIT_BYTES = 4 * 1024 * 1024
 _COMMIT_SEC = 3.0
 _MAX_UNPACKED = 64 * 1024 * 1024
 _MAX_DATA_FED = 32 * 1024
@@ -99,8 +99,9 @@ class Follower:
                 # The workers parse by now; what needs no parsing is fed meanwhile.
                 waiting = {known.path for known in pending.files}
                 unparsed = [known for known in feeding.wanted.values() if known.path not in waiting]
-                self.text.add(self._document(snapshot, known) for known in unparsed)
-                done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
+                self.text.add((self._document(snapshot, known) for known in unparsed), fresh=feeding.anew)
+                with self.facts.filling(len(pending.files)):
+                    done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
             if done:
                 self._commit(snapshot, feeding)
             elif feeding.wanted:
@@ -145,7 +146,8 @@ class Follower:
         """What the workers found, batch by batch, after the full text was fed it: that works on while we wait."""
         for batch in parsing:
             found = [(pending.files[one.key], one) for one in batch]
-            self.text.add(self._document(snapshot, known, one) for known, one in found if known.path in feeding.wanted)
+            documents = (self._document(snapshot, known, one) for known, one in found if known.path in feeding.wanted)
+            self.text.add(documents, fresh=feeding.anew)
             yield batch
 
     def _commit(self, snapshot: Snapshot, feeding: "_Feeding") -> None:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -62,6 +63,29 @@ class Hit:
     score: float
 
 
+class _Seen:
+    """One state of the index as its readers see it, and the paths of the documents they were shown."""
+
+    def __init__(self, index: tantivy.Index) -> None:
+        self.searcher = index.searcher()
+        self._schema = index.schema
+        # A document's number holds as long as its searcher, and its path is what takes longest to read.
+        self._paths: dict[tuple[int, int], str] = {}
+
+    @cached_property
+    def count(self) -> int:
+        own = (_MARK, *_PADS)
+        query = tantivy.Query.term_set_query(self._schema, "path", own)
+        return int(self.searcher.num_docs) - len(self.searcher.search(query, len(own), count=False).hits)
+
+    def path(self, address: tantivy.DocAddress) -> str:
+        place = (address.segment_ord, address.doc)
+        found = self._paths.get(place)
+        if found is None:
+            found = self._paths[place] = _path(self.searcher.doc(address)["path"][0])
+        return found
+
+
 class FullText:
     """One Tantivy index; derived, so it is made anew when it does not fit. Any thread may search while one writes."""
 
@@ -82,6 +106,7 @@ class FullText:
             else:
                 folder.unlink()
             self._index = self._open()
+        self._seen = _Seen(self._index)
         self._padded = self.epoch is not None
 
     @property
@@ -92,22 +117,24 @@ class FullText:
     @property
     def count(self) -> int:
         """How many files are in it."""
-        searcher, own = self._index.searcher(), (_MARK, *_PADS)
-        query = tantivy.Query.term_set_query(self._index.schema, "path", own)
-        return int(searcher.num_docs) - len(searcher.search(query, len(own), count=False).hits)
+        return self._seen.count
 
     @property
     def deleted(self) -> int:
         """How many removed or replaced files still count in how rare a word is."""
         return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in self._segments())
 
-    def add(self, documents: Iterable[Document]) -> None:
-        """Add files, or replace those of the same path; nothing is seen before the commit."""
+    def add(self, documents: Iterable[Document], *, fresh: bool = False) -> None:
+        """Add files, or replace those of the same path; nothing is seen before the commit.
+
+        `fresh`: none of them is in it, as after `clear`, so nothing has to be looked for and replaced.
+        """
         with self._lock:
             writer = self._writing()
             for document in documents:
                 key = _key(document.path)
-                writer.delete_documents_by_term("path", key)
+                if not fresh:
+                    writer.delete_documents_by_term("path", key)
                 writer.add_document(_entry(document, key))
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -132,7 +159,7 @@ class FullText:
                 self._padded = True
             self._mark(writer, epoch)
             writer.commit()
-            self._index.reload()
+            self._reload()
 
     def compact(self) -> bool:
         """After a commit, merge so that removed files no longer count; False when the index is too large for that."""
@@ -148,24 +175,28 @@ class FullText:
                 if not self.deleted:
                     break
                 self._merge(epoch)
-            self._index.reload()
+            self._reload()
             return self.deleted == 0
 
     def search(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[Hit]:
         """The files that hold any of the words, best first, equals in the order of their paths."""
-        searcher, query = self._index.searcher(), self._query(terms)
+        found = self.found(terms, limit=limit, language=language)
+        return [Hit(path=path, score=-lower) for lower, path in sorted((-score, path) for score, path in found)]
+
+    def found(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[tuple[float, str]]:
+        """The same as pairs, in no order that equals can rely on: for who weighs them anew."""
+        seen, query = self._seen, self._query(terms)
         if language is not None:
             only = tantivy.Query.term_query(self._index.schema, "language", language, index_option="basic")
             must = tantivy.Occur.Must
             query = tantivy.Query.boolean_query([(must, query), (must, tantivy.Query.const_score_query(only, 0.0))])
-        found = searcher.search(query, limit, count=False).hits
-        hits = [Hit(path=_path(searcher.doc(address)["path"][0]), score=score) for score, address in found]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.path))
+        path = seen.path
+        return [(score, path(address)) for score, address in seen.searcher.search(query, limit, count=False).hits]
 
     def frequencies(self, field: Field, words: Iterable[str]) -> dict[str, int]:
         """In how many files each word is."""
-        searcher = self._index.searcher()
-        return {word: searcher.doc_freq(field, word) for word in words}
+        files = self._seen.searcher.doc_freq
+        return {word: files(field, word) for word in words}
 
     def release(self) -> None:
         """Give back what writing holds in memory, after pending merges; what was not committed is lost."""
@@ -198,6 +229,10 @@ class FullText:
         if term.flat:
             return tantivy.Query.const_score_query(query, term.weight)
         return tantivy.Query.boost_query(query, term.weight)
+
+    def _reload(self) -> None:
+        self._index.reload()
+        self._seen = _Seen(self._index)
 
     def _open(self) -> tantivy.Index:
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ class Segment:
 
     @classmethod
     def of(cls, files: Sequence[tuple[int, bytes]]) -> "Segment":
-        """The names of some files, by their numbers and packed keys."""
+        """The names of some files, by their numbers, which ascend, and packed keys."""
         every = [_wide(packed) for _, packed in files]
         numbers = np.array([number for number, _ in files], np.int64)
         first, last = int(numbers.min()), int(numbers.max())
@@ -48,7 +48,9 @@ class Segment:
 
     @classmethod
     def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> "Segment":
-        order = np.lexsort((numbers, keys))
+        # The numbers are in their order already, for each of the keys, which leaves these to sort; of two segments that
+        # are merged both are sorted, which takes no longer than reading them.
+        order = np.argsort(keys, kind="stable")
         keys = keys[order]
         new = np.ones(len(keys), np.bool_)
         new[1:] = keys[1:] != keys[:-1]
@@ -60,8 +62,10 @@ class Segment:
         """Both as one, without the files that live no more."""
         keys = np.concatenate([np.repeat(one.keys, np.diff(one.starts)) for one in (self, later)])
         numbers = np.concatenate([one.files.astype(np.int64) + one.first for one in (self, later)])
-        kept = np.isin(numbers, living)
-        return self._sorted(self.first, later.last, keys[kept], numbers[kept])
+        if len(living) <= later.last - self.first:
+            kept = np.isin(numbers, living)
+            keys, numbers = keys[kept], numbers[kept]
+        return self._sorted(self.first, later.last, keys, numbers)
 
     def having(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
         """The files of each of the keys."""

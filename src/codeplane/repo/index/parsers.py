@@ -38,6 +38,8 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "codeplane.repo.index.worker"],
             cwd="/",
+            # numpy would start threads for algebra that nobody does here.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -50,6 +50,8 @@ def prepared(text: bytes) -> str:
 @lru_cache(maxsize=65_536)
 def parts(identifier: str) -> tuple[str, ...]:
     """The words an identifier or path is made of, in lower case."""
+    if identifier.islower() and identifier.isascii() and identifier.isidentifier():
+        return tuple(part for part in identifier.split("_") if part)
     return tuple(part.lower() for part in _EDGE.split(identifier) if part)
 
 

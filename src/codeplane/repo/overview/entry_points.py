@@ -6,9 +6,12 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 from codeplane.kernel.operation import Result
+from codeplane.repo.explain.signature import opening
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.resolve.world import World
 from codeplane.repo.search.scope import is_test
+from codeplane.repo.search.symbols import targets
 from codeplane.repo.truth.paths import shown
 
 MAX_ENTRY_POINTS = 50
@@ -19,6 +22,9 @@ _MAX_MANIFEST_BYTES = 500_000
 _MAX_DOTS = 200
 _GUARD = re.compile(rb"""^if __name__ == ['"]__main__['"]""", re.MULTILINE)
 _STARTS = ("main", "Main")
+_FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
+_FOLLOWED = 5
+_BEGINS = 3
 
 
 class EntryPoint(Result):
@@ -29,17 +35,27 @@ class EntryPoint(Result):
     name: str
     qualified_name: str | None = None
     line: int | None = None
+    defined_in: str | None = None
+    defined_line: int | None = None
+    begins: tuple[str, ...] = ()
 
     def text(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         if self.kind == "script":
-            return f"{self.name} = {self.qualified_name} ({place})"
+            started = f"{self.name} = {self.qualified_name} ({place})"
+            started += f" in {self.defined_in}:{self.defined_line}" if self.defined_in is not None else ""
+            return "\n".join([started, *(f"    {line}" for line in self.begins)])
         return f"{place} {self.kind} {self.qualified_name or self.name}"
 
 
-def entry_points(snapshot: Snapshot, store: FactStore) -> tuple[list[EntryPoint], int]:
-    """The first of them, manifests first, then those nearest to the root; and how many there are."""
-    found = list(_scripts(snapshot))
+def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:
+    """The first of them, manifests first, then those nearest to the root; and how many there are.
+
+    Of the first scripts it is told where their function is and how that begins.
+    """
+    snapshot = world.snapshot
+    scripts = list(_scripts(snapshot))
+    found = [_followed(world, store, one) for one in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
     placed: dict[str, EntryPoint] = {}
     for name in _STARTS:
         for one in store.named(name, limit=_MAX_NAMED):
@@ -60,6 +76,19 @@ def entry_points(snapshot: Snapshot, store: FactStore) -> tuple[list[EntryPoint]
     nearest = sorted(placed, key=lambda path: (path.count("/"), path))
     found += [placed[path] for path in nearest]
     return found[:MAX_ENTRY_POINTS], len(found)
+
+
+def _followed(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
+    """A script with the function it starts, where that is one of this repository."""
+    target = script.qualified_name or ""
+    meant = targets(world, store, target.replace(":", ".")) if _FUNCTION.fullmatch(target) else []
+    definition = meant[0].definition if len(meant) == 1 else None
+    facts = world.facts(meant[0].bound.file) if definition is not None else None
+    if definition is None or facts is None:
+        return script
+    path = meant[0].bound.file
+    begins = opening(facts, world.text(path), definition, most=_BEGINS)
+    return script.model_copy(update={"defined_in": shown(path), "defined_line": definition.line, "begins": begins})
 
 
 def _is_start(kind: str, path: str) -> bool:

@@ -89,7 +89,8 @@ class MapResult(Result):
             lines += self.structure.lines()
         if self.entry_points is not None and self.entry_points:
             lines.append("entry points:")
-            lines += [f"  {one.text()}" for one in self.entry_points[:_SHOWN_ENTRY_POINTS]]
+            said = [one.text() for one in self.entry_points[:_SHOWN_ENTRY_POINTS]]
+            lines += [f"  {line}" for one in said for line in one.splitlines()]
             more = (self.entry_point_count or 0) - _SHOWN_ENTRY_POINTS
             lines += [f"  and {more} more"] if more > 0 else []
         if self.test_layout is not None:
@@ -166,7 +167,8 @@ class MapOperations:
         )
         return _Mapped(
             result=result.model_copy(update={"map": tuple(chosen.values())}),
-            paths=tuple(chosen),
+            # What is told of a function that is started has to be as it is, too.
+            paths=(*chosen, *snapshot.files.keys() & {one.defined_in for one in result.entry_points or ()}),
             focused=focus is not None and bool(focus.files or focus.names),
         )
 
@@ -194,7 +196,7 @@ class MapOperations:
         if part == "dependencies":
             return {part: dependencies(world, held.graph.paths)}
         if part == "entry_points":
-            starts, count = entry_points(snapshot, store)
+            starts, count = entry_points(world, store)
             return {part: tuple(starts), "entry_point_count": count}
         given, count = public_names(world, store, held.graph.paths)
         return {part: tuple(given), "public_api_count": count}

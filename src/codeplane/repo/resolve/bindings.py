@@ -1,6 +1,6 @@
-"""Where names are bound in a file, looked for name by name: an answer asks a file about a few of its hundreds."""
+"""Where names are bound and defined in a file, looked for one by one: an answer asks a file about a few of hundreds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codeplane.repo.facts.model import Facts
 
@@ -9,25 +9,44 @@ _FEW = 8
 
 
 class Bindings:
-    """The bindings of some files, for the length of one answer."""
+    """The bindings and definitions of some files, for the length of one answer."""
 
     def __init__(self) -> None:
-        self._held: dict[str, dict[str, dict[int, list[int]]]] = {}
+        self._bound: dict[str, dict[str, Mapping[int, Sequence[int]]]] = {}
+        self._declared: dict[str, dict[str, Mapping[int, Sequence[int]]]] = {}
 
     def rows(self, path: str, facts: Facts, scope: int, name: str) -> Sequence[int]:
         """The rows of a file's bindings that a scope has under a name, in their order."""
-        held = self._held.setdefault(path, {})
+        held = self._bound.setdefault(path, {})
         found = held.get(name)
         if found is None:
-            if len(held) >= _FEW:
+            if len(held) >= _FEW or "bound" in facts.__dict__:
                 return facts.bound.get((scope, name), ())
-            found = held[name] = _by_scope(facts, name)
+            found = held[name] = _bound(facts, name)
+        return found.get(scope, ())
+
+    def definitions(self, path: str, facts: Facts, scope: int, name: str) -> Sequence[int]:
+        """The definitions of a file that a scope has under a name, in their order."""
+        held = self._declared.setdefault(path, {})
+        found = held.get(name)
+        if found is None:
+            if len(held) >= _FEW or "declared" in facts.__dict__:
+                return facts.declared.get((scope, name), ())
+            found = held[name] = _declared(facts, name)
         return found.get(scope, ())
 
 
-def _by_scope(facts: Facts, name: str) -> dict[int, list[int]]:
+def _bound(facts: Facts, name: str) -> Mapping[int, Sequence[int]]:
     names, found, row = facts.bind_names, dict[int, list[int]](), -1
     for _ in range(names.count(name)):
         row = names.index(name, row + 1)
         found.setdefault(int(facts.binds[row, 0]), []).append(row)
+    return found
+
+
+def _declared(facts: Facts, name: str) -> Mapping[int, Sequence[int]]:
+    found: dict[int, list[int]] = {}
+    for index, one in enumerate(facts.definitions):
+        if one.name == name:
+            found.setdefault(one.scope, []).append(index)
     return found

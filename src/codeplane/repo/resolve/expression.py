@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _SPACE = b" \t\r\n\\"
+_AFTER_OPERATOR = b"." + _SPACE
 _MAX_CALL = 2_000
 _MAX_CHAIN = 8
 _CHAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _OPTIONAL = re.compile(rb"^(?:Optional|typing\.Optional)\[(.*)\]$", re.DOTALL)
 _MAKING = re.compile(rb"(?:\s*[?!]?\s*:[^=\n]{1,200})?\s*=\s*(?:await\s+)?(new\s+)?")
-_TYPE = re.compile(rb"\s*[?!]?\s*:\s*([^=,)\n{;]{1,200})")
+# What stands on the next line after a colon is a block.
+_TYPE = re.compile(rb"\s*[?!]?\s*:[ \t]*([^=,)\n{;]{1,200})")
 _TYPE_AT = re.compile(rb"\s*[?!]?\s*:\s*(?:\|\s*)?")
 _NOTHING = re.compile(rb"\s*\|\s*(?:null|undefined)\b")
 _TYPE_ENDS = re.compile(rb"\s*(?:[,;)={}]|$)|[ \t]*(?:\r?\n|//|/\*)")
@@ -37,6 +39,8 @@ def receiver(text: bytes, member_at: int, said: Said) -> tuple[Step, ...] | None
 
     `said` tells whether a place is in a comment: what one above says is no part of the chain.
     """
+    if member_at == 0 or text[member_at - 1] not in _AFTER_OPERATOR:
+        return ()
     at = _back_over_space(text, member_at - 1)
     dot = _operator(text, at)
     if dot is None or _above(text, at, member_at, said):
@@ -87,7 +91,7 @@ def constructed(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     if text[opened : opened + 1] != b"(":
         # Without arguments `new Chain` makes one all the same.
         return (chain[0], chain.start()) if match[1] and _TYPE_ENDS.match(text, opened) else None
-    closed = _closing(text, opened)
+    closed = closing(text, opened)
     if closed is None:
         return None
     after = _LEFT.match(text, closed + 1)
@@ -104,12 +108,16 @@ def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     match = _TYPE.match(text, name_end)
     if match is None:
         return None
-    written, at = match[1].strip(), match.start(1)
+    return plain_type(text, match[1].strip(), match.start(1))
+
+
+def plain_type(text: bytes, written: bytes, at: int) -> tuple[bytes, int] | None:
+    """The one name in a type, with quotes, `| None` and `Optional[...]` taken off."""
     optional = _OPTIONAL.match(written)
     if optional:
         at += written.index(optional[1])
         written = optional[1].strip()
-    parts = [part.strip() for part in written.split(b"|")]
+    parts = [part.strip() for part in written.strip(b"'\"").split(b"|")]
     parts = [part for part in parts if part.strip(b"'\"") not in (b"None", b"null", b"undefined")]
     if len(parts) != 1:
         return None
@@ -269,9 +277,10 @@ def _opening(text: bytes, at: int) -> int | None:
     return None
 
 
-def _closing(text: bytes, at: int) -> int | None:
+def closing(text: bytes, at: int, *, most: int = _MAX_CALL) -> int | None:
+    """Where the bracket at a place is closed."""
     depth = 0
-    for index in range(at, min(at + _MAX_CALL, len(text))):
+    for index in range(at, min(at + most, len(text))):
         char = text[index]
         if char in b"([{":
             depth += 1

@@ -63,6 +63,10 @@ class JavaScriptModules:
         head = _head(source)
         return source.startswith("node:") or head in _BUILT_IN or head in self._taken
 
+    def mapped(self, folder: str) -> Mapped | None:
+        """What the nearest tsconfig renames for the files of a folder."""
+        return self._mapping(folder)
+
     def _note(self, folder: str, package: dict[str, object]) -> None:
         self._taken.update(dependencies(package))
         name = package.get("name")

@@ -35,16 +35,17 @@ class Names:
         self.bindings = Bindings()
         self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
         self._meanings: dict[Bound, tuple[Entity, ...]] = {}
+        self._plain: dict[tuple[str, int, str], Meaning] = {}
         # While an answer that may lead back to itself is looked for, what is found on the way may lack something.
         self._underway = 0
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """The binding a plain name refers to, by scopes alone."""
+        return self._bound(path, facts, _read_in(facts, offset), name)
+
+    def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
         hidden = self._world.language(facts).hidden_from_functions
-        scope = facts.scope_at(offset)
-        if facts.in_outer(offset):
-            scope = max(facts.scopes[scope].parent, 0)
-        first = scope
+        scope = first
         while scope >= 0:
             rows = self.bindings.rows(path, facts, scope, name)
             if rows and (scope == first or facts.scopes[scope].kind not in hidden):
@@ -76,7 +77,7 @@ class Names:
                 found += self.imported(bound.file, facts, facts.imports[target])
             else:
                 found.append(bound)
-        if not found and (bound.scope, bound.name) in facts.declared:
+        if not found and self.bindings.definitions(bound.file, facts, bound.scope, bound.name):
             found.append(bound)
         return _unique(found)
 
@@ -111,15 +112,38 @@ class Names:
         facts = self._world.facts(bound.file)
         if facts is None:
             return []
-        return [(index, facts.definitions[index]) for index in facts.declared.get((bound.scope, bound.name), ())]
+        there = self.bindings.definitions(bound.file, facts, bound.scope, bound.name)
+        return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
-        bound = self.lexical(path, facts, offset, name)
+        key = (path, _read_in(facts, offset), name)
+        held = self._plain.get(key)
+        if held is None:
+            held = self._plainly(path, facts, key[1], name)
+            if not self._underway:
+                self._plain[key] = held
+        return held
+
+    def _plainly(self, path: str, facts: Facts, scope: int, name: str) -> Meaning:
+        bound = self._bound(path, facts, scope, name)
         if bound is not None:
             found = self.meaning(bound)
-            return Meaning(entities=found, certain=bool(found), how="name", own=bound)
+            certain = bool(found) and not self._is_guess(bound, facts)
+            return Meaning(entities=found, certain=certain, how="name", own=bound)
         found = self._by_star(path, facts, name, _MAX_HOPS)
         return Meaning(entities=found, certain=len(found) == 1, how="name")
+
+    def guesses(self, path: str, facts: Facts, one: Import) -> bool:
+        """Whether the module of an import may be another: there are several, or it was found by its name alone."""
+        if facts.language != "python":
+            return False
+        python = self._world.python()
+        return python.guessed(one.source, path) or len(python.find(one.source, path)) > 1
+
+    def _is_guess(self, bound: Bound, facts: Facts) -> bool:
+        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
+        brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+        return any(self.guesses(bound.file, facts, one) for one in brought)
 
     def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
         """What a name in a list of exports stands for."""
@@ -199,6 +223,12 @@ class Names:
             found = self._world.python().submodule(module, name)
             return (Module(found),) if found is not None else ()
         return ()
+
+
+def _read_in(facts: Facts, offset: int) -> int:
+    """The scope in which a plain name at a place is looked for first."""
+    scope = facts.scope_at(offset)
+    return max(facts.scopes[scope].parent, 0) if facts.in_outer(offset) else scope
 
 
 def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 _ENDINGS = (".py", ".pyi")
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_MOST_KNOWN = 20_000
 _USUAL_ROOTS = ("", "src", "lib")
 
 
@@ -10,7 +12,9 @@ class PythonModules:
     """The modules of a repository, by the paths of its files alone."""
 
     def __init__(self, paths: Iterable[str]) -> None:
+        paths = tuple(paths)
         self._files = {path for path in paths if path.endswith(_ENDINGS)}
+        self._projects = {path.rpartition("/")[0] for path in paths if path.endswith(_PROJECTS)}
         self._folders: set[str] = set()
         for path in self._files:
             folder = path.rpartition("/")[0]
@@ -18,6 +22,7 @@ class PythonModules:
                 self._folders.add(folder)
                 folder = folder.rpartition("/")[0]
         self._packages = {path.rpartition("/")[0] for path in self._files if path.endswith("/__init__.py")}
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         self._tops: dict[str, list[str]] = {}
         for path in sorted(self._files):
             folder, _, name = path.rpartition("/")
@@ -27,6 +32,16 @@ class PythonModules:
 
     def find(self, source: str, importer: str) -> tuple[str, ...]:
         """The files or folders a module may be; one when it is certain, none when it is not of this repository."""
+        # Where it is imported from counts by its folder alone.
+        key = (source, importer.rpartition("/")[0])
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._found(source, importer)
+        return found
+
+    def _found(self, source: str, importer: str) -> tuple[str, ...]:
         dots = len(source) - len(source.lstrip("."))
         parts = [part for part in source.lstrip(".").split(".") if part]
         if dots:
@@ -46,6 +61,14 @@ class PythonModules:
             if candidate.lstrip("/") in self._files:
                 return candidate.lstrip("/")
         return path if path in self._folders else None
+
+    def guessed(self, source: str, importer: str) -> bool:
+        """Whether a module is found only because nothing else here has its name: others may have it, too."""
+        if source.startswith(".") or not source:
+            return False
+        roots = self._tops.get(source.partition(".")[0], ())
+        found = [root for root in roots if self.below(root, source.split(".")) is not None]
+        return bool(found) and not any(self._is_root(root, importer) for root in found)
 
     def outside(self, source: str) -> bool:
         """Whether a module that was not found is certainly not of this repository."""
@@ -75,6 +98,12 @@ class PythonModules:
                 return (usable[root],)
         outside = [root for root in usable if root not in self._packages]
         return tuple(sorted({usable[root] for root in outside or usable}))
+
+    def _is_root(self, folder: str, importer: str) -> bool:
+        """Whether modules are usually looked for in a folder, or an importer below it would find them."""
+        if folder in _USUAL_ROOTS or folder.rpartition("/")[2] in _USUAL_ROOTS or folder in self._projects:
+            return True
+        return folder not in self._packages and importer.startswith(f"{folder}/")
 
     def _top(self, folder: str, name: str) -> None:
         roots = self._tops.setdefault(name, [])

@@ -24,6 +24,7 @@ _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside by the name of what they belong to.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_SIGNS = "#@?!"
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
@@ -46,18 +47,22 @@ def references(
     *,
     keep: Callable[[str], bool] | None = None,
     receivers: bool = True,
+    resolver: Resolver | None = None,
 ) -> Iterator[Reference]:
     """Every occurrence of the name that is, or may be, a reference to one of these bindings; in the order of files.
 
     The bindings share their name: together they are what an ambiguous question asks for. `keep` says which files are
     looked at; without `receivers` what stands before a member is not written out, which takes a fifth of the time.
+    A `resolver` of the same world brings what it found already.
     """
-    resolver = Resolver(world)
+    resolver = resolver or Resolver(world)
     asked = _Asked.of(world, wanted)
     if not asked.bounds:
         return
     name = asked.bounds[0].name
-    paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(name)]
+    # Signs are no part of the words that files are found by.
+    word = name.strip(_SIGNS) or name
+    paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
     for path in paths:
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or not asked.may_be_in(path):
@@ -71,10 +76,13 @@ def references(
         offsets = occurrences(text, name)
         in_code = _in_code(facts, offsets)
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
-        for offset in offsets if doubted else in_code:
+        defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
+        for offset in sorted((*in_code, *doubted)) if doubted else in_code:
             if offset in doubted:
                 yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
-            elif not doubted or not facts.in_text(offset):
+            elif offset in defining:
+                yield Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
+            else:
                 found = _judged(resolver, text, facts, path, offset, asked, receivers=receivers)
                 if found is not None:
                     yield found
@@ -159,8 +167,6 @@ def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
 def _judged(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
 ) -> Reference | None:
-    if any(_defines(resolver, facts, of, offset) for of in asked.by_file.get(path, ())):
-        return Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
     meaning = resolver.at(path, offset, asked.bounds[0].name)
     tier = _tier(meaning, path, asked)
     if meaning.how == "name" and facts.language in _SCRIPTED:
@@ -186,15 +192,15 @@ def _tier_in_object(
     return tier
 
 
-def _defines(resolver: Resolver, facts: Facts, of: Bound, offset: int) -> bool:
+def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
+    """The places of a file where a binding of it is made."""
     rows = resolver.bindings.rows(of.file, facts, of.scope, of.name)
-    if any(int(facts.binds[row, 1]) == offset for row in rows):
-        return True
+    for row in rows:
+        yield int(facts.binds[row, 1])
     # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
-    inside = not rows or facts.scopes[of.scope].kind in ("class", "interface")
-    return inside and any(
-        facts.definitions[index].name_at == offset for index in facts.declared.get((of.scope, of.name), ())
-    )
+    if not rows or facts.scopes[of.scope].kind in ("class", "interface"):
+        for index in resolver.bindings.definitions(of.file, facts, of.scope, of.name):
+            yield facts.definitions[index].name_at
 
 
 def _augments(facts: Facts, one: Definition) -> bool:
@@ -213,9 +219,7 @@ def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
     if meant:
         if meaning.how == "name" and any(path == one.file for one in meant):
             return "PROVEN"
-        if meaning.how == "member" and not meaning.certain:
-            return "ANCHORED"
-        return "STRONG"
+        return "STRONG" if meaning.certain else "ANCHORED"
     if meaning.how == "label":
         return "UNKNOWN" if asked.member else None
     if meaning.entities or (meaning.own is not None and meaning.certain):

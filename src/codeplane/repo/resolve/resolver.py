@@ -1,48 +1,43 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
-import re
 from collections.abc import Mapping
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
+from codeplane.repo.resolve.classes import NAMESPACES, VARIABLES, Classes
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.repo.resolve.evidence import binding_before, copied, is_property, returned, steps_of
 from codeplane.repo.resolve.exported import exported_places
 from codeplane.repo.resolve.expression import (
     Step,
     annotated,
-    chains,
     constructed,
     declared_type,
-    extended,
     receiver,
     says_type,
 )
 from codeplane.repo.resolve.instance import class_of_this
-from codeplane.repo.resolve.names import Meaning, Names
+from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.world import World
 
-_CLASSES = frozenset({"class", "interface", "struct", "enum", "trait"})
-_NAMESPACES = frozenset({"namespace"})
-_VARIABLES = frozenset({"variable", "constant"})
-_HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
 _PARAM = REASONS.index("PARAM")
-_MAX_BASES = 60
+_FUNCTIONS = frozenset({"function", "method"})
+_FIELDS = frozenset({"field", "property"})
 
-# What decides whose member a chain ends in: the scope it is read in, and its names.
-_Chain = tuple[int, bool, tuple[tuple[str, bool], ...]]
+# What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
+_Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
-class Resolver(Names):
+class Resolver(Classes):
     """Answers within one world; what it found is kept for its length."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        self._lines: dict[Bound, tuple[tuple[Bound, ...], bool]] = {}
         self._defined: dict[str, Mapping[int, Definition]] = {}
         self._parameters: dict[str, Mapping[int, int]] = {}
         self._given: dict[str, Mapping[int, Export]] = {}
         self._values: dict[Bound, Entity | None] = {}
-        self._members: dict[tuple[Bound, str, bool], tuple[Bound | None, bool]] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
+        self._typing: set[tuple[Bound, int]] = set()
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
         """What the name at a place of a file means."""
@@ -50,8 +45,10 @@ class Resolver(Names):
         assert facts is not None
         index = facts.imported_at.get(offset)
         if index is not None:
-            found = self.imported(path, facts, facts.imports[index])
-            return Meaning(entities=found, certain=len(found) == 1, how="import")
+            one = facts.imports[index]
+            found = self.imported(path, facts, one)
+            certain = bool(found) and not self.guesses(path, facts, one)
+            return Meaning(entities=found, certain=certain, how="import")
         text = self._world.text(path)
         if facts.exports and facts.language != "python":
             given = self._given.get(path)
@@ -75,92 +72,6 @@ class Resolver(Names):
             defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
         return defined.get(offset)
 
-    def member(self, of: Bound, name: str, *, skip_own: bool = False) -> tuple[Bound | None, bool]:
-        """The member a class has under a name, by its bases in their order; False when an unseen base may hide it."""
-        key = (of, name, skip_own)
-        held = self._members.get(key)
-        if held is None:
-            held = self._member_of(of, name, skip_own)
-            if not self._underway:
-                self._members[key] = held
-        return held
-
-    def _member_of(self, of: Bound, name: str, skip_own: bool) -> tuple[Bound | None, bool]:
-        line, whole = self.line_of(of)
-        assigned: Bound | None = None
-        for one in line[1 if skip_own else 0 :]:
-            facts = self._world.facts(one.file)
-            if facts is None:
-                continue
-            for index, definition in self.definitions(one):
-                body = facts.body_of.get(index, -1)
-                if body < 0 or not ((body, name) in facts.declared or self.bindings.rows(one.file, facts, body, name)):
-                    continue
-                if definition.kind in _CLASSES:
-                    found = Bound(one.file, body, name)
-                    if not self._scripted(facts):
-                        return found, whole or one == of
-                    ways = self._ways(found)
-                    if ways != {"assigned"}:
-                        # Of a static and another member with one name this may be either.
-                        return found, len(ways) < 2 and (whole or one == of)
-                    # What is assigned to `this` is declared by a base, if one does.
-                    assigned = assigned or found
-                    continue
-                if definition.kind in _NAMESPACES:
-                    return Bound(one.file, body, name), True
-                if facts.scopes[body].kind == "object":
-                    # Anyone may put another member there.
-                    return Bound(one.file, body, name), False
-        return assigned, whole
-
-    def _ways(self, member: Bound) -> set[str]:
-        """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
-        text = self._world.text(member.file)
-        found = set()
-        for _, one in self.definitions(member):
-            before = text[max(one.start, one.name_at - 80) : one.name_at]
-            found.add("assigned" if before.endswith(b"this.") else "static" if b"static " in before else "declared")
-        return found - {"assigned"} or found or {"declared"}
-
-    def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
-        """A class and its bases in the order members are looked up, and whether all of them are known."""
-        held = self._lines.get(of)
-        if held is not None:
-            return held
-        self._lines[of] = ((of,), True)
-        self._underway += 1
-        lines: list[list[Bound]] = []
-        direct: list[Bound] = []
-        whole = True
-        for found in self._bases(of):
-            classes = [one for one in found if isinstance(one, Bound) and self._is_class(one)]
-            if len(classes) != 1:
-                whole = False
-                continue
-            line, complete = self.line_of(classes[0])
-            whole = whole and complete
-            direct.append(classes[0])
-            lines.append(list(line))
-        self._underway -= 1
-        merged = [of, *_merged([*lines, direct])][:_MAX_BASES]
-        self._lines[of] = (tuple(dict.fromkeys(merged)), whole)
-        return self._lines[of]
-
-    def enclosing_class(self, path: str, facts: Facts, offset: int) -> Bound | None:
-        """The class whose body a place is in."""
-        scope = facts.scope_at(offset)
-        while scope > 0:
-            one = facts.scopes[scope]
-            if one.definition >= 0:
-                definition = facts.definitions[one.definition]
-                if definition.kind in _CLASSES:
-                    return Bound(path, definition.scope, definition.name)
-            elif one.kind == "class":
-                return None
-            scope = one.parent
-        return None
-
     def value(self, entity: Entity) -> Entity | None:
         """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
         if not isinstance(entity, Bound):
@@ -168,7 +79,7 @@ class Resolver(Names):
         if entity in self._values:
             return self._values[entity]
         found = entity if self._is_class(entity) or self._holds(entity) else self._typed(entity)
-        if not self._underway:
+        if not self._underway and not self._typing:
             self._values[entity] = found
         return found
 
@@ -191,13 +102,29 @@ class Resolver(Names):
 
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0].at
-        key = (facts.scope_at(first), facts.in_outer(first), tuple((step.name, step.called) for step in steps))
+        scope = facts.scope_at(first)
+        reached = self._reaching(path, facts, scope, steps[0])
+        key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), reached)
         held = self._owners.setdefault(path, {})
-        if key not in held:
-            held[key] = self._owning(path, facts, steps, offset)
-        return held[key]
+        found = held.get(key)
+        if found is None:
+            found = self._owning(path, facts, steps, offset, reached)
+            if not self._typing:
+                held[key] = found
+        return found
 
-    def _owning(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
+    def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
+        """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
+        if facts.language != "python":
+            return -1
+        rows = self.bindings.rows(path, facts, scope, first.name)
+        if len(rows) < 2:
+            return -1
+        return binding_before(self._world.text(path), [int(facts.binds[row, 1]) for row in rows], first.at)
+
+    def _owning(
+        self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, reached: int = -1
+    ) -> tuple[Entity | None, bool]:
         first = steps[0]
         scripted = self._scripted(facts)
         if first.name == "super" and (first.called or facts.language != "python"):
@@ -211,16 +138,16 @@ class Resolver(Names):
             steps = steps[1:] if first.name == "module" else steps
             current = Module(path)
         else:
-            current = self._one(self._lexical(path, facts, first.at, first.name).entities)
-        current = self._called(current) if first.called else self._valued(current)
+            meant = self._lexical(path, facts, first.at, first.name)
+            current = self._one(meant.entities) if meant.certain else None
+        if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
+            current = self._typed(current, reached) if not self._is_class(current) else current
+        else:
+            current = self._called(current) if first.called else self._valued(current)
         for step in steps[1:]:
             current = self._one(self._step(current, step.name))
             current = self._called(current) if step.called else self._valued(current)
         return current, False
-
-    @staticmethod
-    def _scripted(facts: Facts) -> bool:
-        return facts.language in ("javascript", "typescript", "tsx")
 
     def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | None:
         scope = class_of_this(facts, self._world.text(path), offset)
@@ -236,56 +163,68 @@ class Resolver(Names):
             return False
         return self.lexical(path, facts, steps[0].at, names[0]) is None
 
-    def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
-        if isinstance(entity, Outside):
-            return (entity,)
-        if isinstance(entity, Module):
-            return self.export(entity.path, name)
-        if entity is None:
-            return ()
-        member, _ = self.member(entity.of if isinstance(entity, Instance) else entity, name)
-        return self.meaning(member) if member is not None else ()
-
     def _valued(self, entity: Entity | None) -> Entity | None:
         return self.value(entity) if entity is not None else None
 
     def _called(self, entity: Entity | None) -> Entity | None:
         if isinstance(entity, Outside):
             return entity
-        return Instance(entity) if isinstance(entity, Bound) and self._makes(entity) else None
-
-    def _makes(self, of: Bound) -> bool:
-        """Whether calling a name makes an instance of the class it names: an interface is made by something else."""
-        kinds = {one.kind for _, one in self.definitions(of)}
-        return bool(kinds & _CLASSES) and kinds.isdisjoint({"interface"} | _VARIABLES)
-
-    @staticmethod
-    def _one(entities: tuple[Entity, ...]) -> Entity | None:
-        """The only thing meant, or None."""
-        return entities[0] if len(entities) == 1 else None
-
-    def _typed(self, bound: Bound) -> Entity | None:
-        """The class a variable's own bindings name: by self, an annotation, or what it is constructed from."""
-        facts = self._world.facts(bound.file)
-        if facts is None:
+        if not isinstance(entity, Bound):
             return None
+        return Instance(entity) if self._makes(entity) else self._returned(entity, called=True)
+
+    def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
+        """What calling a function gives, or reading a property, by what all its definitions say."""
+        facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
+        if facts is None or facts.language != "python" or not definitions:
+            return None
+        text = self._world.text(of.file)
+        found: set[Entity | None] = set()
+        for one in definitions:
+            if one.kind not in _FUNCTIONS:
+                return None
+            if is_property(text, one) is called:
+                # A setter is no reading; a property that is called gives what its value gives.
+                if called or len(definitions) == 1:
+                    return None
+                continue
+            chain = returned(text, one, awaited=awaited)
+            found.add(self._class_named(of.file, facts, chain) if chain else None)
+        return found.pop() if len(found) == 1 else None
+
+    def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
+        """The class a variable's own bindings name, or one of them: by self, an annotation, or what it is given."""
+        facts = self._world.facts(bound.file)
+        if facts is None or (bound, only) in self._typing:
+            return None
+        self._typing.add((bound, only))
+        try:
+            return self._told(bound, facts, only)
+        finally:
+            self._typing.discard((bound, only))
+
+    def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
         text = self._world.text(bound.file)
         scripted = self._scripted(facts)
         found: set[Entity | None] = set()
         rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
         places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
-        places += [(one.name_at, NO_TARGET) for _, one in self.definitions(bound) if one.kind in ("field", "property")]
+        definitions = self.definitions(bound)
+        if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
+            return self._returned(bound, called=False)
+        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
+        if only >= 0:
+            places = [place for place in places if place[0] == only]
         for at, reason in places:
             if reason == _PARAM and self._is_instance(facts, bound, at):
                 of = self.enclosing_class(bound.file, facts, at)
                 return Instance(of) if of is not None else None
             end = at + len(bound.name.encode())
-            if scripted:
-                written = declared_type(text, end)
-                made = None if written or says_type(text, end) else constructed(text, end)
-            else:
-                written = annotated(text, end)
-                made = None if written else constructed(text, end)
+            if not scripted:
+                found.add(self._given_here(bound, facts, text, end))
+                continue
+            written = declared_type(text, end)
+            made = None if written or says_type(text, end) else constructed(text, end)
             chain = written or made
             named = self._class_named(bound.file, facts, chain) if chain else None
             if made and isinstance(named, Instance) and not self._makes(named.of):
@@ -296,6 +235,46 @@ class Resolver(Names):
         if len(types) == 1 and None not in found:
             return types.pop()
         return None
+
+    def _given_here(self, bound: Bound, facts: Facts, text: bytes, end: int) -> Entity | None:
+        """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
+        if facts.scopes[bound.scope].kind != "lambda":
+            written = annotated(text, end)
+            if written is not None:
+                return self._class_named(bound.file, facts, written)
+        made = constructed(text, end)
+        chain = made or copied(text, end)
+        if chain is None:
+            return None
+        if facts.scopes[bound.scope].kind == "class" and self._annotated_above(bound, facts):
+            return None
+        if facts.language != "python":
+            named = self._class_named(bound.file, facts, made) if made else None
+            return named if not isinstance(named, Instance) or self._makes(named.of) else None
+        steps = steps_of(*chain, called=made is not None)
+        if b"await" in text[end : chain[1]].split():
+            return None
+        given, passed_over = self._owner(bound.file, facts, steps, chain[1])
+        if isinstance(given, Outside):
+            # What a value of others holds or gives may be ours; what their modules make is theirs.
+            root = self._one(self._lexical(bound.file, facts, steps[0].at, steps[0].name).entities)
+            return given if isinstance(root, Outside) else None
+        return given if isinstance(given, Instance) and not passed_over else None
+
+    def _annotated_above(self, bound: Bound, facts: Facts) -> bool:
+        """Whether a base says what a member is, which then counts for it."""
+        of = facts.scopes[bound.scope].definition
+        if of < 0:
+            return False
+        line, _ = self.line_of(Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name))
+        for base in line[1:]:
+            there = self._world.facts(base.file)
+            for index, _ in self.definitions(base) if there is not None else ():
+                assert there is not None
+                for row in self.bindings.rows(base.file, there, there.body_of.get(index, -1), bound.name):
+                    if says_type(self._world.text(base.file), int(there.binds[row, 1]) + len(bound.name.encode())):
+                        return True
+        return False
 
     def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
         written, at = chain
@@ -330,60 +309,14 @@ class Resolver(Names):
             found = self._parameters[path] = dict(rows[::-1, :2].tolist())
         return found
 
-    def _is_class(self, bound: Bound) -> bool:
-        return any(one.kind in _CLASSES for _, one in self.definitions(bound))
-
     def _holds(self, bound: Bound) -> bool:
         """Whether a name's members are written out where it is bound: a namespace's, an object's."""
         facts = self._world.facts(bound.file)
         if facts is None:
             return False
         for index, one in self.definitions(bound):
-            if one.kind in _NAMESPACES:
+            if one.kind in NAMESPACES:
                 return True
-            if one.kind in _VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
+            if one.kind in VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
                 return not says_type(self._world.text(bound.file), one.name_at + len(one.name.encode()))
         return False
-
-    def _bases(self, of: Bound) -> list[tuple[Entity, ...]]:
-        facts = self._world.facts(of.file)
-        if facts is None:
-            return []
-        found: list[tuple[Entity, ...]] = []
-        text = self._world.text(of.file)
-        scripted = self._scripted(facts)
-        for _, one in self.definitions(of):
-            if one.kind in _CLASSES and one.bases is None and scripted and _HERITAGE.match(text, one.name_at):
-                found.append(())
-            if one.kind in _CLASSES and one.bases is not None:
-                for chain in extended(text, *one.bases) if scripted else chains(text, *one.bases):
-                    if chain is None:
-                        found.append(())
-                        continue
-                    written, at = chain
-                    names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-                    entities = self._lexical(of.file, facts, at, names[0]).entities
-                    current = self._one(entities)
-                    for name in names[1:]:
-                        current = self._one(self._step(current, name))
-                    if names == ["object"] and not entities:
-                        continue
-                    found.append((current,) if current is not None else ())
-        return found
-
-
-def _merged(lines: list[list[Bound]]) -> list[Bound]:
-    """The order of Python's classes; where they disagree, the order they are written in."""
-    lines = [list(line) for line in lines if line]
-    found: list[Bound] = []
-    while lines and len(found) < _MAX_BASES:
-        for line in lines:
-            head = line[0]
-            if not any(head in other[1:] for other in lines):
-                break
-        else:
-            head = lines[0][0]
-        found.append(head)
-        lines = [[one for one in line if one != head] for line in lines]
-        lines = [line for line in lines if line]
-    return found

@@ -28,15 +28,18 @@ class Place:
         offset = self.offset if self.located is None else self.located(snapshot.text(known))
         number, start, end = line_at(snapshot, known, offset)
         at = known.offset + offset - start
-        spans = ((at, min(at + self.length, end - start)),) if self.length else ()
-        found = line_hit(snapshot, known, number=number, start=start, end=end, spans=spans, context=context)
-        return found.model_copy(
-            update={
-                "score": round(self.score, 4),
-                "match_type": self.match_type,
-                "symbol": SymbolInfo.of(self.symbol) if self.symbol is not None else None,
-                "tier": self.tier,
-            }
+        return line_hit(
+            snapshot,
+            known,
+            number=number,
+            start=start,
+            end=end,
+            spans=((at, min(at + self.length, end - start)),) if self.length else (),
+            context=context,
+            score=round(self.score, 4),
+            match_type=self.match_type,
+            symbol=SymbolInfo.of(self.symbol) if self.symbol is not None else None,
+            tier=self.tier,
         )
 
 

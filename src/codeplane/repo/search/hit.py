@@ -2,6 +2,8 @@
 
 from typing import Literal as OneOf
 
+import numpy as np
+
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.index.facts import Symbol
@@ -9,6 +11,7 @@ from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.truth.paths import shown
 
 MAX_LINE = 300
+_BREAK = ord("\n")
 MatchType = OneOf["exact", "fuzzy", "semantic"]
 
 
@@ -107,6 +110,14 @@ def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, in
     return number, start, last if end < 0 else end
 
 
+def line_start(text: bytes, number: int) -> int:
+    """Where a line of a text begins; the end of the text if it has fewer lines."""
+    if number <= 1:
+        return 0
+    breaks = np.flatnonzero(np.frombuffer(text, np.uint8) == _BREAK)
+    return int(breaks[number - 2]) + 1 if number - 2 < len(breaks) else len(text)
+
+
 def line_hit(
     snapshot: Snapshot,
     known: Known,
@@ -116,6 +127,10 @@ def line_hit(
     end: int,
     spans: tuple[tuple[int, int], ...],
     context: int,
+    score: float = 1.0,
+    match_type: MatchType = "exact",
+    symbol: SymbolInfo | None = None,
+    tier: str | None = None,
 ) -> Hit:
     """A line of a file as a hit; `start` and `end` are places in the content, spans count from `start`."""
     raw = bytes(snapshot.content[start:end])
@@ -124,15 +139,19 @@ def line_hit(
     snippet = decoded(raw[window : window + MAX_LINE])
     if len(raw) > MAX_LINE:
         snippet = f"…{snippet}…"
-    before, after = _around(snapshot, known, start, end, context)
+    before, after = _around(snapshot, known, start, end, context) if context else ((), ())
     return Hit(
         path=shown(known.path),
         line=number,
-        column=len(decoded(raw[:first])) + 1,
+        column=len(decoded(raw[:first])) + 1 if first else 1,
         snippet=snippet,
         spans=tuple((a - window, b - window) for a, b in spans if a >= window and b <= window + MAX_LINE),
         before=before,
         after=after,
+        score=score,
+        match_type=match_type,
+        symbol=symbol,
+        tier=tier,
     )
 
 

@@ -1,7 +1,7 @@
 """All names that are defined somewhere, kept so that the likes of one are found without looking at each."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
@@ -33,12 +33,21 @@ class NameTable:
         for index in self._flat.holding(plain) if plain and len(found) <= most else ():
             found.setdefault(index, 0.5)
         if 1 < len(asked) <= _LONGEST_INITIALS and len(found) <= most:
-            for index in self._lowered.spelling(asked):
+            for index in self._spelling(asked):
                 if index not in found and _initials(self.names[index]) == asked:
                     found[index] = 0.4
         # Names are sorted, so that their numbers are their order.
         order = nsmallest(most, ((-score, len(self.names[index]), index) for index, score in found.items()))
         return [(-score, self.names[index]) for score, _, index in order], len(found) <= most
+
+    def _spelling(self, letters: str) -> Iterator[int]:
+        """The names that begin with the first letter, in either case and behind underscores, and have the others."""
+        # Names are sorted: those with one beginning lie together, and what is not ASCII, whose lower case may be, last.
+        last = bisect_left(self.names, "\x80")
+        for begin in {letters[0].upper()[0], "_", letters[0]}:
+            low, high = bisect_left(self.names, begin), bisect_left(self.names, chr(ord(begin) + 1))
+            yield from self._lowered.spelling(letters, low, min(high, last))
+        yield from self._lowered.spelling(letters, last, len(self.names))
 
 
 class _Lines:
@@ -64,10 +73,14 @@ class _Lines:
             yield index
             at = self._text.find(part, self._starts[index + 1])
 
-    def spelling(self, letters: str) -> Iterator[int]:
-        """The lines that begin with the first letter and have the others behind it, in their order."""
+    def spelling(self, letters: str, low: int, high: int) -> Iterator[int]:
+        """Of some lines those that begin with the first letter and have the others behind it, in their order."""
+        if low >= high:
+            return
         later = "".join(f"[^\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in letters[1:])
-        for match in re.finditer(f"^_*+{re.escape(letters[0])}{later}", self._text, re.MULTILINE):
+        pattern = re.compile(f"^_*+{re.escape(letters[0])}{later}", re.MULTILINE)
+        end = self._starts[high] if high < len(self._starts) else len(self._text)
+        for match in pattern.finditer(self._text, self._starts[low], end):
             yield bisect_right(self._starts, match.start()) - 1
 
 

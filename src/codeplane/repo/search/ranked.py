@@ -7,7 +7,7 @@ from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.question import parsed
-from codeplane.repo.search.ranking import best_lines, rank_by, weigh
+from codeplane.repo.search.ranking import LineFinder, rank_by, weigh
 from codeplane.repo.search.scope import Keep, Tests
 from codeplane.repo.search.semantic import semantic
 from codeplane.repo.vectors.filler import Filler
@@ -48,10 +48,10 @@ def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None,
         return known is not None and known.skipped is None and (keep is None or keep(path))
 
     def located(raw: bytes) -> int:
-        telling = best_lines(raw, evidence.words)
-        return telling[0].offset if telling else 0
+        return next(iter(lines.best(raw)), 0)
 
     evidence = weigh(text, parsed(query))
+    lines = LineFinder(evidence.words)
     files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
     best = max((one.score for one in files), default=1.0) or 1.0
     return [

@@ -100,13 +100,20 @@ def rank_by(
 ) -> list[Ranked]:
     """The same for a question already weighed."""
     with_tests = evidence.about_tests if tests is None else tests
+    # What a file's score is worth: tests, prose and what others wrote say much and decide little.
+    standing = {
+        "aside": weights.aside,
+        "tests": 1.0 if with_tests else weights.tests,
+        "prose": weights.prose,
+        "source": 1.0,
+    }
     pool, found = max(_POOL, 4 * limit), list[tuple[float, str]]()
     while True:
-        hits = full_text.search(evidence.terms, limit=pool, language=language)
+        hits = full_text.found(evidence.terms, limit=pool, language=language)
         found = [
-            (-hit.score * _standing(hit.path, weights, with_tests=with_tests), hit.path)
-            for hit in hits
-            if (keep is None or keep(hit.path)) and not (tests is False and is_test(hit.path))
+            (-score * standing[_kind(path)], path)
+            for score, path in hits
+            if (keep is None or keep(path)) and not (tests is False and is_test(path))
         ]
         if len(found) >= limit or len(hits) < pool:
             break
@@ -125,44 +132,56 @@ class Telling:
 
 def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[Telling]:
     """The lines of a file that hold most of the words, by what those count, in the order of the file."""
-    lowered = text.lower()
-    wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
-    counts = {raw: words[word] for word in wanted if (raw := word.encode()) in lowered}
-    if not counts:
-        return []
-    # The same for every file of an answer, so that it is compiled once.
-    pattern = re.compile(b"|".join(re.escape(word.encode()) for word in sorted(wanted, key=len, reverse=True)))
-    best: list[tuple[float, int]] = []
-    seen: set[int] = set()
-    left = sum(counts.values())
-    for word, count in counts.items():
-        if len(best) >= limit and best[limit - 1][0] < -left * _OPENS:
-            # No line without the words so far can be better: those that are left do not count enough.
-            break
-        left -= count
-        best = sorted([*best, *_scored(text, lowered, word, pattern, counts, seen)])[:limit]
-    return [_telling(text, start) for start in sorted(start for _, start in best)]
+    return [_telling(text, start) for start in sorted(LineFinder(words).best(text, limit=limit))]
 
 
-def _scored(
-    text: bytes,
-    lowered: bytes,
-    word: bytes,
-    pattern: re.Pattern[bytes],
-    counts: Mapping[bytes, float],
-    seen: set[int],
-) -> Iterator[tuple[float, int]]:
-    """The lines that hold a word and were not seen yet, with what all their words count, as the best sort first."""
-    at = lowered.find(word)
-    while at >= 0 and len(seen) < _MAX_LINES:
-        start, end = lowered.rfind(b"\n", 0, at) + 1, lowered.find(b"\n", at)
-        end = len(lowered) if end < 0 else end
-        if start not in seen:
-            seen.add(start)
-            there = set(pattern.findall(lowered, start, end))
-            score = sum(counts[one] for one in sorted(there))
-            yield -score * (_OPENS if _OPENING.match(text, start) else 1.0), start
-        at = lowered.find(word, end)
+class LineFinder:
+    """Finds the lines of files that hold most of some words; what the words need is made once for all files."""
+
+    def __init__(self, words: Mapping[str, float]) -> None:
+        wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
+        self._counts = {word.encode(): words[word] for word in wanted}
+        longest = sorted(self._counts, key=len, reverse=True)
+        self._words_of = re.compile(b"|".join(map(re.escape, longest))).findall
+
+    def best(self, text: bytes, *, limit: int = 1) -> list[int]:
+        """Where the best lines begin, the best first."""
+        lowered = text.lower()
+        there = [(word, count, at) for word, count in self._counts.items() if (at := lowered.find(word)) >= 0]
+        best: list[tuple[float, int]] = []
+        seen: set[int] = set()
+        left = sum(count for _, count, _ in there)
+        for word, count, at in there:
+            if len(best) >= limit and best[limit - 1][0] < -left * _OPENS:
+                # No line without the words so far can be better: those that are left do not count enough.
+                break
+            left -= count
+            lines = self._unseen(lowered, word, at, seen)
+            least = best[limit - 1][0] if len(best) >= limit else 0.0
+            # Whether a line opens a definition is looked at where that could make it one of the best.
+            scored = [
+                (-score * _OPENS if _OPENING.match(text, start) else -score, start)
+                for score, start in lines
+                if -score * _OPENS <= least
+            ]
+            best = sorted([*best, *scored])[:limit] if scored else best
+        return [start for _, start in best]
+
+    def _unseen(self, lowered: bytes, word: bytes, at: int, seen: set[int]) -> list[tuple[float, int]]:
+        """The lines that hold a word from a place on and were not seen yet, with what all their words count."""
+        found, counts, words_of = list[tuple[float, int]](), self._counts, self._words_of
+        while at >= 0 and len(seen) < _MAX_LINES:
+            start, end = lowered.rfind(b"\n", 0, at) + 1, lowered.find(b"\n", at)
+            if end < 0:
+                end = len(lowered)
+            if start not in seen:
+                seen.add(start)
+                held = words_of(lowered, start, end)
+                # In one order, so that sums do not differ in their last bits.
+                score = counts[held[0]] if len(held) == 1 else sum([counts[one] for one in sorted(set(held))])
+                found.append((score, start))
+            at = lowered.find(word, end)
+        return found
 
 
 def _telling(text: bytes, start: int) -> Telling:
@@ -239,19 +258,6 @@ def _most_exact(full_text: FullText, question: Question) -> dict[str, int]:
         there = full_text.frequencies("path_words", ways)
         found.update(next(([(way, there[way])] for way in ways if there[way]), []))
     return found
-
-
-def _standing(path: str, weights: Weights, *, with_tests: bool) -> float:
-    """What a file's score is worth: tests, prose and what others wrote say much and decide little."""
-    match _kind(path):
-        case "aside":
-            return weights.aside
-        case "tests":
-            return 1.0 if with_tests else weights.tests
-        case "prose":
-            return weights.prose
-        case _:
-            return 1.0
 
 
 @lru_cache(maxsize=16_384)

@@ -161,9 +161,16 @@ class SearchOperations:
             snapshot, state = asked.resumed
             counted = int(str(state["seen"]))
             after = (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"])))
-            page = await _scan(snapshot, pattern, request, asked.keep, after)
+            page, hits, _ = await asyncio.to_thread(_swept, None, snapshot, pattern, asked, after)
         else:
-            snapshot, page, stale = await _scan_fresh(fresh, pattern, asked)
+            snapshot = await fresh.snapshot(strict=request.fresh == "strict")
+            for _ in range(fresh.looks):
+                page, hits, changed = await asyncio.to_thread(_swept, fresh, snapshot, pattern, asked, None)
+                if not changed:
+                    break
+                snapshot = await fresh.refreshed(changed)
+            else:
+                stale = tuple(sorted({shown(line.known.path) for line in page.lines}))
         cursor = None
         if page.seen > len(page.lines):
             last = page.lines[-1]
@@ -171,7 +178,7 @@ class SearchOperations:
             cursor = self._issue(snapshot, asked, {**place, "seen": counted + len(page.lines)})
         return _Answer(
             snapshot=snapshot,
-            hits=await asyncio.to_thread(_line_hits, snapshot, page.lines, request.context),
+            hits=hits,
             total=counted + page.seen,
             exact=page.complete,
             files=page.files,
@@ -190,43 +197,65 @@ class SearchOperations:
             held = self._lists.get((snapshot.epoch, asked.scope))
             # What is ranked may rank otherwise by now: vectors fill in, and files that went still count for a while.
             # Uses of a popular name take long to find.
-            found, behind = held or await self._found(snapshot, asked)
+            look, behind = await self._looked(None, snapshot, asked, first, held)
         else:
             snapshot = await fresh.snapshot(strict=request.fresh == "strict")
             for _ in range(fresh.looks):
-                found, behind = await self._found(snapshot, asked)
-                paths = {place.path for place in found.places[: request.limit]} | found.missing
-                newer = await fresh.recheck(snapshot, paths)
-                if newer is None:
+                look, behind = await self._looked(fresh, snapshot, asked, first, None)
+                if not look.changed:
                     break
-                snapshot = newer
+                snapshot = await fresh.refreshed(look.changed)
             else:
-                stale = tuple(sorted(map(shown, paths)))
-        places = found.places[first : first + request.limit]
+                stale = tuple(sorted(map(shown, look.paths)))
+        found = look.found
         cursor = None
-        if first + len(places) < len(found.places):
-            cursor = self._issue(snapshot, asked, {"first": first + len(places)})
+        if first + len(look.hits) < len(found.places):
+            cursor = self._issue(snapshot, asked, {"first": first + len(look.hits)})
             if asked.mode in _HELD and found.whole:
                 self._lists[snapshot.epoch, asked.scope] = (found, behind)
             while len(self._lists) > _KEPT_LISTS:
                 self._lists.popitem(last=False)
         return _Answer(
             snapshot=snapshot,
-            hits=await asyncio.to_thread(lambda: tuple(one.hit(snapshot, request.context) for one in places)),
+            hits=look.hits,
             total=found.total,
             exact=found.exact and not behind.files,
-            files=len({place.path for place in found.places}),
+            files=look.files,
             cursor=cursor,
             stale=stale,
             found=found,
             partial=behind.line() or found.partial or self._unparsed(asked.mode),
         )
 
-    async def _found(self, snapshot: Snapshot, asked: "_Asked") -> tuple[Found, Behind]:
-        behind = await self._knowledge.behind(snapshot)
-        if asked.mode == "semantic":
+    async def _looked(
+        self,
+        fresh: Fresh | None,
+        snapshot: Snapshot,
+        asked: "_Asked",
+        first: int,
+        held: tuple[Found, Behind] | None,
+    ) -> tuple["_Look", Behind]:
+        """What a mode lists, the page of it, and what of that has changed on disk: in one step off the event loop."""
+        behind = held[1] if held is not None else await self._knowledge.behind(snapshot)
+        if held is None and asked.mode == "semantic":
             await self._knowledge.filled()
-        return await asyncio.to_thread(self._by_mode, snapshot, asked), behind
+        limit, context = asked.request.limit, asked.request.context
+
+        def look() -> _Look:
+            found = held[0] if held is not None else self._by_mode(snapshot, asked)
+            places = found.places[first : first + limit]
+            hits = tuple(one.hit(snapshot, context) for one in places)
+            paths = {place.path for place in places} | found.missing
+            changed = fresh.changed(snapshot, paths) if fresh is not None else []
+            return _Look(
+                found=found,
+                hits=hits,
+                paths=frozenset(paths),
+                changed=changed,
+                files=len({place.path for place in found.places}),
+            )
+
+        return await asyncio.to_thread(look), behind
 
     def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> Found:
         request, store = asked.request, self._knowledge.store
@@ -285,6 +314,17 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What was found, the page that is shown of it, and which of its files have changed since."""
+
+    found: Found
+    hits: tuple[Hit, ...]
+    paths: frozenset[str]
+    changed: list[str]
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     snapshot: Snapshot
     hits: tuple[Hit, ...]
@@ -297,33 +337,22 @@ class _Answer:
     partial: str | None = None
 
 
-async def _scan_fresh(fresh: Fresh, pattern: Pattern, asked: _Asked) -> tuple[Snapshot, Page, tuple[str, ...]]:
-    """Search, look whether the files found are still as they were, and search again if not."""
-    snapshot = await fresh.snapshot(strict=asked.request.fresh == "strict")
-    for _ in range(fresh.looks):
-        page = await _scan(snapshot, pattern, asked.request, asked.keep, None)
-        paths = {line.known.path for line in page.lines}
-        newer = await fresh.recheck(snapshot, paths)
-        if newer is None:
-            return snapshot, page, ()
-        snapshot = newer
-    return snapshot, page, tuple(sorted(map(shown, paths)))
-
-
-async def _scan(
-    snapshot: Snapshot, pattern: Pattern, request: SearchRequest, keep: Keep | None, after: tuple[str, int] | None
-) -> Page:
-    deadline = time.monotonic() + _SCAN_SEC
-    return await asyncio.to_thread(
-        scan,
+def _swept(
+    fresh: Fresh | None, snapshot: Snapshot, pattern: Pattern, asked: _Asked, after: tuple[str, int] | None
+) -> tuple[Page, tuple[Hit, ...], list[str]]:
+    """A page of lines as they are shown, and which of their files are no longer as they were."""
+    page = scan(
         snapshot,
         pattern,
-        keep=keep,
+        keep=asked.keep,
         after=after,
-        limit=request.limit,
+        limit=asked.request.limit,
         count_for_sec=_COUNT_SEC,
-        deadline=deadline,
+        deadline=time.monotonic() + _SCAN_SEC,
     )
+    hits = _line_hits(snapshot, page.lines, asked.request.context)
+    paths = {line.known.path for line in page.lines}
+    return page, hits, fresh.changed(snapshot, paths) if fresh is not None else []
 
 
 def _meant(call: Call, request: SearchRequest) -> str:

@@ -1,5 +1,7 @@
 """What is near in meaning: chunks by their vectors."""
 
+from functools import partial
+
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.scope import Keep
@@ -16,15 +18,14 @@ def semantic(snapshot: Snapshot, vectors: Filler, query: str, *, keep: Keep | No
     for near in vectors.near(snapshot, query, keep=keep, limit=MAX_NEAR):
         if counts.get(near.path, 0) < _PER_FILE:
             counts[near.path] = counts.get(near.path, 0) + 1
-            offset = _first_word(snapshot, near.path, near.chunk.start, near.chunk.end)
-            places.append(Place(path=near.path, offset=offset, score=near.score, match_type="semantic"))
+            located = partial(_first_word, start=near.chunk.start, end=near.chunk.end)
+            places.append(Place(path=near.path, offset=0, score=near.score, match_type="semantic", located=located))
     missing = vectors.missing(snapshot)
-    partial = f"PARTIAL: {missing} files have no vectors yet" if missing else None
-    return Found(places=places, total=len(places), exact=False, model=vectors.model, partial=partial)
+    said = f"PARTIAL: {missing} files have no vectors yet" if missing else None
+    return Found(places=places, total=len(places), exact=False, model=vectors.model, partial=said)
 
 
-def _first_word(snapshot: Snapshot, path: str, start: int, end: int) -> int:
+def _first_word(text: bytes, *, start: int, end: int) -> int:
     """The first line of a chunk that says something."""
-    known = snapshot.files[path]
-    text = bytes(snapshot.content[known.offset + start : known.offset + end])
-    return start + len(text) - len(text.lstrip())
+    chunk = text[start:end]
+    return start + len(chunk) - len(chunk.lstrip())

@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.repo.facts.model import Definition
 from codeplane.repo.index.facts import FactStore, Symbol
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.found import Found, Place
-from codeplane.repo.search.hit import MatchType
+from codeplane.repo.search.hit import MatchType, line_start
 from codeplane.repo.search.names import NameTable
 from codeplane.repo.search.scope import Keep, is_copy, is_test
 from codeplane.repo.truth.paths import shown
@@ -55,10 +57,11 @@ def symbols(
     wanted = next(filter(None, reversed(_STEP.split(query.strip()))), query)
     alike, all_of_them = names.like(wanted, most=_MAX_NAMES)
     places: list[Place] = []
+    named = store.named_any([name for _, name in alike], limit=_MAX_NAMED)
     for score, name in alike:
         how: MatchType = "exact" if name == wanted else "fuzzy"
-        for one in _live(snapshot, store.named(name, limit=_MAX_NAMED), keep, kinds):
-            places.append(replace(place_of(store, one), score=score, match_type=how))
+        for one in _live(snapshot, named.get(name, ()), keep, kinds):
+            places.append(place_of(store, one, score=score, match_type=how))
     return Found(places=places, total=len(places), exact=all_of_them)
 
 
@@ -102,14 +105,28 @@ def _exported(world: World, store: FactStore, query: str) -> list[Target]:
     return []
 
 
-def place_of(store: FactStore, one: Symbol) -> Place:
-    """Where a definition's name stands; its facts are read only if that is shown."""
+def place_of(store: FactStore, one: Symbol, *, score: float = 1.0, match_type: MatchType = "exact") -> Place:
+    """Where a definition's name stands; that is found out only if it is shown."""
+    return Place(
+        path=one.file,
+        offset=0,
+        length=len(one.name.encode()),
+        score=score,
+        match_type=match_type,
+        symbol=one,
+        located=partial(_name_at, store, one),
+    )
 
-    def located(text: bytes) -> int:
-        facts = store.facts(one.file, one.digest)
-        return facts.definitions[one.position].name_at if facts and one.position < len(facts.definitions) else 0
 
-    return Place(path=one.file, offset=0, length=len(one.name.encode()), symbol=one, located=located)
+def _name_at(store: FactStore, one: Symbol, text: bytes) -> int:
+    """Where the name is on its line; its facts, which take longer to read, are asked where it is there twice."""
+    start = line_start(text, one.line)
+    end = text.find(b"\n", start)
+    there = occurrences(text[start : end if end >= 0 else len(text)], one.name)
+    if len(there) == 1:
+        return start + there[0]
+    facts = store.facts(one.file, one.digest)
+    return facts.definitions[one.position].name_at if facts and one.position < len(facts.definitions) else 0
 
 
 def _asked(store: FactStore, query: str) -> list[Symbol]:

@@ -13,7 +13,7 @@ from codeplane.repo.search.symbols import Target, targets
 _SURE = frozenset({"PROVEN", "STRONG"})
 MAX_REFERENCES = 20_000
 # A name that is everywhere is counted so far before its first page leaves; the next page waits for all of them.
-COUNTED = 500
+COUNTED = 200
 
 
 def uses(world: World, store: FactStore, query: str, *, keep: Keep | None, page: int | None = None) -> Found:

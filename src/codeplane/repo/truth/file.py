@@ -68,10 +68,12 @@ def read(path: str, *, max_bytes: int) -> FileRead:
     try:
         # Not waiting on a FIFO that took the file's place, nor following a link that did.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            if not _is_itself(file.fileno(), path):
+        try:
+            if not _is_itself(descriptor, path):
                 return FileRead(stamp=stamp, content=b"", digest="", skipped=BEHIND_LINK)
-            content = file.read(max_bytes + 1)
+            content = _whole(descriptor, expected=stamp.size, most=max_bytes + 1)
+        finally:
+            os.close(descriptor)
     except OSError:
         return FileRead(stamp=stamp, content=b"", digest="", skipped=UNREADABLE)
     if len(content) > max_bytes:
@@ -79,6 +81,21 @@ def read(path: str, *, max_bytes: int) -> FileRead:
     if b"\0" in content:
         return FileRead(stamp=stamp, content=b"", digest=digest_of(content), skipped=BINARY)
     return FileRead(stamp=stamp, content=content, digest=digest_of(content))
+
+
+def _whole(descriptor: int, *, expected: int, most: int) -> bytes:
+    """What a file holds, up to so many bytes; it may have grown since its stamp was taken."""
+    # Without a file object around it: that costs as much as the reading of a small file.
+    content = os.read(descriptor, min(expected + 1, most))
+    if len(content) == expected:
+        return content
+    parts = [content]
+    size = len(content)
+    while content and size < most:
+        content = os.read(descriptor, most - size)
+        parts.append(content)
+        size += len(content)
+    return b"".join(parts)
 
 
 def _is_itself(descriptor: int, path: str) -> bool:

@@ -51,6 +51,14 @@ class Fresh:
         changed = await asyncio.to_thread(self._indexer.differing, snapshot, list(paths))
         return await asyncio.to_thread(self._indexer.refresh, changed) if changed else None
 
+    def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
+        """Those of the files that are no longer as the snapshot knows them; for who is off the event loop already."""
+        return self._indexer.differing(snapshot, paths)
+
+    async def refreshed(self, paths: list[str]) -> Snapshot:
+        """A newer snapshot, after files that have changed were read again."""
+        return await asyncio.to_thread(self._indexer.refresh, paths)
+
     def of(self, snapshot: Snapshot, stale: Iterable[str] = ()) -> Freshness:
         """What an answer from this snapshot can say of itself."""
         return Freshness(stale=tuple(stale), verified_sec_ago=round(self._age_sec(snapshot), 1), watched=self.watching)

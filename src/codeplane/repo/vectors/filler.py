@@ -101,21 +101,19 @@ class Filler:
             files = {digest: kept for digest in digests if (kept := [one for one in files[digest] if keep(one.path)])}
             digests = tuple(files)
         (query,) = embedder.embed([text])
-        found: list[Near] = []
-        spans: dict[str, list[Chunk]] = {}
-        for hit in store.search(query, digests, limit):
-            if hit.digest not in spans:
-                spans[hit.digest] = store.spans(hit.digest)
-            here = spans[hit.digest]
-            if hit.chunk < len(here) and hit.score > 0:
-                found += [Near(path=one.path, chunk=here[hit.chunk], score=hit.score) for one in files[hit.digest]]
-        return found[:limit]
+        hits = [hit for hit in store.search(query, digests, limit) if hit.score > 0]
+        return [
+            Near(path=one.path, chunk=here, score=hit.score)
+            for hit, here in zip(hits, store.chunks(hits), strict=True)
+            if here is not None
+            for one in files[hit.digest]
+        ][:limit]
 
     def missing(self, snapshot: Snapshot) -> int:
         """How many files still have no vectors."""
         _, store = self._open()
         _, digests, _ = self._of(snapshot)
-        return len(digests) - len(store.has(digests))
+        return store.lacking(digests)
 
     def copy_to(self, folder: Path) -> str | None:
         """Write a copy of the vectors and name the model; nothing while no model was needed yet."""

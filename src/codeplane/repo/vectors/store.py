@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import struct
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from codeplane.repo.vectors.table import Entry, VectorTable, checksum
 
 # More than a float32 sum over thousands of dimensions is off, for vectors of length one.
 _MARGIN = 1e-4
+_SPAN = struct.Struct("<4I")
 
 
 class Hit(NamedTuple):
@@ -63,6 +65,7 @@ class VectorStore:
         self._kind = row_type(dimensions)
         self._scorers: list[Scorer] = []
         self._last: _Chosen | None = None
+        self._lacking: tuple[_View, tuple[str, ...], int] | None = None
         self._writing = threading.Lock()
         self._table = VectorTable(folder / "vectors.db", model=model, dimensions=dimensions)
         self.remade: str | None = self._table.remade
@@ -95,6 +98,17 @@ class VectorStore:
         """Those of the digests whose vectors are here, committed or about to be."""
         entries, pending = self._view.entries, self._pending
         return {digest for digest in digests if digest in entries or digest in pending}
+
+    def lacking(self, digests: tuple[str, ...]) -> int:
+        """How many of the digests have no vectors; asked with the same tuple again, they are counted once."""
+        view, pending = self._view, self._pending
+        held = self._lacking
+        if held is not None and held[0] is view and held[1] is digests and not pending:
+            return held[2]
+        count = len(digests) - len(self.has(digests))
+        if not pending:
+            self._lacking = (view, digests, count)
+        return count
 
     def add(self, digest: str, spans: Sequence[Chunk], matrix: NDArray[np.float32]) -> None:
         """Keep a row of the matrix for each chunk; nobody sees them before `commit`."""
@@ -199,6 +213,11 @@ class VectorStore:
             for start, end, start_line, end_line in np.frombuffer(packed, "<u4").reshape(-1, 4).tolist()
         ]
 
+    def chunks(self, hits: Sequence[Hit]) -> list[Chunk | None]:
+        """The chunk of each hit; None where its content is not here any more."""
+        packed = self._table.spans_of({hit.digest for hit in hits})
+        return [_chunk(packed.get(hit.digest, b""), hit.chunk) for hit in hits]
+
     def take_from(self, other: "VectorStore", digests: Iterable[str]) -> int:
         """Copy the vectors of some contents from a store of the same model; how many contents that were."""
         taken = 0
@@ -296,6 +315,13 @@ class VectorStore:
                     path.unlink()
                 except OSError:
                     pass  # still mapped, on a system that minds; the next start tries again
+
+
+def _chunk(packed: bytes, place: int) -> Chunk | None:
+    if (place + 1) * _SPAN.size > len(packed):
+        return None
+    start, end, start_line, end_line = _SPAN.unpack_from(packed, place * _SPAN.size)
+    return Chunk(start=start, end=end, start_line=start_line, end_line=end_line)
 
 
 def _packed(spans: Sequence[Chunk]) -> bytes:

@@ -1,5 +1,6 @@
 """The table beside the rows: which content has which of them, and how many of them count."""
 
+import json
 import sqlite3
 import threading
 import zlib
@@ -100,6 +101,15 @@ class VectorTable:
         except sqlite3.DatabaseError as error:
             raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
         return b"" if row is None else bytes(row[0])
+
+    def spans_of(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """The packed chunks of those contents that are here, in one question."""
+        statement = "SELECT digest, spans FROM vectors WHERE digest IN (SELECT value FROM json_each(?))"
+        try:
+            with self._lock:
+                return dict(self._connection.execute(statement, (json.dumps(list(digests)),)).fetchall())
+        except sqlite3.DatabaseError as error:
+            raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
 
     def add(self, entries: Mapping[str, tuple[Entry, bytes]], *, rows: int) -> None:
         """Make rows count that are on the disk already."""

@@ -12,20 +12,20 @@
 (variable_declarator name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)] @scope.function) @definition.function
 (variable_declarator name: (identifier) @name value: (class) @scope.class) @definition.class
-(program (lexical_declaration (variable_declarator name: (identifier) @name value: (object) @scope.object)) @definition.variable)
-(program (variable_declaration (variable_declarator name: (identifier) @name value: (object) @scope.object)) @definition.variable)
+(lexical_declaration (variable_declarator name: (identifier) @name value: (object) @scope.object)) @definition.variable @top
+(variable_declaration (variable_declarator name: (identifier) @name value: (object) @scope.object)) @definition.variable @top
 (export_statement (lexical_declaration (variable_declarator name: (identifier) @name value: (object) @scope.object)) @definition.variable)
-(program [(lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
-             value: [(arrow_function) (function_expression)] @scope.function) @definition.method)))
-          (variable_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
-             value: [(arrow_function) (function_expression)] @scope.function) @definition.method)))
-          (export_statement (lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
-             value: [(arrow_function) (function_expression)] @scope.function) @definition.method))))])
-(program (expression_statement (assignment_expression left: (member_expression)
+[(lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
+    value: [(arrow_function) (function_expression)] @scope.function) @definition.method)))
+ (variable_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
+    value: [(arrow_function) (function_expression)] @scope.function) @definition.method)))
+ (export_statement (lexical_declaration (variable_declarator value: (object (pair key: (property_identifier) @name
+    value: [(arrow_function) (function_expression)] @scope.function) @definition.method))))] @top
+(expression_statement (assignment_expression left: (member_expression)
   right: (object [(pair key: (property_identifier) @name @unbound
       value: [(arrow_function) (function_expression)] @scope.function) @definition.method
     (pair value: (object (pair key: (property_identifier) @name @unbound
-      value: [(arrow_function) (function_expression)] @scope.function) @definition.method))]))))
+      value: [(arrow_function) (function_expression)] @scope.function) @definition.method))]))) @top
 (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @receiver property: (property_identifier) @_prototype)
@@ -37,9 +37,9 @@
     property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function)] @scope.function
   (#eq? @_exports "exports")) @definition.function @unbound
-(program (expression_statement (assignment_expression
+(expression_statement (assignment_expression
   left: (member_expression object: [(identifier) (member_expression)] @receiver property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression) (generator_function)] @scope.function) @definition.function))
+  right: [(arrow_function) (function_expression) (generator_function)] @scope.function) @definition.function) @top
 (function_expression name: (identifier) @name @unbound) @definition.function @scope.function
 (class name: (_) @name @unbound) @definition.class @scope.class
 (assignment_expression left: (member_expression object: (this)

@@ -1,0 +1,31 @@
+"""One file as it is read: whole, whatever its stamp said, and no more than is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.repo.truth.file import BINARY, TOO_LARGE, read
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"line\n" * 5000])
+def test_all_of_a_file_is_read(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path.resolve() / "f"
+    path.write_bytes(content)
+    found = read(str(path), max_bytes=len(content))
+    assert (found.content, found.skipped) == (content, None)
+
+
+def test_a_file_larger_than_its_stamp_says_is_read_whole_or_not_at_all() -> None:
+    # Files of the system say that they are empty.
+    path = Path("/proc/self/limits")
+    if not path.is_file():
+        pytest.skip("no such file here")
+    assert read(str(path.resolve()), max_bytes=1_000_000).content.count(b"\n") > 3
+    assert read(str(path.resolve()), max_bytes=10).skipped == TOO_LARGE
+
+
+def test_what_is_too_large_or_no_text_says_so(tmp_path: Path) -> None:
+    path = tmp_path.resolve() / "f"
+    path.write_bytes(b"a\0b")
+    assert read(str(path), max_bytes=3).skipped == BINARY
+    assert read(str(path), max_bytes=2).skipped == TOO_LARGE
