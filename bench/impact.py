@@ -21,15 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.app import configuration, running
-from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.workspace import Workspace
-from codeplane.repo.index.snapshot import Snapshot
-from codeplane.repo.knowledge import Knowledge
-from codeplane.repo.resolve.world import SharedModules
-from codeplane.repo.testing.changes import Changes
-from codeplane.repo.testing.discovery import Discovery
-from codeplane.repo.testing.impact import Impact
-from codeplane.repo.testing.target import Target
 
 _FAILED = re.compile(r"(?m)^(?:FAILED|ERROR) (\S+?\.py(?:::\S+)?)")
 _SUITE_SEC = 180
@@ -135,22 +127,7 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
         workspace = Workspace(root=root)
         loaded = configuration(workspace, ("embeddings.model=none",), {}).without_terminal()
         async with running(workspace, loaded=loaded) as plane:
-            index = plane.index
-            knowledge = Knowledge(
-                fresh=index.ready,
-                behind=index.behind,
-                filled=index.filled,
-                store=index.store,
-                text=index.text,
-                modules=SharedModules(),
-                vectors=index.vectors,
-            )
-
-            def targets(snapshot: Snapshot) -> tuple[Target, ...]:
-                found = Discovery(snapshot=snapshot, config=TestsConfig(), available=lambda *_: True)
-                return tuple(one for one in found.targets if one.path.startswith("tests/"))
-
-            impact = Impact(knowledge=knowledge, targets=targets, changes=Changes(root))
+            index, suite = plane.index, plane.changing.suite
             tried = caught = 0
             shares: list[float] = []
             ranks: list[int] = []
@@ -173,8 +150,9 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                         continue
                     fresh = await index.ready()
                     snapshot = await fresh.verify()
-                    everything = targets(snapshot)
-                    chosen = [one.path for one in (await impact.selection([fault.path])).reached]
+                    everything = [one for one in suite.targets_of(snapshot) if _is_counted(one.path)]
+                    reached = (await suite.impact.selection([fault.path])).reached
+                    chosen = [one.path for one in reached if _is_counted(one.path)]
                 finally:
                     file.write_text(text)
                 tried += 1
@@ -191,6 +169,11 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                     flush=True,
                 )
         return tried, caught, sum(shares) / max(1, len(shares)), sum(ranks) / max(1, len(ranks))
+
+
+def _is_counted(path: str) -> bool:
+    """Whether the suite that is run for every fault runs it."""
+    return path.startswith("tests/")
 
 
 def main() -> None:

@@ -1,34 +1,78 @@
 """The operations that change a repository, over one root: edits, undo, git, tests and checkpoints."""
 
+import asyncio
 import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.adapters.process_tree import LinuxProcessTree
+from codeplane.kernel.config import TestsConfig
+from codeplane.refactoring import refactoring
 from codeplane.repo.checkpoint.checkpoint import CheckpointOperations
 from codeplane.repo.checkpoint.lint import Linters
+from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.edit.consequences import Consequences
+from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.edit.engine import Engine
 from codeplane.repo.edit.index_moves import IndexMoves
-from codeplane.repo.edit.journal import Journal, Recovered
+from codeplane.repo.edit.journal import Journal
 from codeplane.repo.edit.locks import PathLocks
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.edit.syntax import Syntax
 from codeplane.repo.edit.write_files import WriteOperations
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.pending import Pending
 from codeplane.repo.git.reversal import GitReversal
+from codeplane.repo.git.unfinished import Unfinished
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.git.writing_operations import GitWrites
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.process import MARK
-from codeplane.repo.testing.suite import Suite
+from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
+from codeplane.repo.testing.suite import CACHE, Suite
 from codeplane.repo.undo.mutations import KeptMutations
 from codeplane.repo.undo.operations import UndoOperations
 from codeplane.shared import Shared
+
+_TESTS = "tests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """What the repository's own code is run with."""
+
+    environment: Mapping[str, str]
+    sandbox: Sandbox
+    tree: ProcessTree
+
+    @classmethod
+    def at(cls, home: Path, environment: Mapping[str, str], *, sandbox: Sandbox | None = None) -> "Tested":
+        """As it is on this machine, or in another sandbox."""
+        cache = home / _TESTS / CACHE
+        own = Bubblewrap(home=Path.home(), hidden=(home,), cache=cache, environment=environment)
+        return cls(environment=environment, sandbox=sandbox or own, tree=LinuxProcessTree(variable=MARK))
+
+    def suite(self, *, root: Path, home: Path, knowledge: Knowledge, config: TestsConfig) -> Suite:
+        """The tests of a repository."""
+        return Suite(
+            root=root,
+            home=home / _TESTS,
+            knowledge=knowledge,
+            config=config,
+            environment=self.environment,
+            sandbox=self.sandbox,
+            tree=self.tree,
+        )
+
+    def linters(self, *, root: Path, config: TestsConfig) -> Linters:
+        """Its linters."""
+        return Linters(root=root, config=config, environment=self.environment, sandbox=self.sandbox, tree=self.tree)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,25 +83,19 @@ class Changing:
     recovered: tuple[Recovered, ...]
     kept: KeptMutations
     suite: Suite
+    knowledge: Knowledge
 
 
-def changing(shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, parsers: Parsers) -> Changing:
+def changing(
+    shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, contexts: ContextOperations, parsers: Parsers
+) -> Changing:
     """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
     config = shared.config
     kept = KeptMutations(home / "undo", shared.clock, config.edits.undo_days, config.edits.undo_mb)
     journal = Journal(root=root, folder=home / "journal", kept=kept)
-    recovered = _recovered(shared, journal)
-    tree = LinuxProcessTree(variable=MARK)
-    sandbox = Bubblewrap(home=Path.home(), hidden=(home,), cache=home / "tests" / "cache", environment=os.environ)
-    suite = Suite(
-        root=root,
-        home=home / "tests",
-        knowledge=knowledge,
-        config=config.tests,
-        environment=os.environ,
-        sandbox=sandbox,
-        tree=tree,
-    )
+    recovered = _told(shared, journal.recover())
+    tested = Tested.at(home, os.environ)
+    suite = tested.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
     scope = Scope(root)
     consequences = Consequences(
         root=root,
@@ -79,13 +117,19 @@ def changing(shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, pa
         clock=shared.clock,
         config=config.edits,
     )
-    writer = Writer(git=git, locks=locks, consequences=consequences, mutations=kept, clock=shared.clock)
+    pending = Pending(home / "git")
+    writer = Writer(
+        git=git, locks=locks, consequences=consequences, mutations=kept, pending=pending, clock=shared.clock
+    )
+    if not pending.is_empty:
+        recovered += _unfinished(shared, writer)
     writes = GitWrites.over(writer)
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
     return Changing(
         recovered=recovered,
         kept=kept,
         suite=suite,
+        knowledge=knowledge,
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(
@@ -93,6 +137,9 @@ def changing(shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, pa
                 reversals={"files": engine, "git": GitReversal(writer)},
                 consequences=consequences,
                 cursors=shared.cursors,
+            ),
+            *refactoring(
+                shared, root=root, home=home, knowledge=knowledge, contexts=contexts, scope=scope, engine=engine
             ),
             *writes.all,
             tests,
@@ -102,14 +149,21 @@ def changing(shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, pa
                 commits=writes.commits,
                 staging=writes.staging,
                 tests=tests,
-                linters=Linters(root=root, config=config.tests, environment=os.environ, sandbox=sandbox, tree=tree),
+                linters=tested.linters(root=root, config=config.tests),
             ),
         ),
     )
 
 
-def _recovered(shared: Shared, journal: Journal) -> tuple[Recovered, ...]:
-    recovered = tuple(journal.recover())
+def _unfinished(shared: Shared, writer: Writer) -> tuple[Recovered, ...]:
+    said = shared.logs.logger("git")
+    unfinished = Unfinished(writer.keeper, lambda warning: said.warning("recovering a git mutation", warning=warning))
+    # Whoever builds this may be in a loop of their own already, and waits here as for the files above.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return _told(shared, thread.submit(asyncio.run, unfinished.recover()).result())
+
+
+def _told(shared: Shared, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:
     said = shared.logs.logger("edits")
     for found in recovered:
         said.warning(
@@ -119,4 +173,4 @@ def _recovered(shared: Shared, journal: Journal) -> tuple[Recovered, ...]:
             conflicts=list(found.conflicts[:100]),
             reason=found.reason,
         )
-    return recovered
+    return tuple(recovered)

@@ -16,6 +16,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from codeplane.repo.compare.operations import CompareOperations
 from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.explain.explain import ExplainOperations
 from codeplane.repo.fact_queries.operations import FactOperations
@@ -31,6 +32,7 @@ from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.overview.map_repo import MapOperations
 from codeplane.repo.reading.list_dir import ListOperations
 from codeplane.repo.reading.read import ReadOperations
+from codeplane.repo.refactor.structural.operations import StructuralOperations
 from codeplane.repo.resolve.world import SharedModules
 from codeplane.repo.search.search import SearchOperations
 from codeplane.repo.truth.freshness import Fresh
@@ -98,7 +100,7 @@ def repository(
     max_file_bytes = shared.config.index.max_file_bytes
     changed = None
     if not attached:
-        changed = changing(shared, root=root, home=home, knowledge=knowledge, parsers=index.parsers)
+        changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
     return Repository(
         index=index,
         contexts=contexts,
@@ -108,6 +110,7 @@ def repository(
             PortableOperations(index=index, folder=exports),
             contexts,
             SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            StructuralOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge),
             MapOperations(root=root, knowledge=knowledge),
             ExplainOperations(root=root, knowledge=knowledge),
@@ -119,6 +122,15 @@ def repository(
                 timeout_sec=shared.config.git.timeout_sec,
                 cursors=shared.cursors,
                 clock=shared.clock,
+            ),
+            CompareOperations(
+                root=root,
+                home=home,
+                knowledge=knowledge,
+                parsers=index.parsers,
+                cursors=shared.cursors,
+                environment=clean_environment,
+                timeout_sec=shared.config.git.timeout_sec,
             ),
             *(changed.operations if changed is not None else ()),
         ),

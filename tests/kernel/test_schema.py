@@ -63,7 +63,7 @@ def test_titles_null_branches_and_empty_defaults_are_left_out() -> None:
     assert '"null"' not in dumps(schema)
     assert properties(schema)["paths"] == {"items": {"type": "string"}, "type": "array"}
     assert properties(schema)["limit"] == {"default": 20, "maximum": 100, "minimum": 1, "type": "integer"}
-    assert properties(schema)["deep"] == {"default": False, "type": "boolean"}
+    assert properties(schema)["deep"] == {"type": "boolean"}
     assert properties(schema)["either"] == {"anyOf": [{"type": "integer"}, {"type": "string"}]}
 
 

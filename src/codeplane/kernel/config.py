@@ -131,6 +131,29 @@ class EditsConfig(Section):
     max_mb: int = Field(64, ge=1, description="what one mutation may write")
 
 
+class DocSweepConfig(Section):
+    """What a rename does to words in comments and documentation."""
+
+    enabled: bool = Field(True, description="look for the name in comments, docstrings and documentation")
+    auto_apply: bool = Field(True, description="change them in the same mutation")
+    min_confidence: Literal["high", "medium", "low"] = Field("medium", description="the least sure that is changed")
+    scan_extensions: tuple[str, ...] = Field(
+        (".md", ".rst", ".adoc", ".txt"), description="documentation files, by the ends of their names"
+    )
+
+
+class RefactorConfig(Section):
+    """Renames, moves and deletes."""
+
+    enabled: bool = Field(True, description="off, there are no refactor operations")
+    auto_apply: Literal["strong", "proven"] = Field(
+        "strong", description="the least sure tier that is applied without being chosen"
+    )
+    plan_minutes: float = Field(60.0, gt=0, le=1440, description="how long a plan can be applied")
+    divergence_behavior: Literal["fail"] = Field("fail", description="when contexts disagree about a place")
+    doc_sweep: DocSweepConfig = DocSweepConfig()
+
+
 class GitConfig(Section):
     """How git is run."""
 
@@ -187,6 +210,7 @@ class Config(Section):
     index: IndexConfig = IndexConfig()
     workspaces: WorkspacesConfig = WorkspacesConfig()
     edits: EditsConfig = EditsConfig()
+    refactor: RefactorConfig = RefactorConfig()
     git: GitConfig = GitConfig()
     tests: TestsConfig = TestsConfig()
     mcp: McpConfig = McpConfig()

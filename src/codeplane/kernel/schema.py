@@ -6,6 +6,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Operation
 
 IDEMPOTENCY_KEY = "idempotency_key"
+_BOUNDS = frozenset({"maxLength", "minLength", "maxItems"})
 
 
 def input_schema(operation: Operation) -> JsonObject:
@@ -34,7 +35,7 @@ def _shrink(node: object, *, nulls: bool, names: bool = False) -> JsonValue:
     kept = {
         key: _shrink(value, nulls=nulls, names=key in ("properties", "$defs"))
         for key, value in node.items()
-        if key != "title" and not (key == "default" and value in (None, [], {}))
+        if not _says_nothing(key, value, asked=not nulls)
     }
     branches = kept.get("anyOf")
     if isinstance(branches, list) and not nulls:
@@ -45,3 +46,10 @@ def _shrink(node: object, *, nulls: bool, names: bool = False) -> JsonValue:
         else:
             kept["anyOf"] = real
     return kept
+
+
+def _says_nothing(key: str, value: object, *, asked: bool) -> bool:
+    """Whether a part of a schema can go; of what is asked for, bounds that an error explains just as well."""
+    if key == "default":
+        return value in (None, [], {}) or (asked and (value is False or value == ""))
+    return key == "title" or (asked and key in _BOUNDS)

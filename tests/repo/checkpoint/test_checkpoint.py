@@ -1,5 +1,6 @@
 """`checkpoint`: linted, tested and committed in one call, or nothing of it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -277,3 +278,22 @@ def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pyte
     refused, plain = with_plane(shop, body)
     assert refused["error"]["error"] == "POLICY_DENIED"  # type: ignore[index,call-overload]  # JSON
     assert result(plain)["committed"] is True
+
+
+def test_names_that_tools_get_wrong_are_committed_too(shop: Path) -> None:
+    edit(shop, PRICES.replace("net * 2", "net + net"))
+    odd = [b"back\\slash", b"in\\x41side.txt", b"latin\xe9.py", b"-dash_test.py", b"new\nline", b"tests/-p_test.py"]
+    for name in odd:
+        (shop / os.fsdecode(name)).write_bytes(b"")
+    # What could lead elsewhere on other systems is nobody's to write, and stops nothing.
+    (shop / "\\leads").write_text("")
+
+    async def body(ask: Ask) -> JsonObject:
+        return result(await ask("checkpoint", message="Odd names"))
+
+    done = with_plane(shop, body, UNITTEST)
+    assert done["committed"] is True
+    committed = subprocess.run(["git", "ls-files", "-z"], cwd=shop, check=True, capture_output=True).stdout.split(b"\0")
+    assert set(odd) <= set(committed)
+    assert git(shop, "status", "--porcelain") == '?? "\\\\leads"'
+    assert done["left_out"] == ["\\leads"]

@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from codeplane.kernel.clock import SystemClock
+from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.edit.entry import Change, digest
-from codeplane.repo.edit.journal import Journal, Recovered
+from codeplane.repo.edit.journal import Journal
 from codeplane.repo.edit.reversal import reversed_batch
 from codeplane.repo.undo.kept import Kept
 from codeplane.repo.undo.mutations import KeptMutations

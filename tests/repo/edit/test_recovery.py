@@ -8,8 +8,8 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
+from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.edit.entry import Change
-from codeplane.repo.edit.journal import Recovered
 from codeplane.repo.edit.recovery import record
 from codeplane.repo.edit.reversal import reversed_batch
 from codeplane.repo.undo.mutations import KeptMutations

@@ -12,18 +12,22 @@ from tests.ledger.test_durability_order import SystemCall, system_calls
 PROGRAM = """
 import os, sys
 from pathlib import Path
+from codeplane.repo.edit.entry import Change
 from tests.repo.edit.batches import MUTATION, Place, kept, planted
 
 place = Place.at(Path(sys.argv[1]))
 changes = planted(place.root)
 os.write(1, b"<begin>")
-place.journal().apply(MUTATION, kept(), changes)
+journal = place.journal()
+journal.apply(MUTATION, kept(), changes)
+os.write(1, b"<next>")
+journal.apply("mut_0002", kept("mut_0002"), [Change(path="next.py", content=b"", before=None)])
 os.write(1, b"<end>")
 """
 
 
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> list[SystemCall]:
+def both(tmp_path_factory: pytest.TempPathFactory) -> list[SystemCall]:
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("strace is NOT INSTALLED: the order of syncs and renames was not checked")
@@ -36,9 +40,19 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[SystemCall]:
     done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found = sorted(system_calls(trace.read_text(errors="replace").splitlines()), key=lambda call: call.began)
-    begin = next(call.began for call in found if "<begin>" in call.text)
-    end = next(call.began for call in found if "<end>" in call.text)
-    return [call for call in found if begin < call.began < end]
+    return between(found, "<begin>", "<end>")
+
+
+def between(calls: list[SystemCall], begin: str, end: str) -> list[SystemCall]:
+    """The calls from one mark to another."""
+    first, last = (next((call.began for call in calls if mark in call.text), None) for mark in (begin, end))
+    return [call for call in calls if (first is None or first < call.began) and (last is None or call.began < last)]
+
+
+@pytest.fixture
+def calls(both: list[SystemCall]) -> list[SystemCall]:
+    """Those of the first batch."""
+    return between(both, "<begin>", "<next>")
 
 
 def syncs(calls: list[SystemCall], path: str) -> list[SystemCall]:
@@ -70,8 +84,7 @@ def test_everything_staged_is_durable_before_the_commit_record(calls: list[Syste
     assert staged - links == synced
     assert all(call.ended < committed.began for call in calls if re.search(r"sync\(\d+<[^>]*new\.\d+>", call.text))
     assert any(call.ended < committed.began for call in syncs(calls, "/manifest"))
-    assert any(call.ended < committed.began for call in syncs(calls, ".codeplane/journal"))
-    written = syncs(calls, "/manifest")[0]
+    (written,) = [call for call in calls if call.name == "write" and "/manifest>" in call.text]
     assert any(written.ended < call.began and call.ended < committed.began for call in syncs(calls, "/mut_0001"))
 
 
@@ -80,7 +93,8 @@ def test_the_commit_record_is_durable_before_the_first_replace(calls: list[Syste
     touched = replaces(calls)
     assert len(touched) > 20
     first = min(call.began for call in touched)
-    assert any(committed.ended < call.began and call.ended < first for call in syncs(calls, "/mut_0001"))
+    for folder in ("/mut_0001", ".codeplane/journal"):
+        assert any(committed.ended < call.began and call.ended < first for call in syncs(calls, folder)), folder
 
 
 def test_the_folders_are_durable_before_the_batch_is_over_each_once(calls: list[SystemCall]) -> None:
@@ -89,5 +103,12 @@ def test_the_folders_are_durable_before_the_batch_is_over_each_once(calls: list[
     for folder in ("root", "root/src", "root/gone", "root/moved", "root/new", "root/new/deep", "root/swap"):
         (found,) = syncs(calls, f"/{folder}")
         assert last < found.began and found.ended < kept.began, folder
-    assert any(kept.ended < call.began for call in syncs(calls, ".codeplane/undo"))
-    assert any(kept.ended < call.began for call in syncs(calls, ".codeplane/journal"))
+
+
+def test_what_is_kept_is_durable_before_the_next_batch_lets_the_journal_forget_it(both: list[SystemCall]) -> None:
+    kept = rename(both, "/undo/mut_0001")
+    following = between(both, "<next>", "<end>")
+    (undo,) = syncs(following, ".codeplane/undo")
+    (journal,) = syncs(following, ".codeplane/journal")
+    assert kept.ended < undo.began and undo.ended < journal.began
+    assert journal.ended < min(call.began for call in replaces(following))

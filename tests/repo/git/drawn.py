@@ -9,7 +9,7 @@ import random
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
@@ -23,6 +23,7 @@ from codeplane.kernel.ports import EventLog
 from codeplane.repo.edit.consequences import Consequence
 from codeplane.repo.edit.locks import PathLocks
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.pending import Pending
 from codeplane.repo.git.reversal import GitReversal
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.index.snapshot import Snapshot
@@ -57,15 +58,27 @@ class Desk:
     variables: Mapping[str, str] = field(default_factory=dict)
     told: Told = field(default_factory=Told)
     clock: Clock = field(default_factory=SystemClock)
+    step: Callable[[str], None] = lambda name: None
 
     def __post_init__(self) -> None:
-        self.git = Git(self.made.root, self.config, lambda: environment(self.made.at) | dict(self.variables))
+        self.git = self.command()
         kept = self.made.root.parent / f"{self.made.root.name}.undo"
         self.mutations = KeptMutations(kept, SystemClock(), 14.0, 100)
+        self.pending_folder = kept.with_name(f"{kept.name}.git")
+        self.pending = Pending(self.pending_folder, step=self.step)
         self.writer = Writer(
-            git=self.git, locks=PathLocks(), consequences=self.told, mutations=self.mutations, clock=self.clock
+            git=self.git,
+            locks=PathLocks(),
+            consequences=self.told,
+            mutations=self.mutations,
+            pending=self.pending,
+            clock=self.clock,
         )
         self.reversal = GitReversal(self.writer)
+
+    def command(self) -> Git:
+        """The git of this desk."""
+        return Git(self.made.root, self.config, lambda: environment(self.made.at) | dict(self.variables))
 
     def undo(self, mutation_id: str | None) -> None:
         """Take a mutation back."""

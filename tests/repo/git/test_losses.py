@@ -14,12 +14,14 @@ from codeplane.repo.git.obstacles import MAX_BELOW
 from codeplane.repo.git.picks import CherrypickRequest, Picks
 from codeplane.repo.git.rebase import Rebase, RebaseExecuteRequest
 from codeplane.repo.git.rebase_todo import PlanGiven, StepGiven
+from codeplane.repo.git.remotes_writes import PullRequest, RemoteWrites
 from codeplane.repo.git.reset import Reset, ResetRequest
 from codeplane.repo.git.staging import DiscardRequest, Staging
-from codeplane.repo.git.stash import StashDropRequest, Stashing
+from codeplane.repo.git.stash import StashApplyRequest, StashDropRequest, Stashing, StashPopRequest, StashPushRequest
 from codeplane.repo.git.tags import DeleteTagRequest, Tags
 from codeplane.repo.git.worktrees_writes import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from tests.repo.git.drawn import Desk, call, run, simple
+from tests.repo.git.made import Made
 from tests.repo.git.reads import Reads
 from tests.repo.git.recovered import ways
 
@@ -192,6 +194,64 @@ def test_a_switch_a_merge_and_a_pick_are_destructive_over_ignored_files_alone(
     assert risks() == {Risk.WRITE}
 
 
+@pytest.mark.parametrize(("there", "comes"), [("nd/p.txt", "nd"), ("nd", "nd/x"), ("nd", "nd")])
+def test_a_rebase_a_pull_and_a_stash_are_destructive_over_ignored_files_alone(
+    desk: Desk, there: str, comes: str
+) -> None:
+    ways(desk, comes, ignored=True)
+    made, rebase, stashing = desk.made, Rebase(desk.writer), Stashing(desk.writer)
+    made.git("config", "remote.origin.url", "https://example.invalid/x.git")
+    made.git("update-ref", "refs/remotes/origin/other", "other")
+    made.git("stash", "store", "--message", "brought", _stash(desk))
+    execute = RebaseExecuteRequest(plan=PlanGiven(upstream="other", onto="", steps=()))
+
+    def effects() -> list[str]:
+        return [
+            " ".join(assessed.effects)
+            for assessed in (
+                rebase.assess_execute(execute),
+                stashing.assess_pop(StashPopRequest()),
+                stashing.assess_apply(StashApplyRequest()),
+                RemoteWrites(desk.writer).assess_pull(PullRequest(ref="other")),
+            )
+        ]
+
+    assert not [one for one in effects() if "everything" in one]
+    made.write(there, "mine")
+    assert [one for one in effects() if f"everything in 1 files: {there}" not in one] == []
+    for preview in (
+        run(rebase.preview_execute(execute)),
+        run(stashing.preview_pop(StashPopRequest())),
+        run(stashing.preview_apply(StashApplyRequest())),
+        run(RemoteWrites(desk.writer).preview_pull(PullRequest(ref="other"))),
+    ):
+        assert there in preview.body
+    # What is not ignored is safe, since git refuses.
+    (made.root / ".git" / "info" / "exclude").write_text("")
+    assert not [one for one in effects() if "everything" in one]
+
+
+def _stash(desk: Desk) -> str:
+    """What `other` has, as a stash of main."""
+    git = desk.made.git
+    head, tree = git("rev-parse", "HEAD").decode().strip(), git("rev-parse", "other^{tree}").decode().strip()
+    index = git("commit-tree", "HEAD^{tree}", "-p", head, "-m", "index").decode().strip()
+    return git("commit-tree", tree, "-p", head, "-p", index, "-m", "stash").decode().strip()
+
+
+def test_putting_aside_is_destructive_where_an_ignored_file_took_the_place_of_another(desk: Desk) -> None:
+    stashing = Stashing(desk.writer)
+    desk.made.write("b.txt", "edited")
+    assert stashing.assess_push(StashPushRequest()).risk is Risk.WRITE
+    (desk.made.root / "a.txt").unlink()
+    desk.made.write("a.txt/mine", "ignored")
+    exclude = desk.made.root / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("mine\n")
+    assert stashing.assess_push(StashPushRequest()).risk is Risk.DESTRUCTIVE
+    assert "a.txt/mine" in run(stashing.preview_push(StashPushRequest())).body
+
+
 def test_a_change_in_the_file_above_a_restored_one_counts(desk: Desk) -> None:
     ways(desk, "a.txt/x", ignored=False)
     checkout = Checkout(desk.writer)
@@ -296,3 +356,17 @@ def test_removing_a_work_tree_is_destructive_over_ignored_files_but_not_caches(d
 def test_what_excludes_or_names_several_is_no_commit_to_show(desk: Desk, ref: str) -> None:
     with pytest.raises((RefNotFound, InvalidArgument)):
         Reads(desk.made.root)("git.show", ref=ref)
+
+
+def test_a_hard_reset_before_the_first_commit_is_destructive_and_comes_back(tmp_path: Path) -> None:
+    desk = Desk(Made.empty(tmp_path / "empty", "--template="))
+    reset = Reset(desk.writer)
+    desk.made.write("new", "work")
+    assert reset.assess_reset(ResetRequest(mode="hard")).risk is Risk.WRITE
+    desk.made.git("add", "new")
+    assert reset.assess_reset(ResetRequest(mode="mixed")).risk is Risk.WRITE
+    assert reset.assess_reset(ResetRequest(mode="hard")).risk is Risk.DESTRUCTIVE
+    done = run(reset.reset(call(), ResetRequest(mode="hard")))
+    assert not (desk.made.root / "new").exists()
+    desk.undo(done.delta.mutation_id)
+    assert (desk.made.root / "new").read_text() == "work"

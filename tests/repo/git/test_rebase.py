@@ -171,3 +171,13 @@ def test_a_plan_can_come_back_as_it_was_given(desk: Desk) -> None:
     steps = tuple(StepGiven(commit_sha=one.commit_sha, action=one.action, message=one.message) for one in plan.steps)
     given = PlanGiven(upstream=plan.upstream, onto=plan.onto, steps=steps)
     assert run(Rebase(desk.writer).execute(call(), RebaseExecuteRequest(plan=given))).state == "done"
+
+
+def test_a_commit_without_changes_is_in_the_plan_whatever_upstream_has(tmp_path: Path) -> None:
+    desk = simple(tmp_path)
+    desk.made.git("checkout", "--quiet", "-b", "side")
+    desk.made.commit("empty there")
+    desk.made.git("checkout", "--quiet", "main")
+    empty = desk.made.commit("empty here")
+    plan = run(Rebase(desk.writer).plan(call(), RebasePlanRequest(upstream="side")))
+    assert [step.commit_sha for step in plan.steps] == [empty]

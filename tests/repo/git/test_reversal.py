@@ -203,3 +203,18 @@ def test_what_cannot_be_kept_is_done_and_said(desk: Desk) -> None:
     done = run(Commits(desk.writer).commit(asked, CommitRequest(message="x", allow_empty=True)))
     assert done.delta.mutation_id is None
     assert "cannot be undone" in asked.warnings[0]
+
+
+def test_what_was_meant_to_be_added_is_so_again_whatever_became_of_it(tmp_path: Path) -> None:
+    desk = simple(tmp_path)
+    for name in ("file", "program", "dir/deep"):
+        desk.made.write(name, "x\n").chmod(0o755 if name == "program" else 0o644)
+    (desk.made.root / "link").symlink_to("nowhere")
+    desk.made.git("add", "--intent-to-add", "--", "file", "program", "dir/deep", "link")
+    (desk.made.root / "file").unlink()
+    (desk.made.root / "file").symlink_to("nowhere")
+    before = standing(desk.made)
+    done = run(Staging(desk.writer).stage(call(), StageRequest(paths=(".",))))
+    assert standing(desk.made) != before
+    desk.undo(done.delta.mutation_id)
+    assert standing(desk.made) == before

@@ -128,13 +128,17 @@ def commit_paths(draw: Draw) -> Case:
     return Case(lambda desk: Commits(desk.writer).commit(call(), request), [plain])
 
 
+def _calm(draw: Draw, plain: Plain) -> list[Plain]:
+    """The command, unless git is in the middle of a pick: some of ours are refused then."""
+    return [["status"]] if (draw.made.root / ".git" / "CHERRY_PICK_HEAD").exists() else [plain]
+
+
 def amend(draw: Draw) -> Case:
     message = draw.chance.choice(("", "better"))
     plain = ["commit", "--amend", *(["-m", message] if message else ["--no-edit"])]
-    busy = (draw.made.root / ".git" / "CHERRY_PICK_HEAD").exists()
     return Case(
         lambda desk: Commits(desk.writer).amend(call(), AmendRequest(message=message)),
-        [["status"]] if busy else [plain],
+        _calm(draw, plain),
     )
 
 
@@ -243,13 +247,15 @@ def stash_pop(draw: Draw) -> Case:
     _stashed(draw)
     at = draw.chance.randint(0, 1)
     request = StashPopRequest(index=at)
-    return Case(lambda desk: Stashing(desk.writer).pop(call(), request), [["stash", "pop", f"stash@{{{at}}}"]])
+    plain = ["stash", "pop", f"stash@{{{at}}}"]
+    return Case(lambda desk: Stashing(desk.writer).pop(call(), request), _calm(draw, plain))
 
 
 def stash_apply(draw: Draw) -> Case:
     _stashed(draw)
     request = StashApplyRequest(index=0, restore_index=True)
-    return Case(lambda desk: Stashing(desk.writer).apply(call(), request), [["stash", "apply", "--index", "stash@{0}"]])
+    plain = ["stash", "apply", "--index", "stash@{0}"]
+    return Case(lambda desk: Stashing(desk.writer).apply(call(), request), _calm(draw, plain))
 
 
 def stash_drop(draw: Draw) -> Case:

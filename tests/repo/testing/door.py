@@ -9,19 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from codeplane.adapters.bubblewrap import Bubblewrap
-from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.app import configuration, running
+from codeplane.changing import Tested
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.repo.knowledge import Knowledge
-from codeplane.repo.resolve.world import SharedModules
 from codeplane.repo.testing.operations import TestOperations
-from codeplane.repo.testing.process import MARK
 from codeplane.repo.testing.sandbox import Sandbox
 from codeplane.repo.testing.suite import Suite
 
@@ -82,27 +78,10 @@ def at_the_door(
         workspace = Workspace(root=root.resolve())
         loaded = configuration(workspace, settings, {}).without_terminal()
         async with running(workspace, loaded=loaded) as plane:
-            index = plane.index
-            knowledge = Knowledge(
-                fresh=index.ready,
-                behind=index.behind,
-                filled=index.filled,
-                store=index.store,
-                text=index.text,
-                modules=SharedModules(),
-                vectors=index.vectors,
-            )
             variables = dict(os.environ) if environment is None else dict(environment)
-            home = workspace.home / "testing"
-            suite = Suite(
-                root=workspace.root,
-                home=home,
-                knowledge=knowledge,
-                config=loaded.config.tests,
-                environment=variables,
-                sandbox=sandbox
-                or Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=home / "cache", environment=variables),
-                tree=LinuxProcessTree(variable=MARK),
+            tested = Tested.at(workspace.home, variables, sandbox=sandbox)
+            suite = tested.suite(
+                root=workspace.root, home=workspace.home, knowledge=plane.changing.knowledge, config=loaded.config.tests
             )
             operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
             # The same stages as everyone's; only the catalogue is the test's own.

@@ -77,7 +77,7 @@ def test_a_flood_is_cut_and_said(tmp_path: Path) -> None:
     assert statuses(result) == {"test_f.py": "passed"}
     assert len(str(result["text"])) < 200
     assert "bytes cut" in str(output["text"])
-    kept = sum(file.stat().st_size for file in (root / ".codeplane/testing/runs").rglob("*.txt"))
+    kept = sum(file.stat().st_size for file in (root / ".codeplane/tests/runs").rglob("*.txt"))
     assert kept < 6 * 1024 * 1024
 
 
@@ -189,7 +189,7 @@ def test_a_conftest_that_does_not_load_is_the_reason_and_takes_no_others_along(t
     assert text.startswith("ERROR api/test_a.py: SyntaxError: '(' was never closed")
     assert "… the same in 1 more target: api/test_b.py" in text and str(tmp_path) not in text
     # Once for all, and once for those that can be begun.
-    assert len(list((tmp_path / "repo/.codeplane/testing/runs").glob("*/*.txt"))) == 2
+    assert len(list((tmp_path / "repo/.codeplane/tests/runs").glob("*/*.txt"))) == 2
 
 
 def test_settings_that_the_runner_refuses_are_told_once_and_in_its_words(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def _error(envelope: JsonObject) -> tuple[str, str]:
 
 
 def _processes(root: Path) -> int:
-    (run,) = (root / ".codeplane/testing/runs").iterdir()
+    (run,) = (root / ".codeplane/tests/runs").iterdir()
     return len(list(run.glob("*.txt")))
 
 

@@ -183,3 +183,14 @@ def test_pages_of_targets(tmp_path: Path) -> None:
                 return names
 
     assert at_the_door(root, body, environment=environment()) == [f"test_{at}.py" for at in range(5)]
+
+
+def test_a_file_that_is_called_like_an_option_is_a_file(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", {"-p_test.py": "def test_it():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+
+    async def body(door: Door) -> JsonObject:
+        return await door.run()
+
+    result = at_the_door(root, body, environment=environment())
+    assert statuses(result) == {"-p_test.py": "passed"}
+    assert result["summary"]["tests_passed"] == 1  # type: ignore[index,call-overload]

@@ -10,7 +10,7 @@ import pytest
 from codeplane import __version__
 from tests.harness import CPL, Server, cpl
 
-COMMANDS = ("init", "up", "status", "doctor", "call", "log", "down", "mcp", "uninstall")
+COMMANDS = ("init", "up", "status", "doctor", "call", "search", "diff", "log", "down", "mcp", "uninstall")
 SLOW = {"pydantic", "pydantic_core", "mcp", "mcp_types", "starlette", "structlog", "sqlite3", "yaml", "tomlkit"}
 
 

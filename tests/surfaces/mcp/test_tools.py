@@ -26,7 +26,7 @@ UPDATE: Final = "UPDATE_SNAPSHOTS"
 LARGEST: Final = 12 * 1024
 CORE: Final = (
     *("checkpoint", "explain_symbol", "git_diff", "git_status", "map_repo"),
-    *("read_files", "search", "test_run", "undo", "write_files"),
+    *("read_files", "refactor_rename", "search", "semantic_diff", "test_run", "undo", "write_files"),
 )
 
 
@@ -81,8 +81,9 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
     known = (
-        "all, checkpoint, context, core, explain_symbol, facts, git, index, ledger, list_dir, map_repo, mutation, "
-        "operation, read_files, redo, search, session, status, task, test, undo, workspace, write_files"
+        "all, checkpoint, context, core, decision, explain_symbol, facts, git, index, ledger, list_dir, map_repo, "
+        "mutation, operation, read_files, redo, refactor, scip, search, semantic_diff, session, status, task, test, "
+        "undo, workspace, write_files"
     )
     assert f"use {known}" in caught.value.error.message
 

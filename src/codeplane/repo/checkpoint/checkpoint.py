@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import FileChanged, InvalidArgument, RefNotFound
+from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
 from codeplane.kernel.place import InWorkspace
@@ -52,7 +52,7 @@ class CheckpointResult(Result):
     tests: RunResult | None = None
     commit: CommitResult | None = None
     since: Since | None = None
-    left_out: tuple[str, ...] = Field((), description="folders that are git repositories of their own")
+    left_out: tuple[str, ...] = Field((), description="repositories of their own, and names nobody may write")
 
     def unmet(self) -> str | None:
         return None if self.committed else f"nothing was committed: {self.stopped_by} failed"
@@ -70,7 +70,9 @@ class CheckpointResult(Result):
             bare = self.commit.delta.model_copy(update={"files_changed": 0})
             lines += [self.commit.model_copy(update={"delta": bare}).text(), self.since.text()]
         if self.left_out:
-            lines.append(f"left out, as git repositories of their own: {', '.join(self.left_out)}")
+            own = all(path.endswith("/") for path in self.left_out)
+            why = "as git repositories of their own" if own else "as repositories, or names nobody may write"
+            lines.append(f"left out, {why}: {', '.join(self.left_out)}")
         return "\n".join(lines)
 
 
@@ -110,12 +112,16 @@ class CheckpointOperations:
         changed = self._changed(before, wanted)
         inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
-        left_out = tuple(map(shown, inner[:_MAX_FILES]))
-        if not changed and inner:
+        denied = [path for path in changed if path in before.untracked and not _may_write(call, path)]
+        changed = [path for path in changed if path not in denied]
+        left_out = tuple(map(shown, [*inner, *denied][:_MAX_FILES]))
+        if not changed and inner and not denied:
             raise InvalidArgument(
                 f"nothing else has changed, and these are git repositories of their own: {', '.join(left_out[:5])}",
                 hint="ignore them (.gitignore), or add them with git submodule add",
             )
+        if not changed and denied:
+            raise PathDenied(f"nothing else has changed, and these may not be written: {', '.join(left_out[:5])}")
         if not changed:
             raise InvalidArgument("nothing has changed since the last commit", hint="see git_status")
         refuse_generated(before.untracked & set(changed), wanted)
@@ -200,3 +206,11 @@ class CheckpointOperations:
             if done.code == 0:
                 return made
         return None
+
+
+def _may_write(call: Call, path: str) -> bool:
+    try:
+        call.may_write(path)
+    except PathDenied:
+        return False
+    return True

@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import TypeVar
 
 T = TypeVar("T")
+# Folders that one piece of work holds open.
+HELD = 64
 _PAUSE_SEC = 0.001
 # To pass through a folder needs less than to list or sync it.
 _THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -54,11 +57,52 @@ def beside(root: Path | str, path: str, *, make: bool = False) -> Iterator[tuple
         with beneath(root, folder, make=make) as descriptor:
             yield descriptor, name
     except OSError as error:
-        if error.filename2 == name:
-            error.filename2 = path
-        elif error.filename == name:
-            error.filename = path
+        whole(error, path, name)
         raise
+
+
+class Folders:
+    """Folders below a root, each opened once for a piece of work and closed with it: to find one costs most of all."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._held: dict[str, int] = {}
+
+    def __enter__(self) -> "Folders":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._held:
+            os.close(self._held.popitem()[1])
+
+    def at(self, folder: str, *, make: bool = False) -> int:
+        """A descriptor of a folder, as `beneath` gives it; open until `HELD` others were asked for."""
+        descriptor = self._held.pop(folder, None)
+        if descriptor is None:
+            if len(self._held) >= HELD:
+                os.close(self._held.pop(next(iter(self._held))))
+            descriptor = _walked(self._root, folder, make=make)
+        # The one that was not asked for longest comes first.
+        self._held[folder] = descriptor
+        return descriptor
+
+    @contextmanager
+    def beside(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """The folder that a path is in and its name there, as `beside` gives them."""
+        folder, _, name = path.rpartition("/")
+        try:
+            yield self.at(folder, make=make), name
+        except OSError as error:
+            whole(error, path, name)
+            raise
+
+    def forget(self, folder: str) -> None:
+        """Look for a folder anew, should it be asked for again: it is another one by now."""
+        descriptor = self._held.pop(folder, None)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def opened(folder: int, name: str) -> int:
@@ -88,6 +132,14 @@ def is_there(folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def whole(error: OSError, path: str, name: str) -> None:
+    """Let an error name the whole path instead of the name in its folder."""
+    if error.filename2 == name:
+        error.filename2 = path
+    elif error.filename == name:
+        error.filename = path
 
 
 def _walked(root: Path | str, folder: str, *, make: bool) -> int:

@@ -12,7 +12,7 @@ from typing import cast
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.repo.edit.beneath import GONE, beneath, beside, linked_to, looked_at, opened
 
-_CHUNK = 1024 * 1024
+_LEAST, _CHUNK = 4096, 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def state_of(root: Path, path: str, *, folders: Collection[str] = (), exact: boo
     An OSError of ELOOP when a link stands on the way, or things are swapped while they are looked at.
     """
     try:
-        if exact and not _is_spelled(root, path):
+        if exact and not is_spelled(root, path):
             return None
         with beside(root, path) as (folder, name):
             return state_at(folder, name, is_dropped=path in folders)
@@ -126,11 +126,15 @@ def state_at(folder: int, name: str, *, is_dropped: bool = False) -> Was | None:
 
 def state_in(folder: int, name: str) -> Was:
     """What is at a name in a folder now; raises when nothing is."""
-    found = looked_at(folder, name)
+    return was_of(looked_at(folder, name), folder, name)
+
+
+def was_of(found: os.stat_result, folder: int, name: str) -> Was:
+    """The same of a name that was looked at already."""
     if stat.S_ISLNK(found.st_mode):
         return Was(sha256=digest(os.fsencode(linked_to(folder, name))), mode=0, link=True)
     if stat.S_ISREG(found.st_mode):
-        return Was(sha256=_file_digest(folder, name), mode=stat.S_IMODE(found.st_mode))
+        return Was(sha256=_file_digest(folder, name, found.st_size), mode=stat.S_IMODE(found.st_mode))
     return Was(sha256="", mode=found.st_mode)
 
 
@@ -139,15 +143,22 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _file_digest(folder: int, name: str) -> str:
-    with os.fdopen(opened(folder, name), "rb", buffering=0) as file:
+def _file_digest(folder: int, name: str, size: int) -> str:
+    descriptor = opened(folder, name)
+    try:
         found = hashlib.sha256()
-        while chunk := file.read(_CHUNK):
+        # One byte more than is expected: a file that gives less has come to its end.
+        at_once = min(max(size + 1, _LEAST), _CHUNK)
+        while True:
+            chunk = os.read(descriptor, at_once)
             found.update(chunk)
-        return found.hexdigest()
+            if len(chunk) < at_once:
+                return found.hexdigest()
+    finally:
+        os.close(descriptor)
 
 
-def _is_spelled(root: Path, path: str) -> bool:
+def is_spelled(root: Path, path: str) -> bool:
     """Whether every part of a path is written so on the disk, which may not tell upper from lower case."""
     folder = ""
     for part in path.split("/"):

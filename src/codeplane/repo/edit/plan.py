@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codeplane.kernel.errors import EditMismatch, FileChanged, InvalidArgument, NotFound, PathDenied, TooLarge
+from codeplane.kernel.errors import FileChanged, InvalidArgument, NotFound, PathDenied, TooLarge
 from codeplane.repo.edit.beneath import GONE, beside, is_there, linked_to, looked_at, opened
 from codeplane.repo.edit.entry import Change, digest, state_in, state_of
-from codeplane.repo.edit.matching import spans_for
 from codeplane.repo.edit.ranges import Lines, spans_of
 from codeplane.repo.edit.request import Edit
 from codeplane.repo.edit.scope import Scope
+from codeplane.repo.edit.swaps import swapped
 from codeplane.repo.edit.text import Text
 from codeplane.repo.truth.file import digest_of
 from codeplane.repo.truth.paths import shown
@@ -238,14 +238,7 @@ def _text_after(edit: Edit, path: str, content: bytes) -> bytes:
     if edit.patches:
         lines = [Lines(start=one.range.start, end=one.range.end, text=one.replacement) for one in edit.patches]
         return text.replaced(spans_of(text.plain, lines, path=name)).encoded(name)
-    for swap in edit.swaps:
-        if not swap.old and not text.plain:
-            text = Text(raw=swap.new, encoding=text.encoding, mark=text.mark)
-        elif swap.old == swap.new:
-            raise EditMismatch(f"{name}: old_text and new_text are the same")
-        else:
-            text = text.replaced(spans_for(text.plain, swap.old, swap.new, every=swap.all, path=name))
-    return text.encoded(name)
+    return swapped(text, edit.swaps, path=name).encoded(name)
 
 
 def _is_text(content: bytes) -> bool:

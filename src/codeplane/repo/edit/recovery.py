@@ -8,8 +8,9 @@ from codeplane.kernel.errors import SequenceConflict
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog, EventQuery
+from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.edit.engine import APPLIED, REDONE, ROLLED_BACK, STREAM, UNDONE, outcome_id, payload_of
-from codeplane.repo.edit.journal import JOURNAL, Recovered
+from codeplane.repo.edit.journal import JOURNAL
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept
 from codeplane.repo.undo.mutations import KeptMutations
@@ -29,7 +30,7 @@ async def record(log: EventLog, recovered: Sequence[Recovered], kept: KeptMutati
     if kept is not None:
         found = await asyncio.to_thread(kept.all, limit=_LOOKED_AT)
         # The oldest first, as they happened.
-        unsaid = [_outcome(one) for one in reversed(found) if one.kind == "files" and _is_telling(one)]
+        unsaid = [_outcome(one) for one in reversed(found) if _is_telling(one)]
     known = {_id(draft) for draft in ended}
     appended = await _appended(log, [*(draft for draft in unsaid if _id(draft) not in known), *ended])
     counts: JsonObject = {}
@@ -72,8 +73,9 @@ def _outcome(kept: Kept) -> Draft:
 
 
 def _is_telling(kept: Kept) -> bool:
-    """Whether it says which batch left it so; of an older one that was undone there is no telling."""
-    return JOURNAL in kept.details or kept.state == "applied"
+    """Whether it says which batch left it so; of an older one that was undone there is no telling, and of git's own
+    only those are told that nobody was there to answer for."""
+    return JOURNAL in kept.details or (kept.kind == "files" and kept.state == "applied")
 
 
 def _id(draft: Draft) -> str:

@@ -128,6 +128,9 @@ class WriteOperations:
                 plan.add(edit)
             except CodePlaneError as error:
                 failed.append((number, edit.path, error))
+                # To say why one does not fit takes a look at all of its file; enough is known by now.
+                if len(failed) > _FAILED:
+                    break
             except OSError as error:
                 raise refusal(error, edit.path) from error
         if failed:
@@ -164,8 +167,10 @@ def _all_of(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> Co
     if count == 1:
         return first
     said = [f"edits[{number}] {error.name}: {error.message}" for number, _, error in failed[:_FAILED]]
+    number_of = str(len(failed))
     if len(failed) > _FAILED:
-        said.append(f"and {len(failed) - _FAILED} more")
+        number_of = f"more than {_FAILED}"
+        said.append(f"and more; those after edits[{failed[-1][0]}] were not looked at")
     room = max(3500 // len(said), 120)
     details: list[JsonValue] = [
         {"edit": number, "path": path[:200], "error": error.name, "message": error.message[:room], **error.details}
@@ -173,7 +178,7 @@ def _all_of(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> Co
     ]
     hints = list(dict.fromkeys(error.hint for _, _, error in failed))
     return type(first)(
-        f"{len(failed)} of {count} edits do not fit, so none was made:\n" + "\n".join(one[:room] for one in said),
+        f"{number_of} of {count} edits do not fit, so none was made:\n" + "\n".join(one[:room] for one in said),
         hint="; ".join(hints[:3]),
         details={"failed": details},
     )

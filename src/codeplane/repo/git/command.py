@@ -2,19 +2,20 @@
 
 import asyncio
 import errno
+import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
-from codeplane.repo.git.opened import git_dir_of
+from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.refusal import refusal
-from codeplane.repo.git.unentered import unentered
+from codeplane.repo.git.unentered import unentered, unentered_settings, unnamed
 
 MAX_OUT = 64 * 1024 * 1024
 _MAX_SAID = 16 * 1024
@@ -34,6 +35,12 @@ _SETTINGS = {
     "GIT_SEQUENCE_EDITOR": "true",
     "GIT_MERGE_AUTOEDIT": "no",
 }
+
+_CHANGING = frozenset(
+    ("checkout", "cherry-pick", "clean", "commit", "merge", "pull", "rebase", "reset", "restore", "revert", "stash")
+)
+# More than a command that changes files says of thousands of them.
+_ROOM = 1024 * 1024
 
 Environment = Callable[[], Mapping[str, str]]
 
@@ -112,6 +119,10 @@ class Git:
             raise refusal(_named(arguments), done.err or done.line)
         return done
 
+    def unnamed(self, links: Collection[str]) -> list[str]:
+        """The repositories inside that some commands would enter, whatever they are told."""
+        return unnamed(self.root, links, self._environment())
+
     def ask(self, *arguments: str, check: bool = True) -> Done:
         """Run a short reading command at once, for judgements that cannot wait for others."""
         self.refuse_outside()
@@ -139,7 +150,9 @@ class Git:
         return done
 
     def _variables(self, env: Mapping[str, str] | None) -> dict[str, str]:
-        return dict(self._environment()) | _SETTINGS | dict(env or {})
+        environment = dict(self._environment()) | _SETTINGS
+        config = common(self.folder) / "config"
+        return environment | unentered_settings(self.root, config, environment) | dict(env or {})
 
     async def _ended(
         self,
@@ -153,6 +166,9 @@ class Git:
         # Pipes of our own: the command's end is not held up by what a hook left running in the background.
         out_end, out_start = os.pipe()
         err_end, err_start = os.pipe()
+        # Should this process be killed, what changes files goes on as if somebody still listened: to break off in the
+        # middle of what it says would leave it half done.
+        outliving = (_roomy(out_end), _roomy(err_end)) if _CHANGING.intersection(command) else ()
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -163,6 +179,7 @@ class Git:
                 stderr=err_start,
                 # A group of its own: hooks, filters and transports end with it.
                 start_new_session=True,
+                pass_fds=outliving,
             )
         except BaseException as error:
             os.close(out_end)
@@ -209,6 +226,14 @@ class _Gathered(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended.set()
+
+
+def _roomy(pipe: int) -> int:
+    """A pipe that takes much before anybody reads from it, as far as the system lets it."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _ROOM)
+    return pipe
 
 
 async def _listened(descriptor: int, gathered: _Gathered) -> asyncio.BaseTransport:

@@ -122,11 +122,13 @@ class Commits:
             if what == "amend" and writing.before.head:
                 await writing.loses(commits=[writing.before.head])
             fresh = await self._unknown(paths)
+            # Without anything to commit git looks at everything there is, of which we tell ourselves.
+            quiet = ("--quiet", "--untracked-files=no")
             only = ["--only", "--", *paths] if paths else []
             try:
                 await self._git.each("add", paths=fresh)
                 done = await self._git.run(
-                    *("commit", "--quiet", *options, *who, *words, *only),
+                    *("commit", *quiet, *options, *who, *words, *only),
                     input=message.encode() if message else None,
                     check=False,
                 )

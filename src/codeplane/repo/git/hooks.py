@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.repo.git.command import Git
-from codeplane.repo.git.picture import common
+from codeplane.repo.git.opened import common
 
 # Settings outside the repository can name another folder, too: they are asked now and then.
 _ASKED_NS = 600 * SECOND_NS

@@ -88,7 +88,9 @@ class Merges:
         return previewed(f"{request.action} a merge", self._lost(request))
 
     async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
-        async with self._writer.writing(call, f"merge_{request.action}") as writing:
+        async with self._writer.writing(
+            call, f"merge_{request.action}", undoable=request.action == "continue"
+        ) as writing:
             if writing.before.state != "merge":
                 raise GitRefused(f"no merge is under way to {request.action}", hint="see git_status for the state")
             if request.action == "abort":
@@ -100,7 +102,7 @@ class Merges:
                     raise unresolved([one.path for one in writing.before.conflicts])
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
-            return merged(await writing.finished(undoable=request.action == "continue"))
+            return merged(await writing.finished())
 
     def _lost(self, request: MergeRequest) -> list[str]:
         if request.action == "abort":

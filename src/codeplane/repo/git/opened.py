@@ -62,3 +62,11 @@ def not_opened(root: Path, said: str) -> NotGit | GitRefused:
             hint="git_status, git_diff, git_log, git_show and git_blame read it",
         )
     return GitRefused(f"git cannot read the repository: {said.strip()[:500]}", hint="run: git fsck")
+
+
+def common(folder: Path) -> Path:
+    """Where the work trees of a repository keep what they share."""
+    try:
+        return folder / os.fsdecode((folder / "commondir").read_bytes().rstrip(b"\n"))
+    except OSError:
+        return folder

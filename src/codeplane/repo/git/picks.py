@@ -129,14 +129,14 @@ class Picks:
         self, call: Call, what: Literal["cherrypick", "revert"], action: Literal["continue", "skip", "abort"]
     ) -> PickResult:
         command = _COMMANDS[what]
-        async with self._writer.writing(call, f"{what}_{action}") as writing:
+        async with self._writer.writing(call, f"{what}_{action}", undoable=action != "abort") as writing:
             if writing.before.state != what:
                 raise GitRefused(f"no {what} is under way to {action}", hint="see git_status for the state")
             if action != "continue":
                 await writing.reaches(writing.before.staged)
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
             done = await self._git.run(command, f"--{action}", check=False)
-            delta = await writing.finished(undoable=action != "abort")
+            delta = await writing.finished()
             if done.code != 0 and delta.head == delta.head_before:
                 stopped_or_raise(done, delta, command)
             return _result(delta, writing.after)

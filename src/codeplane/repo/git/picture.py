@@ -8,6 +8,7 @@ from pathlib import Path
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.conflict import Conflict, conflict
 from codeplane.repo.git.index_file import index_lines
+from codeplane.repo.git.opened import common
 from codeplane.repo.git.state import State, state_in
 from codeplane.repo.git.store import Store, settings_in
 
@@ -16,6 +17,7 @@ STASH = "refs/stash"
 _HEADS = "refs/heads/"
 _BRANCH = "branch."
 _GITLINK = b"160000"
+_NOTHING = "000000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,12 @@ class Picture:
         return found
 
 
+def links_in(picture: Picture) -> frozenset[str]:
+    """The paths of submodules in the index."""
+    lines = (line for line in picture.index if line.startswith(_GITLINK))
+    return frozenset(os.fsdecode(line.partition(b"\t")[2]) for line in lines)
+
+
 async def pictured(git: Git) -> Picture:
     """The repository as it stands now; git itself is asked only for what cannot be read without it."""
     folder = git.folder
@@ -102,14 +110,6 @@ async def pictured(git: Git) -> Picture:
         conflicts=tuple(conflicts),
         state=state_in(folder),
     )
-
-
-def common(folder: Path) -> Path:
-    """Where the work trees of a repository keep what they share."""
-    try:
-        return folder / os.fsdecode((folder / "commondir").read_bytes().rstrip(b"\n"))
-    except OSError:
-        return folder
 
 
 def _read(
@@ -161,9 +161,10 @@ def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str]
             oid = line.removeprefix("# branch.oid ")
             head = None if oid == "(initial)" else oid
         elif kind == "1 ":
-            _, states, *_, path = line.split(" ", 8)
+            _, states, _, _, mode, *_, path = line.split(" ", 8)
             changed.add(path)
-            if states == ".A":
+            # In the index, but with nothing to be committed of it.
+            if states.startswith(".") and mode == _NOTHING:
                 intended.add(path)
             if not states.startswith("."):
                 staged.add(path)

@@ -12,7 +12,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.begun import original_head
-from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
@@ -152,12 +152,12 @@ class Rebase:
 
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
-        """Commits that others may have, and those that are dropped, make it destructive."""
+        """Commits that others may have, those that are dropped, and ignored files in the way make it destructive."""
         return judged(self._lost(request))
 
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
-        """What was pushed, and what is dropped."""
+        """What was pushed, what is dropped, and what is ignored and in the way."""
         return previewed(f"Rebase {len(request.plan.steps)} commits", self._lost(request))
 
     @assesses("git.rebase_abort")
@@ -181,16 +181,24 @@ class Rebase:
         return previewed("Leave the commit out", self._lost_by_leaving())
 
     async def _commits(self, upstream: str) -> list[tuple[str, str]]:
-        options = ("--reverse", "--topo-order", "--no-merges", "--cherry-pick", "--right-only", "-z")
+        options = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", "-z")
         limit = f"--max-count={_MAX_STEPS + 1}"
-        done = await self._git.run("log", *options, limit, "--format=%H %s", f"{upstream}...HEAD", "--")
-        found = [(oid, subject) for oid, _, subject in (one.partition(" ") for one in done.fields)]
+        done = await self._git.run("log", *options, limit, "--format=%m%H %s", f"{upstream}...HEAD", "--")
+        marked = [(oid[0], oid[1:], subject) for oid, _, subject in (one.partition(" ") for one in done.fields)]
+        # What upstream has already is left out, as git does; one that never changed anything is like no other.
+        found = [(oid, subject) for mark, oid, subject in marked if mark != "=" or await self._is_empty(oid)]
         if len(found) > _MAX_STEPS:
             raise InvalidArgument(f"more than {_MAX_STEPS} commits", hint="name an upstream that is nearer")
         return found
 
+    async def _is_empty(self, oid: str) -> bool:
+        trees = await self._git.run("rev-parse", "--verify", f"{oid}^{{tree}}", check=False)
+        parents = await self._git.run("rev-parse", "--verify", f"{oid}^^{{tree}}", check=False)
+        return trees.line == parents.line
+
     async def _step(self, call: Call, verb: str) -> RebaseResult:
-        async with self._writer.writing(call, f"rebase_{verb}") as writing:
+        abort = verb == "abort"
+        async with self._writer.writing(call, f"rebase_{verb}", undoable=not abort) as writing:
             if writing.before.state != "rebase":
                 raise GitRefused("no rebase is under way", hint="see git_status for the state")
             folder, head = self._git.folder, writing.before.head
@@ -205,8 +213,7 @@ class Rebase:
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
             )
-            abort = verb == "abort"
-            delta = await writing.finished(undoable=not abort, since=None if abort else was)
+            delta = await writing.finished(since=None if abort else was)
             if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
                 raise refusal("rebase", done.err or done.line)
             return await self._result(
@@ -246,7 +253,18 @@ class Rebase:
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
         lost = [f"{pushed} commits were pushed: others may have them"] if pushed else []
         dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
-        return lost + lost_commits(dropped, "that are dropped")
+        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
+
+    def _lost_in_place(self, onto: str) -> list[str]:
+        """What is ignored and lies where files come, on the way there or when commits are done again."""
+        head = self._losses.head
+        if head is None:
+            return []
+        base = self._git.ask("merge-base", head, onto, check=False).line or None
+        lost = {*self._losses.ignored(self._losses.differing(head, onto))}
+        lost |= {*self._losses.ignored(self._losses.differing(base, head))}
+        return lost_files(sorted(lost), "everything")
 
     def _lost_by_leaving(self) -> list[str]:
         return resolved_work(self._losses, all_work=True)

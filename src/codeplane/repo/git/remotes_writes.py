@@ -12,7 +12,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.command import Done
-from codeplane.repo.git.losses import Losses, lost_commits, previewed
+from codeplane.repo.git.losses import Losses, lost_commits, lost_files, previewed
 from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
 from codeplane.repo.git.refusal import redacted, refusal
 from codeplane.repo.git.remote_names import RemoteName, remote_now, talking
@@ -86,17 +86,17 @@ class RemoteWrites:
     async def fetch(self, call: Call, request: FetchRequest) -> Changed:
         """Fetch a remote's branches; nothing that is checked out changes, and it cannot be undone."""
         remote = await asyncio.to_thread(remote_now, self._git, request.remote)
-        async with self._writer.writing(call, "fetch") as writing:
+        async with self._writer.writing(call, "fetch", undoable=False) as writing:
             options = [*(["--prune"] if request.prune else []), *(["--tags"] if request.tags else [])]
             await self._talk("fetch", "--quiet", "--no-recurse-submodules", *options, "--", remote.name)
-            return Changed(delta=await writing.finished(undoable=False))
+            return Changed(delta=await writing.finished())
 
     @operation("git.pull", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
     async def pull(self, call: Call, request: PullRequest) -> MergeResult:
         """Fetch and bring the branch forward: ff-only, merge, or rebase; undo takes back the local part."""
         remote = await asyncio.to_thread(remote_now, self._git, request.remote)
         ref = [_refspec(request.ref)] if request.ref else []
-        async with self._writer.writing(call, "pull", calm=True) as writing:
+        async with self._writer.writing(call, "pull", calm=True, undoes=(_HEADS,)) as writing:
             await self._talk("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
             target = await self._fetched()
             head = writing.before.head
@@ -109,7 +109,7 @@ class RemoteWrites:
             else:
                 ff = ["--ff-only"] if request.mode == "ff-only" else ["--no-edit"]
                 done = await self._git.run("merge", "--quiet", *ff, "FETCH_HEAD", check=False)
-            delta = await writing.finished(undoes=(_HEADS,))
+            delta = await writing.finished()
             stopped_or_raise(done, delta, request.mode)
             return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
 
@@ -122,14 +122,14 @@ class RemoteWrites:
         options += ["--set-upstream"] if request.set_upstream else []
         options += ["--tags"] if request.tags else []
         options += ["--delete"] if request.delete else []
-        async with self._writer.writing(call, "push") as writing:
+        async with self._writer.writing(call, "push", undoable=False) as writing:
             done = await self._talk(
                 "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, what, check=False
             )
             if done.code != 0:
                 raise refusal("push", "\n".join([*_rejected(done), done.err]))
             return PushResult(
-                delta=await writing.finished(undoable=False),
+                delta=await writing.finished(),
                 remote=str(remote),
                 pushed=_refs(done),
                 said="\n".join(line for line in redacted(done.err).splitlines() if "remote:" in line)[:_MAX_SAID],
@@ -142,8 +142,16 @@ class RemoteWrites:
 
     @assesses("git.pull")
     def assess_pull(self, request: PullRequest) -> Assessment:
-        """It reaches the remote."""
-        return _outward(remote_now(self._git, request.remote), "fetches from")
+        """It reaches the remote; what is ignored and in the way of what was fetched before would be lost."""
+        remote = remote_now(self._git, request.remote)
+        return _outward(remote, "fetches from", lost=self._lost_by_pull(request, remote))
+
+    @previews("git.pull")
+    async def preview_pull(self, request: PullRequest) -> Preview:
+        """What is ignored and in the way, as far as was fetched before."""
+        remote = await asyncio.to_thread(remote_now, self._git, request.remote)
+        lost = await asyncio.to_thread(self._lost_by_pull, request, remote)
+        return previewed(f"Pull from {remote}", lost)
 
     @assesses("git.push")
     def assess_push(self, request: PushRequest) -> Assessment:
@@ -157,6 +165,13 @@ class RemoteWrites:
         remote = await asyncio.to_thread(remote_now, self._git, request.remote, push=True)
         lost = await asyncio.to_thread(self._lost, request, remote)
         return previewed(f"Push {self._pushed(request)} to {remote}", lost)
+
+    def _lost_by_pull(self, request: PullRequest, remote: RemoteName) -> list[str]:
+        there = f"refs/remotes/{remote.name}/{_refspec(request.ref)}" if request.ref else "@{upstream}"
+        done = self._git.ask("rev-parse", "--verify", "--quiet", f"{there}^{{commit}}", check=False)
+        if done.code != 0 or not done.line:
+            return []
+        return lost_files(self._losses.ignored(self._losses.differing(self._losses.head, done.line)), "everything")
 
     def _lost(self, request: PushRequest, remote: RemoteName) -> list[str]:
         what = self._pushed(request)

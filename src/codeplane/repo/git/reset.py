@@ -10,9 +10,11 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
-from codeplane.repo.git.obstacles import Named, named_in_raw
+from codeplane.repo.git.obstacles import Named, named_in_raw, named_in_tree
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
+
+_HEAD = "HEAD"
 
 
 class ResetRequest(InWorkspace):
@@ -35,7 +37,8 @@ class Reset:
     @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def reset(self, call: Call, request: ResetRequest) -> Changed:
         """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
-        target = await commit_of(self._git, request.ref)
+        unborn = await asyncio.to_thread(self._is_unborn, request)
+        target = None if unborn else await commit_of(self._git, request.ref)
         async with self._writer.writing(call, "reset") as writing:
             before = writing.before
             if request.mode == "hard":
@@ -45,7 +48,7 @@ class Reset:
             left = [before.head] if before.head and before.head != target else []
             hard = request.mode == "hard"
             await writing.loses(commits=left, work=hard, replaced=not hard)
-            await self._git.run("reset", "--quiet", f"--{request.mode}", target, "--")
+            await self._git.run("reset", "--quiet", f"--{request.mode}", *([target] if target else []), "--")
             return Changed(delta=await writing.finished())
 
     @assesses("git.reset")
@@ -58,7 +61,14 @@ class Reset:
         """The commits and changes that go."""
         return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request))
 
+    def _is_unborn(self, request: ResetRequest) -> bool:
+        """Whether there is no commit yet, and the index alone is meant."""
+        return request.ref == _HEAD and self._losses.head is None and self._losses.head_ref is not None
+
     def _lost(self, request: ResetRequest) -> list[str]:
+        if self._is_unborn(request):
+            staged = sorted(self._moved(None).files) if request.mode == "hard" else []
+            return lost_files(staged, "everything")
         target, head = commit_now(self._git, request.ref), self._losses.head
         lost = []
         edited: list[str] = []
@@ -75,8 +85,10 @@ class Reset:
             lost += lost_files([path for path in unknown if path not in told], "untracked work")
         return lost
 
-    def _moved(self, target: str) -> Named:
-        """What the index, or the commit that is checked out, has otherwise than the target."""
+    def _moved(self, target: str | None) -> Named:
+        """What the index, or the commit that is checked out, has otherwise than the target; all of it without one."""
+        if target is None:
+            return named_in_tree(self._git.ask("ls-files", "--stage", "-z").fields)
         options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")
         staged = named_in_raw(self._git.ask("diff", *options, target, "--").fields)
         head = self._losses.head

@@ -1,5 +1,8 @@
 """Taking git mutations back, and doing them again, while things are as they left them."""
 
+import tempfile
+from pathlib import Path
+
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CannotUndo
 from codeplane.repo.edit.delta import Delta
@@ -15,6 +18,8 @@ from codeplane.repo.undo.kept import Kept
 
 _QUIT = {"merge": "merge", "cherrypick": "cherry-pick", "revert": "revert", "rebase": "rebase"}
 _NAMED = 5
+_FILE, _PROGRAM = 0o644, 0o755
+_LINK = "120000"
 
 
 class GitReversal:
@@ -103,9 +108,19 @@ class GitReversal:
         gone = [f"0 {'0' * width}\t{path}" for path in paths]
         lines = "".join(f"{line}\0" for line in (*gone, *goal.index))
         await self._git.run("update-index", "-z", "--index-info", input=lines.encode("utf-8", "surrogateescape"))
-        if there := [path for path in goal.intended if (self._git.root / path).is_file()]:
-            await self._git.run("rm", "--cached", "--quiet", "--force", "--", *there)
-            await self._git.run("add", "--intent-to-add", "--force", "--", *there)
+        if goal.intended:
+            await self._intend(goal)
+
+    async def _intend(self, goal: Side) -> None:
+        """Mark files as meant to be added, which git does only to files that it sees: here, to empty ones of the same
+        kind, since those in the work tree may have become something else since, or be gone."""
+        modes = {path: facts.split(" ")[0] for facts, _, path in (line.partition("\t") for line in goal.index)}
+        with tempfile.TemporaryDirectory(prefix="codeplane-") as place:
+            for path in goal.intended:
+                _empty(Path(place) / path, modes.get(path, ""))
+            env = {"GIT_DIR": str(self._git.folder), "GIT_WORK_TREE": place}
+            await self._git.run("rm", "--cached", "--quiet", "--force", "--", *goal.intended)
+            await self._git.run("-C", place, "add", "--intent-to-add", "--force", "--", *goal.intended, env=env)
 
     async def _refs(self, now: Picture, goal: Side, why: str) -> None:
         moving = {ref: oid for ref, oid in goal.refs.items() if now.refs.get(ref) != oid}
@@ -142,6 +157,14 @@ class GitReversal:
             await self._git.run("config", "--local", "--remove-section", f"branch.{branch}", check=False)
         for key, value in goal.settings:
             await self._git.run("config", "--local", "--add", key, value)
+
+
+def _empty(path: Path, mode: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if mode == _LINK:
+        path.symlink_to("nothing")
+    else:
+        path.touch(_PROGRAM if mode == f"100{_PROGRAM:o}" else _FILE)
 
 
 def _told(now: Picture, found: Reversible, goal: Side) -> tuple[str, ...]:

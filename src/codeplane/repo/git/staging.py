@@ -9,6 +9,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.picture import links_in
 from codeplane.repo.git.writing import Writer
 
 _PATHS = Field(min_length=1, max_length=5000, description="files or folders; . is everything")
@@ -46,8 +47,21 @@ class Staging:
         """Stage files for the next commit: new, changed and deleted ones."""
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "stage") as writing:
-            await self._git.run("add", "--", *paths)
+            await self._add(paths, links_in(writing.before))
             return Changed(delta=await writing.finished(compared="index"))
+
+    async def _add(self, paths: list[str], links: frozenset[str]) -> None:
+        """Add what is there; of submodules only the commit they are at, since to add them git would enter them."""
+        wanted = sorted(
+            link for link in links if any(path in (".", link) or link.startswith(f"{path}/") for path in paths)
+        )
+        others = [path for path in paths if path not in links]
+        if others:
+            without = [f":(exclude,literal){link}" for link in wanted]
+            await self._git.run(*("add", "--", *(f":(literal){path}" for path in others), *without), literal=False)
+        if wanted:
+            given = "".join(f"{link}\0" for link in wanted).encode("utf-8", "surrogateescape")
+            await self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=given)
 
     @operation("git.unstage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def unstage(self, call: Call, request: UnstageRequest) -> Changed:

@@ -1,5 +1,7 @@
 """`git.stash_push`, `git.stash_pop`, `git.stash_apply` and `git.stash_drop`."""
 
+import asyncio
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
@@ -9,12 +11,17 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Stoppable
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
 from codeplane.repo.git.merges import stopped_or_raise
+from codeplane.repo.git.obstacles import named_in_raw
+from codeplane.repo.git.picture import links_in
+from codeplane.repo.git.refusal import few
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import shown
 
 _INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
+
+_ALL = "everything"
 
 
 class StashPushRequest(InWorkspace):
@@ -70,6 +77,11 @@ class Stashing:
         options += [f"--message={request.message}"] if request.message else []
         async with self._writer.writing(call, "stash_push") as writing:
             before = writing.before
+            if not paths and (inside := await asyncio.to_thread(self._git.unnamed, links_in(before))):
+                raise GitRefused(
+                    f"git would enter {few(inside)}, which .gitmodules does not name, and run what is set there",
+                    hint="name it in .gitmodules, or give paths",
+                )
             reached = before.changed | (before.untracked if request.include_untracked else frozenset())
             await writing.reaches(path for path in reached if not paths or _below(path, paths))
             done = await self._git.run(
@@ -102,6 +114,36 @@ class Stashing:
             await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
             return StashResult(delta=await writing.finished(), stash=oid)
 
+    @assesses("git.stash_push")
+    def assess_push(self, request: StashPushRequest) -> Assessment:
+        """What is ignored and lies where a file comes back would be lost."""
+        return judged(self._lost_by_push())
+
+    @previews("git.stash_push")
+    async def preview_push(self, request: StashPushRequest) -> Preview:
+        """What is ignored and in the way."""
+        return previewed("Put changes aside", self._lost_by_push())
+
+    @assesses("git.stash_pop")
+    def assess_pop(self, request: StashPopRequest) -> Assessment:
+        """What is ignored and lies where a file is to come would be lost."""
+        return judged(self._lost_by_bringing(request))
+
+    @previews("git.stash_pop")
+    async def preview_pop(self, request: StashPopRequest) -> Preview:
+        """What is ignored and in the way."""
+        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request))
+
+    @assesses("git.stash_apply")
+    def assess_apply(self, request: StashApplyRequest) -> Assessment:
+        """What is ignored and lies where a file is to come would be lost."""
+        return judged(self._lost_by_bringing(request))
+
+    @previews("git.stash_apply")
+    async def preview_apply(self, request: StashApplyRequest) -> Preview:
+        """What is ignored and in the way."""
+        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request))
+
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
         """The stashed work would be lost."""
@@ -127,6 +169,25 @@ class Stashing:
             if done.code != 0:
                 stopped_or_raise(done, delta, f"stash {verb}")
             return StashResult(delta=delta, success=done.code == 0, stash=oid, conflicts=delta.conflicts)
+
+    def _lost_by_push(self) -> list[str]:
+        if self._losses.head is None:
+            return []
+        options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
+        return lost_files(
+            self._losses.ignored(named_in_raw(self._git.ask("diff", *options, "HEAD", "--").fields)), _ALL
+        )
+
+    def _lost_by_bringing(self, request: StashPopRequest) -> list[str]:
+        name = f"stash@{{{request.index}}}"
+        done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
+        oid, *parents = done.line.split() or [""]
+        if done.code != 0 or not parents:
+            return []
+        lost = set(self._losses.ignored(self._losses.differing(parents[0], oid)))
+        for parent in parents[2:3]:
+            lost |= set(self._losses.ignored(self._losses.differing(None, parent)))
+        return lost_files(sorted(lost), _ALL)
 
     def _lost(self, request: StashDropRequest) -> list[str]:
         name = f"stash@{{{request.index}}}"

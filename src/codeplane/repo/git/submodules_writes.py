@@ -100,29 +100,29 @@ class SubmoduleWrites:
         if path == ".":
             raise InvalidArgument("a submodule needs a folder of its own")
         branch = ["--branch", checked(request.branch)] if request.branch else []
-        async with self._writer.writing(call, "submodule_add") as writing:
+        async with self._writer.writing(call, "submodule_add", undoable=False) as writing:
             await self._talk("add", *branch, "--", remote.url, path)
-            return Changed(delta=await writing.finished(undoable=False, compared="index"))
+            return Changed(delta=await writing.finished(compared="index"))
 
     @operation("git.submodule_deinit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def deinit(self, call: Call, request: SubmoduleDeinitRequest) -> Changed:
         """Empty a submodule's folder and forget its settings; it stays recorded, and its history stays below .git."""
-        async with self._writer.writing(call, "submodule_deinit") as writing:
+        async with self._writer.writing(call, "submodule_deinit", undoable=False) as writing:
             path = await self._submodule(call, request.path)
             await self._keep(writing, path, request.force)
             await self._git.run("submodule", "deinit", *(["--force"] if request.force else []), "--", path)
-            return Changed(delta=await writing.finished(undoable=False))
+            return Changed(delta=await writing.finished())
 
     @operation("git.submodule_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def remove(self, call: Call, request: SubmoduleRemoveRequest) -> Changed:
         """Remove a submodule and stage that; its history stays below .git/modules."""
         force = ["--force"] if request.force else []
-        async with self._writer.writing(call, "submodule_remove") as writing:
+        async with self._writer.writing(call, "submodule_remove", undoable=False) as writing:
             path = await self._submodule(call, request.path)
             await self._keep(writing, path, request.force)
             await self._git.run("submodule", "deinit", *force, "--", path)
             await self._git.run("rm", "--quiet", *force, "--", path)
-            return Changed(delta=await writing.finished(undoable=False, compared="index"))
+            return Changed(delta=await writing.finished(compared="index"))
 
     @assesses("git.submodule_update")
     def assess_update(self, request: SubmoduleUpdateRequest) -> Assessment:
@@ -162,12 +162,12 @@ class SubmoduleWrites:
 
     async def _plain(self, call: Call, verb: str, given: Sequence[str], *options: str, remote: bool = False) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
-        async with self._writer.writing(call, f"submodule_{verb}") as writing:
+        async with self._writer.writing(call, f"submodule_{verb}", undoable=False) as writing:
             if remote:
                 await self._talk(verb, *options, "--", *paths)
             else:
                 await self._git.run("submodule", "--quiet", verb, *options, "--", *paths)
-            return Changed(delta=await writing.finished(undoable=False))
+            return Changed(delta=await writing.finished())
 
     async def _talk(self, *arguments: str) -> None:
         limit = self._git.config.remote_timeout_sec

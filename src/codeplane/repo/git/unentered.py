@@ -1,16 +1,72 @@
-"""Repositories inside the work tree are not entered by a look at the one around them."""
+"""Repositories inside the work tree are not entered by what is asked of, or done to, the one around them.
 
-from collections.abc import Sequence
+Git would run what their own settings name (filters, monitors), and whoever can write files can write those. That one
+is at another commit is still seen.
+"""
+
+import os
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from codeplane.repo.git.store import settings_in
 
 _LOOKS = frozenset({"status", "diff"})
+_COUNT = "GIT_CONFIG_COUNT"
+_SECTION, _IGNORE = "submodule.", ".ignore"
+_ASK_SEC = 20.0
 
 
 def unentered(arguments: Sequence[str]) -> list[str]:
-    """The same command; whether files inside a submodule changed is not looked at.
-
-    Git would run what that repository's own settings name (filters, monitors), and whoever can write files can write
-    those. That it is at another commit is still seen.
-    """
+    """The same command; whether files inside a submodule changed is not looked at."""
     if arguments and arguments[0] in _LOOKS:
         return [arguments[0], "--ignore-submodules=dirty", *arguments[1:]]
     return list(arguments)
+
+
+def unentered_settings(root: Path, config: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that tell the same to commands that have no option for it; `config` is the repository's own file."""
+    said = {"diff.ignoreSubmodules": "dirty"}
+    for place in (root / ".gitmodules", config):
+        said |= _said(place, environment)
+    first = int(environment.get(_COUNT) or 0)
+    variables = {_COUNT: str(first + len(said))}
+    for number, (key, value) in enumerate(said.items(), start=first):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
+
+
+def unnamed(root: Path, links: Collection[str], environment: Mapping[str, str]) -> list[str]:
+    """The repositories inside of which nothing can be said, since `.gitmodules` does not name them."""
+    there = [link for link in links if os.path.lexists(root / link / ".git")]
+    settings = _settings(root / ".gitmodules", environment) if there else ()
+    named = {value.rstrip("/") for key, value in settings if key.endswith(".path")}
+    return sorted(link for link in there if link not in named)
+
+
+def _said(place: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """How each submodule shall be looked at: what is said of one is stronger than what is said of all."""
+    said: dict[str, str] = {}
+    for key, value in _settings(place, environment):
+        section, _, name = key.rpartition(".")
+        if section.startswith(_SECTION):
+            looked = said.setdefault(f"{section}{_IGNORE}", "dirty")
+            said[f"{section}{_IGNORE}"] = "all" if name == "ignore" and value == "all" else looked
+    return said
+
+
+def _settings(place: Path, environment: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    if not place.is_file():
+        return ()
+    found = settings_in(place, _SECTION)
+    return _asked(place, environment) if found is None else found
+
+
+def _asked(place: Path, environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The same from git, for files that libgit2 does not read, or reads otherwise."""
+    command = ["git", "config", "--file", str(place), "--includes", "-z", "--get-regexp", r"^submodule\."]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=_ASK_SEC, check=False
+    )
+    lines = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return [(key, value) for key, _, value in (line.partition("\n") for line in lines) if key]

@@ -16,7 +16,8 @@ from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents
 from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
 from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
-from codeplane.repo.git.picture import common, pictured
+from codeplane.repo.git.opened import common
+from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer
@@ -106,10 +107,10 @@ class WorktreeWrites:
             raise PathDenied(f"{shown(request.path)!r} is no folder inside the repository")
         await commit_of(self._git, request.ref)
         branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
-        async with self._writer.writing(call, "worktree_add") as writing:
+        async with self._writer.writing(call, "worktree_add", undoable=False) as writing:
             await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place), request.ref)
             excluded = await self._excluded(call, path)
-            delta = await writing.finished(undoable=False)
+            delta = await writing.finished()
             return WorktreeChanged(delta=delta, worktree=shown(str(place)), excluded=excluded)
 
     @operation("git.worktree_open", risk=Risk.READ)
@@ -127,13 +128,13 @@ class WorktreeWrites:
     async def remove(self, call: Call, request: WorktreeRemoveRequest) -> WorktreeChanged:
         """Remove a further work tree; force when something in it was changed, which stays under a recovery ref."""
         path = self._found(request.name)
-        async with self._writer.writing(call, "worktree_remove") as writing:
+        async with self._writer.writing(call, "worktree_remove", undoable=False) as writing:
             if path.is_dir():
                 await self._keep(writing.mutation_id, path, changes=request.force)
             force = ["--force"] if request.force else []
             await self._git.run("worktree", "remove", *force, "--", str(path))
             await self._included(call)
-            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=shown(str(path)))
+            return WorktreeChanged(delta=await writing.finished(), worktree=shown(str(path)))
 
     @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def lock(self, call: Call, request: WorktreeLockRequest) -> WorktreeChanged:
@@ -149,11 +150,11 @@ class WorktreeWrites:
     @operation("git.worktree_prune", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def prune(self, call: Call, request: WorktreePruneRequest) -> WorktreeChanged:
         """Forget work trees whose folders are gone."""
-        async with self._writer.writing(call, "worktree_prune") as writing:
+        async with self._writer.writing(call, "worktree_prune", undoable=False) as writing:
             done = await self._git.run("worktree", "prune", "--verbose")
             await self._included(call)
             told = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
-            return WorktreeChanged(delta=await writing.finished(undoable=False), worktree=told)
+            return WorktreeChanged(delta=await writing.finished(), worktree=told)
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
@@ -167,11 +168,9 @@ class WorktreeWrites:
 
     async def _marked(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
         path = self._found(name)
-        async with self._writer.writing(call, f"worktree_{verb}") as writing:
+        async with self._writer.writing(call, f"worktree_{verb}", undoable=False) as writing:
             await self._git.run("worktree", verb, *options, "--", str(path))
-            return WorktreeChanged(
-                delta=await writing.finished(undoable=False), worktree=f"{verb}ed {shown(str(path))}"
-            )
+            return WorktreeChanged(delta=await writing.finished(), worktree=f"{verb}ed {shown(str(path))}")
 
     async def _excluded(self, call: Call, path: str) -> str | None:
         """Keep git from taking the folder for a repository inside this one; None when it is ignored anyway."""

@@ -76,9 +76,13 @@ def custom_words(target: Target, program: Sequence[str], report: Path) -> list[s
 
 
 def _target(runner: Runner, wanted: Wanted) -> tuple[str, ...]:
+    target = wanted.target
+    # A file may be called like an option.
+    files = (target.path, target.inner)
+    words = tuple(f"./{word}" if word.startswith("-") and word in files else word for word in target.words)
     if not wanted.names or not runner.node_ids:
-        return wanted.target.words
-    return tuple(f"{word}::{name}" for word in wanted.target.words for name in wanted.names)
+        return words
+    return tuple(f"{word}::{name}" for word in words for name in wanted.names)
 
 
 def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,10 +29,14 @@ from codeplane.repo.testing.runner import Runner
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
 from codeplane.repo.testing.selection import can_name, chosen, failed
 from codeplane.repo.testing.target import Target, Wanted
+from codeplane.repo.testing.tool_cache import ToolCache
 from codeplane.repo.truth.paths import canonical
 
 _MOST_WORKERS = 8
 _MAX_FILES = 50
+_LOOK_SEC = 3600.0
+# Below what a suite keeps, for tools in the sandbox.
+CACHE = "cache"
 _DID_YOU_MEAN = ": did you mean "
 
 
@@ -59,8 +64,10 @@ class Suite:
         self._home = home
         self._kept = KeptRuns(home / "runs", most=config.kept_runs)
         self._running: dict[str, Run] = {}
+        self._looked: float | None = None
         self._discovered: tuple[Snapshot | None, tuple[Target, ...], LookedAt | None] = (None, (), None)
         self._slots = asyncio.Semaphore(self._workers(None))
+        self._cache = ToolCache(home / CACHE)
         self.history = History(home / "history.json")
         self.programs = Programs(root, path=environment.get("PATH", ""))
         self.impact = Impact(knowledge=knowledge, targets=self.targets_of, changes=self._changes)
@@ -180,6 +187,9 @@ class Suite:
             notes = (*notes, "") if wanted else (*notes, "nothing failed last time")
         filters = Filters(pattern=request.pattern, tags=request.tags, fail_fast=request.fail_fast)
         notes = tuple(filter(None, notes))
+        # Now and then: to look through it takes as long as a short test.
+        if not self._running and (trimmed := await asyncio.to_thread(self._trimmed)):
+            notes = (*notes, trimmed)
         if not targets:
             notes = (*notes, "no tests found in this repository")
         _check(wanted, filters)
@@ -194,6 +204,13 @@ class Suite:
             reasons=reasons,
             notes=notes,
         )
+
+    def _trimmed(self) -> str:
+        now = time.monotonic()
+        if self._looked is not None and now - self._looked < _LOOK_SEC:
+            return ""
+        self._looked = now
+        return self._cache.trimmed()
 
     async def _impacted(
         self, request: RunRequest, among: list[Wanted]

@@ -3,6 +3,7 @@
 import typer
 
 from codeplane.surfaces.cli.commands.call import call
+from codeplane.surfaces.cli.commands.diff import diff
 from codeplane.surfaces.cli.commands.doctor import doctor
 from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.commands.index import index
@@ -25,6 +26,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(version)
-for command in (init, up, status, search, doctor, call, log, down, mcp, uninstall):
+for command in (init, up, status, search, diff, doctor, call, log, down, mcp, uninstall):
     app.command()(command)
 app.add_typer(index, name="index")

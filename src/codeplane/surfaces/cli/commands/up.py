@@ -20,11 +20,14 @@ def up(
     repo: RepoOption = None,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background and return.")] = False,
     overrides: SetOption = None,
+    no_refactor: Annotated[bool, typer.Option("--no-refactor", help="Without the refactor operations.")] = False,
     as_json: JsonOption = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:
     """Start the server for a repository; Ctrl+C ends it. Does nothing when it already runs."""
     workspace = workspace_of(repo)
+    if no_refactor:
+        overrides = [*(overrides or ()), "refactor.enabled=false"]
     running = find_server(workspace)
     if running is not None:
         _show(workspace, running, as_json=as_json, note="already running")

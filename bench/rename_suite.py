@@ -1,0 +1,241 @@
+"""Renames in a real package, each judged by the package's own tests.
+
+`python -m bench.rename_suite FOLDER --python PYTHON` takes an unpacked source distribution whose suite passes under
+that interpreter. Symbols are chosen at random; each is renamed through the door, the package compiled, imported and
+tested, and the rename undone, after which git must see no difference. A test that fails for the old name failed for a
+place that was not changed: `said` when the answer proposed places or named risks, `unsaid` when it did not. Any other
+failure is `wrong`: an edit that should not have been made.
+"""
+
+import argparse
+import ast
+import asyncio
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bench.measure import machine
+from codeplane.app import configuration, running
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.workspace import Workspace
+
+_SUITE_SEC = 300
+_COMPILES = """
+import ast, pathlib
+for folder in ("src", "tests"):
+    for file in pathlib.Path(folder).rglob("*.py"):
+        ast.parse(file.read_text())
+"""
+
+Ask = Callable[..., Awaitable[dict[str, object]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A name to change: lines and columns count from 1."""
+
+    kind: str
+    name: str
+    path: str
+    line: int
+    column: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+def symbols(root: Path) -> Iterator[Chosen]:
+    """Functions, classes, methods, constants, attributes, parameters and variables of the package."""
+    for file in sorted((root / "src").rglob("*.py")):
+        path = file.relative_to(root).as_posix()
+        text = file.read_text()
+        lines = text.splitlines()
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            for kind, name, line, near in _named(node, tree):
+                column = lines[line - 1].find(name, near)
+                if column >= 0 and not name.startswith("__") and name not in ("self", "cls", "_"):
+                    yield Chosen(kind=kind, name=name, path=path, line=line, column=column + 1)
+
+
+def _named(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, str, int, int]]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        top = node in tree.body
+        yield "function" if top else "method", node.name, node.lineno, node.col_offset
+        for one in (*node.args.args, *node.args.kwonlyargs):
+            yield "parameter", one.arg, one.lineno, one.col_offset
+    elif isinstance(node, ast.ClassDef):
+        yield "class", node.name, node.lineno, node.col_offset
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        kind = "constant" if node in tree.body else "variable"
+        yield kind, node.targets[0].id, node.targets[0].lineno, node.targets[0].col_offset
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            yield "attribute", target.attr, target.lineno, target.col_offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the package says of itself: the tests that passed, and what each of the others said."""
+
+    passed: frozenset[str] = frozenset()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    broken: str = ""
+
+
+def verdict(root: Path, python: str) -> Verdict:
+    """Compile, import and test the package."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    package = next(one.name for one in sorted((root / "src").iterdir()) if (one / "__init__.py").exists())
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [python, *arguments],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            check=False,
+            timeout=_SUITE_SEC,
+            text=True,
+        )
+
+    for program in (_COMPILES, f"import {package}"):
+        done = run("-c", program)
+        if done.returncode:
+            return Verdict(broken=done.stderr.strip().splitlines()[-1])
+    with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+        done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}")
+        try:
+            cases = list(ElementTree.parse(report.name).getroot().iter("testcase"))
+        except ElementTree.ParseError:
+            return Verdict(broken=(done.stderr or done.stdout).strip()[-500:])
+    found = {f"{one.get('classname')}::{one.get('name')}": one for one in cases}
+    return Verdict(
+        passed=frozenset(name for name, one in found.items() if not len(one)),
+        failed={name: _said(one) for name, one in found.items() if len(one)},
+    )
+
+
+def _said(case: ElementTree.Element) -> str:
+    return " ".join(f"{one.get('message')} {one.text}" for one in case)
+
+
+async def judged(
+    ask: Ask, root: Path, python: str, baseline: frozenset[str], one: Chosen, new_name: str
+) -> tuple[str, str]:
+    """What became of one rename: a word to count, and what there is to say."""
+    made = await _renamed(ask, one, new_name)
+    if isinstance(made, str):
+        return "refused", made
+    now = verdict(root, python)
+    await _undone(ask, root)
+    lost = sorted(baseline - now.passed)
+    if not lost and not now.broken:
+        return "green", ""
+    said = {name: now.failed.get(name, now.broken) for name in lost} or {"": now.broken}
+    old = re.compile(rf"\b{re.escape(one.name)}\b")
+    wrong = [name for name, text in said.items() if not _about_old(text, old, new_name)]
+    word = "wrong" if wrong else "said" if made else "unsaid"
+    shown = (wrong or list(said))[0]
+    errors = [line for line in said[shown].splitlines() if line.startswith("E  ")] or [said[shown]]
+    return word, f"{len(lost)} tests fail, as {shown}: {errors[0].strip()[:160]}"
+
+
+def _about_old(text: str, old: "re.Pattern[str]", new_name: str) -> bool:
+    """Whether a failure is about a place that still says the old name."""
+    errors = [line for line in text.splitlines() if line.startswith("E  ")] or [text]
+    return bool(old.search("\n".join(errors))) and not re.search(rf"attribute '{re.escape(new_name)}'", errors[0])
+
+
+async def _renamed(ask: Ask, one: Chosen, new_name: str) -> bool | str:
+    """Rename it: whether the answer named anything it left alone; a text when it was refused."""
+    plan = await ask("refactor.rename", symbol=one.place, new_name=new_name)
+    if "error" in plan:
+        return _error(plan)
+    result = plan["result"]
+    assert isinstance(result, dict)
+    more: dict[str, object] = {"candidate": "family"} if result["status"] == "needs_decision" else {}
+    if result["status"] not in ("previewed", "needs_decision"):
+        return str(result["status"])
+    named = bool(result["manifest"]["proposed"] or result["manifest"]["risk_count"])
+    done = await ask("refactor.apply", refactor_id=result["refactor_id"], **more)
+    if "error" in done:
+        return _error(done)
+    answered = done["result"]
+    assert isinstance(answered, dict)
+    return str(answered["status"]) if answered["status"] != "applied" else named
+
+
+def _error(envelope: dict[str, object]) -> str:
+    error = envelope["error"]
+    assert isinstance(error, dict)
+    return f"{error['error']}: {error['message']}"[:160]
+
+
+async def _undone(ask: Ask, root: Path) -> None:
+    undone = await ask("undo")
+    assert "error" not in undone, undone
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, check=True)
+    assert not status.stdout, status.stdout
+
+
+async def measured(root: Path, python: str, count: int, seed: int, *, verbose: bool) -> Counter[str]:
+    before = verdict(root, python)
+    baseline = before.passed
+    print(f"{len(baseline)} tests pass before, {len(before.failed)} do not{before.broken}", flush=True)
+    chosen = list(symbols(root))
+    random.Random(seed).shuffle(chosen)
+    tally: Counter[str] = Counter()
+    workspace = Workspace(root=root.resolve())
+    loaded = configuration(workspace, [], {}).without_terminal()
+    async with running(workspace, loaded=loaded) as plane:
+
+        async def ask(operation: str, **arguments: object) -> dict[str, object]:
+            caller = Caller(surface="mcp", client="bench", connection_id="bench")
+            outcome = await plane.conveyor.call(operation, arguments, caller)  # type: ignore[arg-type]  # plain JSON
+            envelope: dict[str, object] = json.loads(outcome.to_json(with_text=True))
+            return envelope
+
+        for one in chosen:
+            if sum(tally.values()) - tally["refused"] >= count:
+                break
+            word, said = await judged(ask, root, python, baseline, one, f"{one.name}_renamed")
+            tally[word] += 1
+            if verbose or word not in ("green", "refused"):
+                print(f"{word:22} {one.kind:10} {one.name:28} {one.place}  {said}", flush=True)
+    return tally
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--python", required=True, help="an interpreter that has what the suite needs")
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true")
+    chosen = parser.parse_args()
+    print(f"renames judged by {chosen.folder.name}'s own tests: {machine(chosen.folder)}")
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary) / chosen.folder.name
+        shutil.copytree(chosen.folder, root, ignore=shutil.ignore_patterns(".git", "__pycache__", ".codeplane"))
+        git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+        for arguments in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "-m", "as it was"]):
+            subprocess.run([*git, *arguments], cwd=root, check=True)
+        tally = asyncio.run(measured(root, chosen.python, chosen.count, chosen.seed, verbose=chosen.verbose))
+    renamed = sum(tally.values()) - tally["refused"]
+    print(f"{renamed} renames: " + ", ".join(f"{count} {word}" for word, count in sorted(tally.items())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The refactor operations over one root, when the owner wants them."""
+
+from pathlib import Path
+
+from codeplane.repo.contexts.service import ContextOperations
+from codeplane.repo.edit.engine import Engine
+from codeplane.repo.edit.scope import Scope
+from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.refactor.applying import Applying
+from codeplane.repo.refactor.operations import RefactorOperations
+from codeplane.repo.refactor.planning import Planning
+from codeplane.repo.refactor.plans import Plans
+from codeplane.repo.refactor.questions import Questions
+from codeplane.repo.refactor.scip.operations import ScipOperations
+from codeplane.repo.refactor.scip.store import ScipStore
+from codeplane.shared import Shared
+
+
+def refactoring(
+    shared: Shared,
+    *,
+    root: Path,
+    home: Path,
+    knowledge: Knowledge,
+    contexts: ContextOperations,
+    scope: Scope,
+    engine: Engine,
+) -> tuple[object, ...]:
+    """Build them; none when `refactor.enabled` is off."""
+    config = shared.config.refactor
+    if not config.enabled:
+        return ()
+    scip = ScipStore(home / "scip.db")
+    planning = Planning(
+        knowledge=knowledge,
+        questions=Questions(root=root, config=config, scip=scip),
+        contexts=contexts,
+        config=config,
+        clock=shared.clock,
+        plans=Plans(home / "plans", shared.clock),
+    )
+    applying = Applying(root=root, scope=scope, engine=engine, planning=planning)
+    return (
+        RefactorOperations(planning=planning, applying=applying, cursors=shared.cursors),
+        ScipOperations(root=root, knowledge=knowledge, store=scip, clock=shared.clock),
+    )

@@ -1,0 +1,154 @@
+"""Other parameters, judged by how calls of a language give them."""
+
+from collections.abc import Sequence
+
+from codeplane.repo.compare.parameters import Parameter
+from codeplane.repo.compare.reasons import Verdict
+from codeplane.repo.compare.rules import Rules
+from codeplane.repo.compare.unions import widens
+
+
+def judge_calls(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules) -> None:
+    """Note what other parameters do to those who call."""
+    if rules.calls == "keywords":
+        _by_keywords(found, old, new)
+    elif rules.calls == "optional":
+        _by_position(found, old, new, rules, typed=rules.typed)
+    else:
+        _exactly(found, old, new, rules)
+
+
+def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:
+    """Calls give parameters by place and by name."""
+    hows = {one.how for one in new}
+    by_name = {one.name: one for one in new if one.how not in ("rest", "keyword_rest")}
+    places = {one.name: at for at, one in enumerate(_placed(new))}
+    old_places = {one.name: at for at, one in enumerate(_placed(old))}
+    known = {one.name for one in old if one.how not in ("rest", "keyword_rest")}
+    renamed: set[str] = set()
+    for one in old:
+        if one.how in ("rest", "keyword_rest"):
+            sign = "*" if one.how == "rest" else "**"
+            if one.how not in hows:
+                found.say(f"{sign}{one.name} removed", breaks=True, tag="parameters_changed")
+            continue
+        other = by_name.get(one.name)
+        if other is None:
+            instead = _instead(one, old_places, new, known)
+            if instead is not None:
+                renamed.add(instead.name)
+                only = one.how == "positional_only" and instead.how != "keyword_only"
+                found.say(f"{one.name} is {instead.name} now", breaks=not only, tag="parameters_changed")
+                if not one.is_required and instead.is_required:
+                    found.say(f"{instead.name} has no default any more", breaks=True, tag="parameters_changed")
+                continue
+            swallowed = (
+                (one.how == "keyword_only" and "keyword_rest" in hows)
+                or (one.how == "positional_only" and "rest" in hows)
+                or {"rest", "keyword_rest"} <= hows
+            )
+            found.say(f"{one.name} removed", breaks=not swallowed, tag="parameters_changed")
+            continue
+        if one.how != other.how:
+            loose = (one.how, other.how) in (("keyword_only", "positional"), ("positional_only", "positional"))
+            found.say(f"{one.name} is {other.how.replace('_', '-')} now", breaks=not loose, tag="parameters_changed")
+        if not one.is_required and other.is_required:
+            found.say(f"{one.name} has no default any more", breaks=True, tag="parameters_changed")
+        elif one.default != other.default:
+            told = f"{one.name} may be left out" if one.is_required else f"default of {one.name} changed"
+            found.say(told, breaks=False, tag="parameters_changed")
+        if one.name in old_places and one.name in places and places[one.name] != old_places[one.name]:
+            found.say(f"{one.name} has another place", breaks=True, tag="parameters_changed")
+        if one.type != other.type:
+            found.say(f"type of {one.name} changed", breaks=False, tag="parameters_changed")
+    for one in new:
+        if one.how in ("rest", "keyword_rest") or one.name in known or one.name in renamed:
+            continue
+        told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
+        found.say(told, breaks=one.is_required, tag="parameters_changed")
+
+
+def _by_position(
+    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, *, typed: bool
+) -> None:
+    """Calls give parameters by place, and may leave out the last ones that are optional."""
+    names, others = [one.name for one in old], [one.name for one in new]
+    for at, one in enumerate(old):
+        if one.how == "keyword_only":
+            continue
+        other = new[at] if at < len(new) else None
+        if other is None:
+            swallowed = bool(new) and new[-1].how == "rest"
+            found.say(f"{one.name} removed", breaks=not swallowed, tag="parameters_changed")
+            continue
+        if one.how == "rest" and other.how != "rest":
+            gone = not any(each.how == "rest" for each in new)
+            found.say(f"...{one.name} removed" if gone else f"{other.name} before the rest", breaks=True)
+            break
+        if one.name != other.name:
+            if one.name in others or other.name in names:
+                found.say(f"{one.name} has another place", breaks=True, tag="parameters_changed")
+            else:
+                _judge_pattern(found, one, other, rules)
+        if other.how == "rest" and one.how != "rest":
+            continue
+        if not one.is_required and other.is_required and one.how != "rest":
+            found.say(f"{other.name} has to be given", breaks=True, tag="parameters_changed")
+        elif one.default != other.default or one.optional != other.optional:
+            found.say(f"default of {other.name} changed", breaks=False, tag="parameters_changed")
+        if typed and one.type != other.type:
+            breaks = bool(one.type) and bool(other.type) and not widens(one.type, other.type)
+            breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
+            found.say(f"{other.name} is {other.type or 'of any type'} now", breaks=breaks, tag="parameters_changed")
+    for one in new[len(old) :]:
+        told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
+        found.say(told, breaks=one.is_required, tag="parameters_changed")
+    _judge_named(found, old, new)
+
+
+def _judge_named(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:
+    """Parameters that are only given by name, where others go by place."""
+    after = {one.name: one for one in new if one.how == "keyword_only"}
+    for one in old:
+        if one.how == "keyword_only" and one.name not in after:
+            found.say(f"{one.name} removed", breaks=True, tag="parameters_changed")
+
+
+def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rules) -> None:
+    """Another name in the same place; of an object that is taken apart, other members."""
+    if one.name.startswith("{") and other.name.startswith("{"):
+        lost = set(one.name.split()) - set(other.name.split())
+        told = f"{', '.join(sorted(lost))} removed" if lost else "takes more apart"
+        found.say(told, breaks=bool(lost), tag="parameters_changed")
+    else:
+        found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
+
+
+def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules) -> None:
+    """Calls give all parameters as they are declared."""
+    if [one.type or one.name for one in old] == [one.type or one.name for one in new] and (
+        [one.how for one in old] == [one.how for one in new]
+    ):
+        for one, other in zip(old, new, strict=True):
+            if one.name != other.name:
+                found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
+            if not one.is_required and other.is_required:
+                found.say(f"{other.name} has no default any more", breaks=True, tag="parameters_changed")
+            elif one.default != other.default:
+                found.say(f"default of {other.name} changed", breaks=False, tag="parameters_changed")
+        return
+    shown = [", ".join((one.type or one.name).replace(" ", "") for one in side) for side in (old, new)]
+    found.say(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
+
+
+def _placed(parameters: Sequence[Parameter]) -> list[Parameter]:
+    return [one for one in parameters if one.how in ("positional", "positional_only")]
+
+
+def _instead(one: Parameter, old_places: dict[str, int], new: Sequence[Parameter], known: set[str]) -> Parameter | None:
+    """The parameter that has taken another's place under a name that was not there before."""
+    at = old_places.get(one.name)
+    placed = _placed(new)
+    if at is None or at >= len(placed) or placed[at].name in known:
+        return None
+    return placed[at]

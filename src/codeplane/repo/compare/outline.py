@@ -1,0 +1,367 @@
+"""One version of a file as what it defines: the definitions others may know of, and what each of them says."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from codeplane.repo.compare.header import Header, Said, taken_apart
+from codeplane.repo.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
+from codeplane.repo.compare.tokens import Span, balanced, body_of, code_of, without_docstring
+from codeplane.repo.compare.visibility import seen_by_itself
+from codeplane.repo.facts.model import Definition, Facts
+from codeplane.repo.search.scope import is_test
+
+_MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
+# What is nested deeper is part of what it is in.
+_DEEPEST = 40
+_PLACES = frozenset({"namespace", "module"})
+# What can have its constructor's parameters in its head, each of which is a field, too.
+_HEADED = frozenset({"class", "record", "struct", "enum", "object"})
+_MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
+_ENDED = re.compile(rb"[)\]}\s,]*$")
+_SCRIPTED = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A definition that is compared; `parent` is another's place in the outline, or -1."""
+
+    kind: str
+    name: str
+    path: str
+    parent: int
+    signature: str
+    line: int
+    definition: Definition | None = None
+    position: int = -1
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What an entity says: its head, and the tokens of its body."""
+
+    header: Header
+    body: tuple[str, ...]
+
+
+class Outline:
+    """The entities of one version of a file; what is said of them is read when it is asked for."""
+
+    def __init__(self, path: str, text: bytes, facts: Facts) -> None:
+        self.path = path
+        self.text = text
+        self.facts: Facts | None = facts
+        self.language = facts.language
+        self.rules: Rules = rules_of(facts.language)
+        self.entities: list[Entity] = []
+        self._outer: list[int] = []
+        self._parts: dict[int, Parts] = {}
+        self._seen: dict[int, Visibility] = {}
+        self._take(facts)
+
+    @classmethod
+    def of_rows(cls, path: str, language: str, rows: Iterable[Sequence[object]]) -> "Outline":
+        """What an epoch kept of a file: (kind, name, lexical path, signature, line), without its text."""
+        made = cls.__new__(cls)
+        made.path, made.text, made.facts, made.language = path, b"", None, language
+        made.rules, made._outer, made._parts = rules_of(language), [], {}
+        made.entities, made._seen = [], {}
+        places: dict[str, int] = {}
+        closed: set[str] = set()
+        for kind, name, lexical, signature, line in rows:
+            above = str(lexical).rpartition(".")[0]
+            if above in closed or above.rpartition(".")[0] in closed:
+                closed.add(str(lexical))
+                continue
+            if kind in CALLABLES:
+                closed.add(str(lexical))
+            places.setdefault(str(lexical), len(made.entities))
+            made.entities.append(
+                Entity(
+                    kind=str(kind),
+                    name=str(name),
+                    path=str(lexical),
+                    parent=places.get(above, -1) if above else -1,
+                    signature=str(signature),
+                    line=int(str(line)),
+                )
+            )
+        return made
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a text to look into."""
+        return self.facts is not None
+
+    @property
+    def errors(self) -> int:
+        """The line of the first syntax error, or 0."""
+        return self.facts.errors if self.facts is not None else 0
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The entities inside each."""
+        found: dict[int, list[int]] = {}
+        for place, one in enumerate(self.entities):
+            if one.parent >= 0:
+                found.setdefault(one.parent, []).append(place)
+        return found
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """The names a file gives away by saying so, as they are called in it."""
+        if self.facts is None:
+            return frozenset()
+        return frozenset(one.local or one.name for one in self.facts.exports if not one.source)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that are to be had from the file, defined there or brought in from elsewhere."""
+        if self.facts is None:
+            return frozenset(one.name for one in self.entities if one.parent < 0)
+        found = {one.local for one in self.facts.imports if one.scope == 0}
+        found |= {one.name for one in self.facts.exports} | {one.name for one in self.entities if one.parent < 0}
+        return frozenset(found)
+
+    def raw(self, place: int) -> bytes:
+        """An entity's own bytes, without those of the entities inside it."""
+        one = self.entities[place]
+        if one.definition is None:
+            return one.source.encode()
+        start, end = self._outer[place], one.definition.end
+        found = [self.text[first:last] for first, last in self._own(place, start, end)]
+        if one.kind in _HEADED:
+            # The order of what is in its head counts, too.
+            found += [self.entities[child].name.encode() for child in self.children.get(place, ())]
+        return b"\0".join(found)
+
+    def span(self, place: int) -> bytes:
+        """All of an entity's bytes."""
+        one = self.entities[place]
+        return self.text[one.definition.start : one.definition.end] if one.definition is not None else b""
+
+    def parts(self, place: int) -> Parts:
+        """What an entity says."""
+        found = self._parts.get(place)
+        if found is None:
+            found = self._parts[place] = self._apart(place)
+        return found
+
+    def is_inside_callable(self, place: int) -> bool:
+        """Whether an entity's text belongs to a method beside it, as that of `self.name = …` does."""
+        one = self.entities[place].definition
+        if one is None or one.kind != "field":
+            return False
+        among = self.children.get(self.entities[place].parent, ())
+        return any(
+            (other := self.entities[place].definition) is not None
+            and other.kind in CALLABLES
+            and other.start <= one.start
+            and one.end <= other.end
+            for place in among
+        )
+
+    def visibility(self, place: int) -> Visibility:
+        """Who can know of an entity: never more than of what it is in."""
+        known = self._seen.get(place)
+        if known is None:
+            known = self._seen[place] = self._judged(place)
+        return known
+
+    def _judged(self, place: int) -> Visibility:
+        one = self.entities[place]
+        found = seen_by_itself(self, one, place)
+        if one.parent >= 0:
+            around = self.visibility(one.parent)
+            found = max(found, around, key=lambda seen: ORDER[seen])
+        return found
+
+    @cached_property
+    def is_private_module(self) -> bool:
+        """Whether the names of the file and its folders say that it is nobody else's."""
+        return any(part.startswith("_") and not part.startswith("__") for part in self.path.split("/"))
+
+    @cached_property
+    def is_listed(self) -> bool:
+        """Whether the file says itself which of its names are meant for others."""
+        return self.facts is not None and any(export.evidence == "all" for export in self.facts.exports)
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether nobody else builds on the file."""
+        return is_test(self.path)
+
+    def _take(self, facts: Facts) -> None:
+        """The definitions that are not inside a function: those are its body."""
+        places: dict[int, int] = {}
+        depths: dict[int, int] = {}
+        for position, one in enumerate(facts.definitions):
+            above = one.container
+            if above >= 0 and above not in places:
+                continue
+            if above >= 0 and (facts.definitions[above].kind in CALLABLES or depths[above] >= _DEEPEST):
+                continue
+            if facts.scopes[one.scope].definition < 0 and facts.scopes[one.scope].kind in ("function", "lambda"):
+                continue
+            depths[position] = depths[above] + 1 if above >= 0 else 0
+            places[position] = len(self.entities)
+            self.entities.append(
+                Entity(
+                    kind=one.kind,
+                    name=one.name,
+                    path=one.path,
+                    parent=places.get(above, -1),
+                    signature=one.signature,
+                    line=one.line,
+                    definition=one,
+                    position=position,
+                )
+            )
+            self._outer.append(self._marked_from(one))
+        # A container may stand after what belongs to it.
+        self._take_late(facts, places)
+        self._take_exports(facts)
+
+    def _take_late(self, facts: Facts, places: dict[int, int]) -> None:
+        for position, one in enumerate(facts.definitions):
+            above = one.container
+            if position in places or above < position or above not in places:
+                continue
+            places[position] = len(self.entities)
+            self.entities.append(
+                Entity(
+                    kind=one.kind,
+                    name=one.name,
+                    path=one.path,
+                    parent=places[above],
+                    signature=one.signature,
+                    line=one.line,
+                    definition=one,
+                    position=position,
+                )
+            )
+            self._outer.append(self._marked_from(one))
+
+    def _take_exports(self, facts: Facts) -> None:
+        """Names that a file passes on or gives another name."""
+        defined = {one.name for one in self.entities if one.parent < 0}
+        passed: dict[str, tuple[str, int]] = {}
+        if facts.language in _SCRIPTED:
+            for one in facts.exports:
+                name = f"* from {one.source}" if one.name == "*" else one.name
+                if (one.source or (one.local and one.local != one.name)) and name not in defined and name != "default":
+                    passed[name] = (f"{one.local} {one.source}", one.at)
+        elif facts.language == "python":
+            listed = {one.name for one in facts.exports if one.evidence == "all"}
+            package = self.path.rpartition("/")[2] == "__init__.py" and not listed
+            for item in facts.imports:
+                given = item.local in listed or (package and item.imported and item.source.startswith("."))
+                if item.scope == 0 and given and item.local not in defined and not item.local.startswith("_"):
+                    passed[item.local] = (f"{item.imported} {item.source}", item.local_at)
+        for name, (source, at) in passed.items():
+            line = self.text.count(b"\n", 0, at) + 1
+            self.entities.append(
+                Entity(kind="export", name=name, path=name, parent=-1, signature="", line=line, source=source)
+            )
+            self._outer.append(at)
+
+    def _marked_from(self, one: Definition) -> int:
+        """Where a definition begins with the decorators or attributes above it."""
+        text = self.text
+        line = text.rfind(b"\n", 0, one.start) + 1
+        if text[line : one.start].strip() and not text[line : one.start].strip().startswith((b"export", b"@")):
+            return one.start
+        found, at, waiting = one.start, line, False
+        while at > 0:
+            above = text.rfind(b"\n", 0, at - 1) + 1
+            said = text[above : at - 1].rstrip(b"\r")
+            if _MARKED.match(said):
+                found, waiting = above + len(said) - len(said.lstrip()), False
+            elif not said.strip() or said.lstrip().startswith((b"//", b"# ")):
+                if not said.strip():
+                    break
+            elif waiting or (_ENDED.match(said[-1:]) and self._closes(above, at)):
+                waiting = True
+            else:
+                break
+            if one.start - above > 4000:
+                break
+            at = above
+        return found
+
+    def _closes(self, start: int, end: int) -> bool:
+        """Whether a line ends brackets that an earlier one opened."""
+        said = self.text[start:end]
+        return said.strip()[:1] in (b")", b"]", b"}") and said.count(b"(") < said.count(b")")
+
+    def _own(self, place: int, start: int, end: int) -> list[Span]:
+        spans: list[Span] = []
+        at = start
+        inner = sorted(
+            (self._outer[child], definition.end)
+            for child in self.children.get(place, ())
+            if (definition := self.entities[child].definition) is not None
+        )
+        for first, last in inner:
+            if start <= first < end and last <= end:
+                if first > at:
+                    spans.append((at, first))
+                at = max(at, last)
+        if at < end:
+            spans.append((at, end))
+        return spans
+
+    def _apart(self, place: int) -> Parts:
+        one, facts = self.entities[place], self.facts
+        if one.definition is None or facts is None:
+            return Parts(header=Header(rest=one.source), body=())
+        definition, text = one.definition, self.text
+        name_end = definition.name_at + len(definition.name.encode())
+        has_body = name_end < definition.body < definition.end
+        until = definition.body if has_body else definition.end
+        after = code_of(facts, text, self._own(place, name_end, until))
+        if one.kind in _HEADED and (self.children.get(place) or one.kind == "record"):
+            after = _with_parameters(after, code_of(facts, text, [(name_end, until)]))
+        body: list[str] | None = None
+        if has_body:
+            begin = without_docstring(facts, text, definition.body, definition.end)
+            body = body_of(facts, text, self._own(place, begin, definition.end))
+        marks = tuple(_marks(code_of(facts, text, [(self._outer[place], definition.start)])))
+        said = Said(
+            kind=one.kind,
+            language=self.language,
+            before=code_of(facts, text, [(definition.start, definition.name_at)]),
+            after=after,
+            body=body,
+            marks=marks,
+        )
+        header, found = taken_apart(said, self.rules)
+        if one.kind not in CALLABLES and self.children.get(place):
+            found = [] if one.kind in _PLACES else [token for token in found if token not in _MERE]
+        elif one.kind not in CALLABLES:
+            found = [token for token in found if token not in ("\x02", "\x03", "pass", "...", "{", "}", ";")]
+        return Parts(header=header, body=tuple(found))
+
+
+def _with_parameters(own: list[str], whole: list[str]) -> list[str]:
+    """The tokens after a type's name with the parameters that are entities of their own put back."""
+    at = balanced(whole, 0, "<", ">") if whole[:1] == ["<"] else 0
+    if whole[at : at + 1] != ["("] or own[at : at + 1] != ["("]:
+        return own
+    return [*own[:at], *whole[at : balanced(whole, at)], *own[balanced(own, at) :]]
+
+
+def _marks(tokens: Sequence[str]) -> list[str]:
+    """Decorators and attributes, one text each."""
+    found: list[list[str]] = []
+    depth = 0
+    for at, token in enumerate(tokens):
+        opens = token == "@" or (token == "#" and tokens[at + 1 : at + 2] == ["["])
+        if opens and not depth:
+            found.append([])
+        depth += (token in "([{") - (token in ")]}")
+        if found and token not in ("export", "default"):
+            found[-1].append(token)
+    return [" ".join(one) for one in found]

@@ -1,0 +1,245 @@
+"""What a change does to those who use a definition: whether it breaks them, and why."""
+
+from collections.abc import Sequence
+
+from codeplane.repo.compare.calls import judge_calls
+from codeplane.repo.compare.header import Header
+from codeplane.repo.compare.outline import Outline
+from codeplane.repo.compare.pairing import Pair
+from codeplane.repo.compare.parameters import Parameter
+from codeplane.repo.compare.reasons import Verdict
+from codeplane.repo.compare.rules import CALLABLES, ORDER, PROMISES, VALUES, Rules
+from codeplane.repo.compare.unions import narrows, widens
+
+_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
+_ASSIGNED = frozenset({"variable", "constant", "field", "property"})
+_CONTAINED = frozenset({"struct", "record", "enum_member"})
+_MADE_OF_FIELDS = ("dataclass", "define", "frozen", "attrs", "attr . s")
+_FIELD_BASES = frozenset({"NamedTuple", "TypedDict", "BaseModel", "Struct"})
+_WAYS = {"staticmethod": "static method", "classmethod": "class method", "property": "property"}
+
+
+def on_added(new: Outline, place: int) -> list[str]:
+    """Why a definition that came breaks those who build on what it is in; nothing where it does not."""
+    one = new.entities[place]
+    if one.parent < 0 or not new.known:
+        return []
+    around = new.entities[one.parent]
+    header, holder = new.parts(place).header, new.parts(one.parent).header
+    if new.visibility(one.parent) != "public":
+        return []
+    if around.kind in PROMISES and one.kind != "type":
+        needed = not header.optional and not (header.has_body and one.kind in CALLABLES)
+        if new.language == "java" and (header.modifiers & {"default", "static", "private"} or one.kind == "field"):
+            needed = False
+        if new.language == "java" and around.kind == "annotation" and "default" in header.rest.split():
+            needed = False
+        if new.language == "rust" and one.kind == "constant" and header.has_body:
+            needed = False
+        return [f"{around.name} asks for it now"] if needed and one.kind != "enum_member" else []
+    if "abstract" in header.modifiers or any("abstractmethod" in mark for mark in header.marks):
+        return [f"{around.name} asks for it now"]
+    if one.kind == "enum_member" and new.rules.closed_enums and not _is_open(holder):
+        return ["every match over it has to name it"]
+    if one.kind == "field" and new.rules.closed_structs and around.kind == "struct" and not _is_open(holder):
+        others = [child for child in new.children.get(one.parent, ()) if child != place]
+        fields = [child for child in others if new.entities[child].kind == "field"]
+        if fields and all(new.visibility(child) == "public" for child in fields):
+            return ["every value that is written out has to name it"]
+    is_field = one.kind in ("variable", "constant") and new.language == "python"
+    if is_field and header.returns and not new.parts(place).body and _is_made_of_fields(holder):
+        return ["it has to be given now"]
+    return []
+
+
+def on_changed(pair: Pair) -> Verdict:
+    """What another head says to those who use it."""
+    assert pair.old is not None and pair.new is not None
+    found = Verdict()
+    before, after = pair.old.entities[pair.old_place], pair.new.entities[pair.new_place]
+    one, two = pair.old.parts(pair.old_place).header, pair.new.parts(pair.new_place).header
+    rules = pair.new.rules
+    old_seen, new_seen = pair.old.visibility(pair.old_place), pair.new.visibility(pair.new_place)
+    if before.name != after.name:
+        new_seen = old_seen
+    if ORDER[new_seen] > ORDER[old_seen]:
+        found.say(f"{old_seen} before, {new_seen} now", breaks=ORDER[old_seen] < 2, tag="visibility_changed")
+    elif old_seen != new_seen:
+        found.say(f"{old_seen} before, {new_seen} now", breaks=False, tag="visibility_changed")
+    if before.kind != after.kind:
+        called = before.kind in CALLABLES and _way(one) != "property"
+        calls = after.kind in CALLABLES and _way(two) != "property"
+        _judge_kind(found, before.kind, after.kind, still=not called and not calls)
+        return found
+    _judge_words(found, before.kind, one, two, rules)
+    _judge_marks(found, one, two, pair.new.language)
+    if one.parameters != two.parameters:
+        _judge_parameters(found, pair, one, two)
+    _judge_types(found, before.kind, one, two, rules, pair.new.language)
+    gone = [base for base in one.bases if base not in two.bases]
+    come = [base for base in two.bases if base not in one.bases]
+    if gone:
+        bases = [base for base in gone if "=" not in base]
+        found.say(f"no longer builds on {', '.join(gone).replace(' . ', '.')}", breaks=bool(bases), tag="bases_changed")
+    if come:
+        found.say(f"builds on {', '.join(come).replace(' . ', '.')}", breaks=False, tag="bases_changed")
+    promised = after.parent >= 0 and pair.new.entities[after.parent].kind in PROMISES
+    if promised and before.kind in CALLABLES and one.has_body and not two.has_body:
+        found.say("has to be given by everyone now", breaks=True)
+    if one.optional and not two.optional:
+        found.say("has to be there now", breaks=promised)
+    elif two.optional and not one.optional:
+        found.say("may be missing now", breaks=True)
+    return found
+
+
+def _judge_kind(found: Verdict, before: str, after: str, *, still: bool) -> None:
+    """`still` when it was, and is, a value to whoever uses it."""
+    values = still and {before, after} <= _ASSIGNED | CALLABLES
+    found.say(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
+
+
+def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Rules) -> None:
+    for word in sorted(two.modifiers - one.modifiers):
+        if word == "*":
+            found.say("a generator now", breaks=True)
+        elif word not in ORDER and word not in ("open",):
+            breaks = word in rules.added and not (word == "readonly" and kind == "class")
+            found.say(f"{word} now", breaks=breaks)
+    for word in sorted(one.modifiers - two.modifiers):
+        if word == "*":
+            found.say("no generator any more", breaks=True)
+        elif word not in ORDER:
+            found.say(f"no longer {word}", breaks=word in rules.removed)
+
+
+def _judge_marks(found: Verdict, one: Header, two: Header, language: str) -> None:
+    if one.marks == two.marks:
+        return
+    if language == "rust":
+        lost = _derived(one.marks) - _derived(two.marks)
+        came = "non_exhaustive" in " ".join(two.marks) and "non_exhaustive" not in " ".join(one.marks)
+        if lost:
+            found.say(f"no longer derives {', '.join(sorted(lost))}", breaks=True, tag="decorators_changed")
+        if came:
+            found.say("non_exhaustive now", breaks=True, tag="decorators_changed")
+    if language == "python":
+        before, after = _way(one), _way(two)
+        if before != after:
+            breaks = {before, after} != {"static method", "class method"}
+            found.say(f"{before} before, {after} now", breaks=breaks, tag="decorators_changed")
+        for word in ("abstractmethod", "final"):
+            if _has(two, word) and not _has(one, word):
+                found.say(f"{word} now", breaks=True, tag="decorators_changed")
+        if before == after == "property" and _setter(one) and not _setter(two):
+            found.say("can no longer be set", breaks=True, tag="decorators_changed")
+    if not found.breaking and "decorators_changed" not in found.tags:
+        gone = [mark for mark in one.marks if mark not in two.marks]
+        come = [mark for mark in two.marks if mark not in one.marks]
+        words = [f"+{mark.replace(' ', '')}" for mark in come] + [f"-{mark.replace(' ', '')}" for mark in gone]
+        found.say(", ".join(words)[:200] or "order of decorators", breaks=False, tag="decorators_changed")
+
+
+def _judge_parameters(found: Verdict, pair: Pair, one: Header, two: Header) -> None:
+    assert pair.new is not None
+    found.tag("parameters_changed")
+    rules = pair.new.rules
+    old, new = list(one.parameters or ()), list(two.parameters or ())
+    if pair.new.language == "python":
+        is_method = pair.now.kind == "method"
+        old, new = _given(old, one, is_method=is_method), _given(new, two, is_method=is_method)
+    judge_calls(found, old, new, rules)
+
+
+def _judge_types(found: Verdict, kind: str, one: Header, two: Header, rules: Rules, language: str) -> None:
+    if one.generics != two.generics:
+        breaks = rules.typed and not (language in _SCRIPTED and one.generics and "=" in two.generics)
+        found.say("type parameters changed", breaks=breaks)
+    if one.returns != two.returns:
+        if language in ("typescript", "tsx"):
+            breaks = bool(one.returns) and bool(two.returns) and not narrows(one.returns, two.returns)
+            breaks = breaks if kind in CALLABLES else one.returns != two.returns and bool(one.returns)
+        else:
+            breaks = rules.typed and (bool(one.returns) or kind in CALLABLES)
+        what = "gives" if kind in CALLABLES else "is"
+        told = f"{what} {_plain(two.returns)} now, {_plain(one.returns)} before"
+        found.say(told, breaks=breaks, tag="return_type_changed")
+    if one.rest != two.rest and kind != "export":
+        _judge_rest(found, kind, one.rest, two.rest, rules, language)
+    elif one.rest != two.rest:
+        found.say(f"comes from {two.rest.split()[-1]} now", breaks=False)
+
+
+def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Rules, language: str) -> None:
+    if kind == "type" and language in ("typescript", "tsx"):
+        before, after = one.removeprefix("= "), two.removeprefix("= ")
+        found.say("the type is another", breaks=not widens(before, after, members=True))
+    elif language == "go" and kind == "method":
+        found.say("of a pointer now" if two == "*" else "of a value now", breaks=two == "*")
+    elif kind == "property":
+        found.say("can be set now" if two else "can no longer be set", breaks=not two)
+    elif one.startswith("throws") or two.startswith("throws"):
+        more = set(two.split()) - set(one.split()) - {"throws", ","}
+        found.say(f"throws {', '.join(sorted(more))}" if more else "throws less", breaks=bool(more))
+    elif kind == "enum_member" and language == "java":
+        found.say("made from other values", breaks=False)
+    else:
+        found.say(f"{_plain(two)} now, {_plain(one)} before", breaks=rules.typed)
+
+
+def layout_breaks(pair: Pair) -> bool:
+    """Whether another body is another shape: of what is written down field by field, not done step by step."""
+    assert pair.new is not None
+    kind = pair.now.kind
+    if kind in VALUES or kind in CALLABLES:
+        return False
+    typed = pair.new.rules.typed
+    return typed and (kind in _CONTAINED or (kind in PROMISES and pair.new.language in ("go", "typescript", "tsx")))
+
+
+def _given(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
+    """The parameters a call gives: not the object itself."""
+    if is_method and parameters and _way(header) != "static method":
+        return parameters[1:]
+    return parameters
+
+
+def _way(header: Header) -> str:
+    for mark in header.marks:
+        words = mark.replace("(", " ").split()
+        for word in words[1:]:
+            if word in _WAYS:
+                return _WAYS[word]
+            if word in ("cached_property", "setter", "getter", "deleter"):
+                return "property"
+    return "method"
+
+
+def _setter(header: Header) -> bool:
+    return any("setter" in mark for mark in header.marks)
+
+
+def _has(header: Header, word: str) -> bool:
+    return any(word in mark.split() for mark in header.marks)
+
+
+def _derived(marks: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for mark in marks:
+        words = mark.split()
+        if "derive" in words:
+            found |= {word for word in words if word.isidentifier() and word != "derive"}
+    return found
+
+
+def _is_open(header: Header) -> bool:
+    return any("non_exhaustive" in mark for mark in header.marks)
+
+
+def _is_made_of_fields(header: Header) -> bool:
+    marked = any(word in mark for mark in header.marks for word in _MADE_OF_FIELDS)
+    return marked or any(base.split()[-1] in _FIELD_BASES for base in header.bases if base)
+
+
+def _plain(said: str) -> str:
+    return said.replace(" ", "")[:80] or "nothing"

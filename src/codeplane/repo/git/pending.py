@@ -1,0 +1,152 @@
+"""Git mutations under way, written down before git begins: the next run can tell what became of them."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import cast
+
+from codeplane.kernel.json import JsonObject
+from codeplane.repo.git.contents import Entry
+from codeplane.repo.git.picture import Picture
+from codeplane.repo.git.state import State
+
+Step = Callable[[str], None]
+_BEGUN, _INDEX, _REACHED = "begun.json", "index", "reached.json"
+_SETS = ("intended", "changed", "staged", "untracked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A mutation as it begins; `reached` are the files it may write, `undoes` the refs that an undo moves back."""
+
+    mutation_id: str
+    what: str
+    at_ns: int
+    session_id: str | None
+    undoable: bool
+    undoes: tuple[str, ...]
+    sign: str
+    before: Picture
+    reached: Mapping[str, Entry] | None = None
+
+
+class Pending:
+    """A folder for each mutation under way. It outlives this process; after a power cut a part may be missing, and
+    then nothing is claimed of it."""
+
+    def __init__(self, folder: Path, *, step: Step = lambda name: None) -> None:
+        """`step` is told before and after everything that happens here, so that tests can stop there."""
+        self._folder = folder
+        self._step = step
+
+    def begin(self, started: Started) -> None:
+        """Write down how everything stands."""
+        place = self._folder / started.mutation_id
+        self._step("before begin")
+        place.mkdir(parents=True)
+        (place / _INDEX).write_bytes(b"\0".join(started.before.index))
+        self._step("index written")
+        _write(place / _BEGUN, _to_json(started))
+        self._step("begun")
+
+    def reaches(self, started: Started) -> None:
+        """Add which files it may write, before it does."""
+        _write(self._folder / started.mutation_id / _REACHED, dict(started.reached or {}))
+        self._step("reached")
+
+    def end(self, mutation_id: str) -> None:
+        """Forget one that is over."""
+        self._step("before end")
+        place = self._folder / mutation_id
+        # Without its beginning it counts as none, however much of it is left.
+        (place / _BEGUN).unlink(missing_ok=True)
+        self._step("beginning gone")
+        shutil.rmtree(place, ignore_errors=True)
+
+    def all(self) -> list[Started]:
+        """Those that the last run left, the oldest first; what was never begun, or is torn, is cleared."""
+        found = []
+        for name in self._names():
+            started = self._read(self._folder / name)
+            if started is None:
+                shutil.rmtree(self._folder / name, ignore_errors=True)
+            else:
+                found.append(started)
+        return found
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was left."""
+        return not self._names()
+
+    def _names(self) -> list[str]:
+        with suppress(OSError):
+            return sorted(os.listdir(self._folder))  # noqa: PTH208
+        return []
+
+    def _read(self, place: Path) -> Started | None:
+        try:
+            raw = json.loads((place / _BEGUN).read_bytes())
+            lines = (place / _INDEX).read_bytes().split(b"\0")
+            started = _of_json(raw, frozenset(line for line in lines if line))
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        with suppress(OSError, ValueError):
+            started = replace(started, reached=cast(dict[str, Entry], json.loads((place / _REACHED).read_bytes())))
+        return started if started.mutation_id == place.name else None
+
+
+def _write(path: Path, raw: object) -> None:
+    part = path.with_name(f".{path.name}.part")
+    # Escaped, names that are not UTF-8 survive.
+    part.write_bytes(json.dumps(raw, ensure_ascii=True, separators=(",", ":")).encode())
+    part.replace(path)
+
+
+def _to_json(started: Started) -> JsonObject:
+    raw = {one.name: getattr(started, one.name) for one in fields(started) if one.name not in ("before", "reached")}
+    before = started.before
+    kept = {name: getattr(before, name) for name in ("symbolic", "head", "refs", "stashes", "settings", "state")}
+    return raw | {"before": kept | {name: sorted(getattr(before, name)) for name in _SETS}}
+
+
+def _of_json(raw: JsonObject, index: frozenset[bytes]) -> Started:
+    before = cast(dict[str, object], raw["before"])
+    return Started(
+        mutation_id=str(raw["mutation_id"]),
+        what=str(raw["what"]),
+        at_ns=cast(int, raw["at_ns"]),
+        session_id=cast(str | None, raw["session_id"]),
+        undoable=bool(raw["undoable"]),
+        undoes=tuple(cast(list[str], raw["undoes"])),
+        sign=str(raw["sign"]),
+        before=Picture(
+            symbolic=cast(str | None, before["symbolic"]),
+            head=cast(str | None, before["head"]),
+            refs=cast(dict[str, str], before["refs"]),
+            # Only for those who tidy up, and who look for themselves.
+            recoveries={},
+            stashes=_pairs(before["stashes"]),
+            settings=_pairs(before["settings"]),
+            index=index,
+            intended=_names(before["intended"]),
+            changed=_names(before["changed"]),
+            staged=_names(before["staged"]),
+            untracked=_names(before["untracked"]),
+            # What undo needs of them is in the index.
+            conflicts=(),
+            state=cast(State, before["state"]),
+        ),
+    )
+
+
+def _pairs(raw: object) -> tuple[tuple[str, str], ...]:
+    return tuple((one, other) for one, other in cast(list[tuple[str, str]], raw))
+
+
+def _names(raw: object) -> frozenset[str]:
+    return frozenset(cast(list[str], raw))

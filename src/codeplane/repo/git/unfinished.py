@@ -1,0 +1,84 @@
+"""Git mutations that the last run left under way: what git made of them is kept for undo, and told once."""
+
+import asyncio
+from collections.abc import Callable
+
+from codeplane.kernel.errors import CodePlaneError, NotGit
+from codeplane.repo.edit.endings import Recovered
+from codeplane.repo.edit.journal import JOURNAL
+from codeplane.repo.git.keeping import Keeper, Keeping
+from codeplane.repo.git.pending import Started
+from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.undo.kept import Kept
+
+
+class Unfinished:
+    """Ends what was under way. Git went on by itself, or ended in its own way; here nothing of it is touched."""
+
+    def __init__(self, keeper: Keeper, warn: Callable[[str], None]) -> None:
+        self._keeper = keeper
+        self._warn = warn
+
+    async def recover(self) -> list[Recovered]:
+        """Find out what became of each; runs before the first write, and again when it is interrupted."""
+        return [await self._recovered(started) for started in await asyncio.to_thread(self._keeper.pending.all)]
+
+    async def _recovered(self, started: Started) -> Recovered:
+        keeper, mutation_id = self._keeper, started.mutation_id
+        kept, since = None, frozenset[str]()
+        try:
+            kept, since = await self._kept(started)
+        except NotGit:
+            pass
+        except (CodePlaneError, OSError) as error:
+            return Recovered(journal_id=mutation_id, mutation_id=mutation_id, outcome="stuck", reason=str(error))
+        await asyncio.to_thread(keeper.pending.end, mutation_id)
+        return Recovered(
+            journal_id=mutation_id,
+            mutation_id=mutation_id,
+            outcome="applied" if kept is not None else "rolled_back",
+            kept=kept or _said(started),
+            conflicts=tuple(sorted(since)),
+        )
+
+    async def _kept(self, started: Started) -> tuple[Kept | None, frozenset[str]]:
+        """What is kept of it, or told at least, None when nothing is other than it was; and files left alone."""
+        keeper, before = self._keeper, started.before
+        keeping = Keeping(keeper, started, self._warn, more={JOURNAL: started.mutation_id})
+        after = await pictured(keeper.git)
+        since = frozenset[str]()
+        # Killed right before its end, it was kept already.
+        if not keeper.mutations.holds(started.mutation_id):
+            work = await keeping.work(after)
+            since = frozenset(one for one in _edited_since(started, after) if one in work and len({*work[one]}) > 1)
+            await keeping.undoable(after, {path: work[path] for path in work if path not in since}, before.head)
+        else:
+            await keeping.ended(after)
+        found = await asyncio.to_thread(keeper.mutations.get, started.mutation_id)
+        return found or (_said(started) if _is_other(before, after) else None), since
+
+
+def _edited_since(started: Started, after: Picture) -> frozenset[str]:
+    """Files with edits that git, having come to an end, does not leave: somebody's, made since, or of a git that was
+    ended too; they are left alone, and said."""
+    if after.state != "none" or started.what.startswith("stash_"):
+        return frozenset()
+    return after.changed - after.staged
+
+
+def _is_other(before: Picture, after: Picture) -> bool:
+    names = ("symbolic", "head", "refs", "stashes", "settings", "index", "state")
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def _said(started: Started) -> Kept:
+    return Kept(
+        mutation_id=started.mutation_id,
+        kind="git",
+        what=started.what,
+        at_ns=started.at_ns,
+        session_id=started.session_id,
+        state="applied",
+        paths=(),
+        details={},
+    )

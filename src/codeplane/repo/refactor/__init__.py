@@ -1,0 +1,1 @@
+"""Renames, moves and deletes, planned from facts and applied as one mutation."""

@@ -1,0 +1,357 @@
+"""What a refactoring answers with: every edit, what is not known, what has to be decided, and what was done."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.operation import Result
+from codeplane.kernel.page import Pagination
+from codeplane.repo.edit.delta import Delta
+from codeplane.repo.edit.write_files import summary
+from codeplane.repo.refactor.draft import CapsuleType, Confidence, Role
+from codeplane.repo.resolve.references import TIERS, Tier
+
+Status = Literal["previewed", "applied", "cancelled", "divergence", "needs_decision", "blocked"]
+_SHOWN_RISKS = 12
+_SHOWN_FACTS = 8
+_SHOWN_LEFT = 10
+
+
+class EditInfo(Result):
+    """One edit of a plan; lines and columns count from 1, columns in characters."""
+
+    id: int = Field(description="its number in the plan; `include` and `exclude` take it")
+    path: str
+    line: int
+    column: int
+    old: str
+    new: str
+    tier: Tier
+    role: Role
+    applies: bool = Field(description="whether it is made unless it is excluded")
+    semantic: bool = Field(True, description="facts know of it; words that text alone speaks of are in doc_edits")
+    why: str = ""
+
+
+class RefactorPreview(Result):
+    """A page of the edits, and how many there are in all."""
+
+    files_affected: int
+    edits: tuple[EditInfo, ...]
+    total_edits: int
+    applying: int = Field(description="how many are made unless they are excluded")
+    contexts_used: tuple[str, ...] = ()
+    moves: tuple[str, ...] = Field((), description="`old → new`, at most 200")
+    creates: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
+
+
+class RiskInfo(Result):
+    """What the plan cannot see or settle."""
+
+    kind: str
+    what: str
+    path: str | None = None
+    line: int | None = None
+    count: int = 1
+
+    def text(self) -> str:
+        where = f" ({self.path}:{self.line})" if self.path and self.line else f" ({self.path})" if self.path else ""
+        return f"  {self.kind}: {self.what}{where}"
+
+
+class Manifest(Result):
+    """Coverage and risk: what was looked at, how sure the edits are, and what may go wrong."""
+
+    files_scanned: int
+    unparsed: tuple[str, ...] = ()
+    truncated: str = ""
+    tiers: dict[str, int]
+    proposed: int
+    risks: tuple[RiskInfo, ...] = ()
+    risk_count: int = 0
+    level: Literal["low", "medium", "high"]
+
+
+class DocMatch(Result):
+    """A word in a comment or in documentation."""
+
+    id: int = Field(description="its number in the plan")
+    file: str
+    line: int
+    column: int
+    old: str
+    new: str
+    confidence: Confidence
+    applies: bool
+    context: str
+    why: str = ""
+
+
+class DocEdits(Result):
+    """What the documentation sweep found: those of the page, and how many there are in all."""
+
+    files_changed: int
+    total: int
+    applying: int
+    review_recommended: bool
+    matches: tuple[DocMatch, ...] = ()
+
+    def text(self) -> str:
+        """The words that change, by file; those that do not are counted."""
+        named: dict[str, list[str]] = {}
+        for one in self.matches:
+            if one.applies:
+                sure = "" if one.confidence == "high" else "?"
+                named.setdefault(one.file, []).append(f"{one.line}:{one.column}{sure}")
+        files = "; ".join(f"{file} {' '.join(places)}" for file, places in named.items())
+        left = f"{self.total - self.applying} less sure left alone" if self.total > self.applying else ""
+        return f"words: {'; '.join(filter(None, (files, left)))}"
+
+
+class CandidateInfo(Result):
+    """One thing that may be meant; its edits are listed with `candidate`."""
+
+    id: str
+    description: str
+    confidence: float
+    provenance: str
+    files_affected: int
+    applying: int
+    apply_plan: tuple[EditInfo, ...] = Field((), description="at most 200 edits; page through them with `candidate`")
+
+    def text(self) -> str:
+        files = f"{self.files_affected} file{'s' * (self.files_affected != 1)}"
+        return f"  {self.id}: {self.description} ({self.applying} edits in {files})"
+
+
+class Location(Result):
+    file: str
+    line: int
+
+
+class WitnessFact(Result):
+    """A line of evidence."""
+
+    fact_type: str
+    location: Location
+    content: str
+    provenance: str
+    confidence: float
+
+
+class Check(Result):
+    """What would settle the question, and how it is found out."""
+
+    question: str
+    fact_needed: str
+    how_to_verify: str
+
+
+class Bounds(Result):
+    """What the evidence was looked for in."""
+
+    files_scanned: tuple[str, ...]
+    contexts_queried: tuple[str, ...]
+    time_budget_ms: int
+    truncated: bool
+
+
+class Witness(Result):
+    """Structured evidence for whoever decides."""
+
+    bounds: Bounds
+    facts: tuple[WitnessFact, ...] = ()
+    invariants_failed: tuple[str, ...] = ()
+    disambiguation_checklist: tuple[Check, ...] = ()
+
+
+class CapsuleInfo(Result):
+    """A small question that reading the places answers."""
+
+    type: CapsuleType
+    question: str
+    stop_rule: str
+    places: tuple[Location, ...] = ()
+
+
+class ContextHunk(Result):
+    context: str
+    content: str
+
+
+class ConflictInfo(Result):
+    """One place that contexts disagree about."""
+
+    path: str
+    line: int
+    contexts: tuple[str, ...]
+    hunks: tuple[ContextHunk, ...]
+
+
+class Divergence(Result):
+    """Where contexts disagree, and what can be done."""
+
+    conflicting_hunks: tuple[ConflictInfo, ...]
+    resolution_options: tuple[str, ...]
+
+
+class AppliedInfo(Result):
+    """What was done."""
+
+    delta: Delta
+    validation: tuple[str, ...] = Field((), description="syntax errors that were not there before")
+    affected_symbols: tuple[str, ...] = ()
+    affected_tests: tuple[str, ...] = ()
+    doc_updates_applied: DocEdits | None = None
+    not_applied: int = Field(0, description="proposed edits that were left alone")
+    proposals: tuple[EditInfo, ...] = Field((), description="the first 50 of them")
+    repo_fingerprint: str = ""
+
+
+class RefactorResult(Result):
+    """A plan, a decision that is needed, or what was done."""
+
+    refactor_id: str
+    refactor: Literal["rename", "move", "delete", "replace"]
+    status: Status
+    title: str
+    symbol: str = ""
+    new_name: str = ""
+    preview: RefactorPreview | None = None
+    manifest: Manifest | None = None
+    doc_edits: DocEdits | None = None
+    candidates: tuple[CandidateInfo, ...] = ()
+    witness: Witness | None = None
+    decision_capsules: tuple[CapsuleInfo, ...] = ()
+    commit_endpoint: str | None = None
+    suggested_refresh_scope: tuple[str, ...] = ()
+    divergence: Divergence | None = None
+    applied: AppliedInfo | None = None
+    expires_at: str | None = None
+    pagination: Pagination = Pagination()
+    epoch: int = 0
+    commit: str | None = None
+
+    def unmet(self) -> str | None:
+        return self.status if self.status in ("divergence", "blocked") else None
+
+    def text(self) -> str:
+        parts = {
+            "previewed": self._previewed,
+            "applied": self._applied,
+            "cancelled": lambda: [f"cancelled: {self.title}"],
+            "divergence": self._diverging,
+            "needs_decision": self._undecided,
+            "blocked": self._blocked,
+        }[self.status]()
+        return "\n".join(parts) + self.pagination.line()
+
+    def _previewed(self) -> list[str]:
+        said = [self._head(), *self._files()]
+        said += self._risks()
+        said.append(f"apply: {self._by} refactor_id={self.refactor_id}" + self._choices())
+        return said
+
+    @property
+    def _by(self) -> str:
+        return "refactor_rename" if self.refactor == "rename" else "refactor_apply"
+
+    def _head(self) -> str:
+        assert self.preview is not None
+        one = self.preview
+        proposed = one.total_edits - one.applying
+        also = f", {proposed} proposed" if proposed else ""
+        return f"{self.title}: {one.applying} edits in {one.files_affected} files{also}"
+
+    def _choices(self) -> str:
+        assert self.manifest is not None
+        return " (include=[anchored|unknown|documents|#] adds proposals)" if self.manifest.proposed else ""
+
+    def _files(self) -> list[str]:
+        assert self.preview is not None
+        said = [f"move {one}" for one in self.preview.moves[:20]]
+        if len(self.preview.moves) > 20:
+            said.append(f"… and {len(self.preview.moves) - 20} more files move")
+        said += [f"create {one}" for one in self.preview.creates] + [f"delete {one}" for one in self.preview.removes]
+        said += _by_file([one for one in self.preview.edits if one.applies], "")
+        proposed = [one for one in self.preview.edits if not one.applies]
+        for why in dict.fromkeys((one.tier, one.why) for one in proposed):
+            said += _by_file([one for one in proposed if (one.tier, one.why) == why], f"{why[0].lower()}: {why[1]}")
+        return said + ([self.doc_edits.text()] if self.doc_edits is not None else [])
+
+    def _risks(self) -> list[str]:
+        if self.manifest is None:
+            return []
+        said = [one.text() for one in self.manifest.risks[:_SHOWN_RISKS]]
+        if self.manifest.risk_count > len(said):
+            said.append(f"  … and {self.manifest.risk_count - len(said)} more")
+        if self.manifest.unparsed:
+            said.append(f"  not parsed: {', '.join(self.manifest.unparsed[:5])}")
+        if self.manifest.truncated:
+            said.append(f"  not looked at: {self.manifest.truncated}")
+        return [f"risk {self.manifest.level}:", *said] if said else []
+
+    def _undecided(self) -> list[str]:
+        said = [f"{self.title}: which is meant?", *(one.text() for one in self.candidates)]
+        if self.witness is not None:
+            said += [
+                f"  {one.location.file}:{one.location.line} {one.content}" for one in self.witness.facts[:_SHOWN_FACTS]
+            ]
+        said += [f"  ? {one.question}" for one in self.decision_capsules]
+        said += self._files() if self.preview is not None and self.preview.edits else []
+        said += self._risks()
+        said.append(f"apply: {self._by} refactor_id={self.refactor_id} candidate=ID (or decision_commit with proof)")
+        return said
+
+    def _blocked(self) -> list[str]:
+        assert self.witness is not None
+        said = [f"blocked: {self.title}: {', '.join(self.witness.invariants_failed)}"]
+        said += [f"  {one.question} {one.how_to_verify}" for one in self.witness.disambiguation_checklist]
+        if self.suggested_refresh_scope:
+            said.append(f"  look at: {', '.join(self.suggested_refresh_scope[:20])}")
+        if self.expires_at:
+            said.append(f"planned anew: refactor_id={self.refactor_id}")
+        return said
+
+    def _diverging(self) -> list[str]:
+        assert self.divergence is not None
+        said = [f"{self.title}: contexts disagree, so nothing can be applied"]
+        for one in self.divergence.conflicting_hunks[:20]:
+            meant = "; ".join(f"{hunk.context}: {hunk.content}" for hunk in one.hunks)
+            said.append(f"  {one.path}:{one.line} {meant}")
+        return said + [f"  - {one}" for one in self.divergence.resolution_options]
+
+    def _applied(self) -> list[str]:
+        assert self.applied is not None
+        one = self.applied
+        said = [f"{self.title}: {summary(one.delta)}"]
+        said += [f"WARNING: {warning}" for warning in one.validation]
+        if one.doc_updates_applied is not None and one.doc_updates_applied.review_recommended:
+            said.append(f"please review {one.doc_updates_applied.text()}")
+        if one.not_applied:
+            places = " ".join(f"{edit.path}:{edit.line}" for edit in one.proposals[:_SHOWN_LEFT])
+            said.append(f"left alone, not sure: {one.not_applied} places: {places}")
+        if one.affected_tests:
+            said.append(f"tests: {', '.join(one.affected_tests[:20])}")
+        return said
+
+
+def _by_file(edits: Sequence[EditInfo], head: str) -> list[str]:
+    """Places in a line a file; new text is shown where it is more than the new name. Proposals carry their numbers."""
+    named: dict[str, list[str]] = {}
+    for one in edits:
+        place = f"{one.line}:{one.column}"
+        named.setdefault(one.path, []).append(f"#{one.id}={place}" if head else place)
+    lines = [f"{'  ' if head else ''}{path} {' '.join(places)}" for path, places in named.items()]
+    return [f"proposed, {head}", *lines] if head and lines else lines
+
+
+def manifest_level(
+    tiers: dict[str, int], risks: int, *, truncated: bool, unparsed: bool
+) -> Literal["low", "medium", "high"]:
+    """How much of the plan is certain, in one word."""
+    if truncated or unparsed:
+        return "high"
+    return "medium" if risks or any(tiers.get(tier, 0) for tier in TIERS[2:]) else "low"

@@ -1,0 +1,105 @@
+"""Making a plan real: what was chosen, the gate, and one mutation."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.repo.edit.engine import Applied, Engine
+from codeplane.repo.edit.scope import Scope
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.plan import Plan
+from codeplane.repo.refactor.planning import Planned, Planning
+from codeplane.repo.refactor.spliced import changes
+
+_TIERS = {"anchored": "ANCHORED", "unknown": "UNKNOWN", "strong": "STRONG"}
+_DOCUMENTS = "documents"
+
+
+class Applying:
+    """Applies plans through the one engine that writes files."""
+
+    def __init__(self, *, root: Path, scope: Scope, engine: Engine, planning: Planning) -> None:
+        self._root = root
+        self._scope = scope
+        self._engine = engine
+        self._planning = planning
+
+    async def gate(self, plan: Plan, candidate: str | None) -> Planned | None:
+        """None when the plan still holds: the whole repository looked at again, planned again, nothing else found."""
+        now = await self._planning.again(plan)
+        if not now.behind and not now.stale and _same(plan, now.plan, candidate):
+            return None
+        if now.plan.draft.title == plan.draft.title:
+            # Another one to look at; where something else stands now, there is none.
+            await asyncio.to_thread(self._planning.plans.add, now.plan)
+        return now
+
+    async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> Applied:
+        """Make these edits, with the plan's moves, as one mutation."""
+        made = await asyncio.to_thread(changes, self._root, plan, edits)
+        for change in made:
+            located = await asyncio.to_thread(self._scope.located, change.path)
+            if located != change.path:
+                raise InvalidArgument(f"{change.path} is reached through a link to {located}", hint="name that instead")
+        if not made:
+            raise InvalidArgument(
+                "no edit of this plan would be applied", hint="include proposals, or look at the plan"
+            )
+        return await self._engine.apply(call, made, what=f"refactor: {plan.draft.title}")
+
+
+def chosen(plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]) -> tuple[Edit, ...]:
+    """The edits to make: those that apply by themselves, and those that somebody chose."""
+    edits = plan.edits(candidate)
+    added, left_out = _numbers(include, len(edits)), _numbers(exclude, len(edits))
+    return tuple(
+        edit
+        for number, edit in enumerate(edits)
+        if (plan.applies(edit) or number in added or _named(edit, include))
+        and number not in left_out
+        and not _named(edit, exclude)
+    )
+
+
+def _named(edit: Edit, words: Sequence[str]) -> bool:
+    for word in words:
+        if word.lower() == _DOCUMENTS and not edit.semantic:
+            return True
+        if edit.semantic and _TIERS.get(word.lower()) == edit.tier:
+            return True
+    return False
+
+
+def _numbers(words: Sequence[str], count: int) -> frozenset[int]:
+    found = set()
+    for word in words:
+        if word.lower() in _TIERS or word.lower() == _DOCUMENTS:
+            continue
+        number = word.removeprefix("#")
+        if not number.isascii() or not number.isdigit() or int(number) >= count:
+            raise InvalidArgument(
+                f"{word!r} names no edit of this plan",
+                hint=f"send anchored, unknown, documents, or numbers from 0 to {count - 1}",
+            )
+        found.add(int(number))
+    return frozenset(found)
+
+
+def _same(plan: Plan, now: Plan, candidate: str | None) -> bool:
+    """Whether two plans are one: the same edits of the same texts, and the same question left open."""
+    known = {one.id for one in now.draft.candidates}
+    if known != {one.id for one in plan.draft.candidates}:
+        return False
+    if (plan.draft.moves, plan.draft.creates, plan.draft.removes) != (
+        now.draft.moves,
+        now.draft.creates,
+        now.draft.removes,
+    ):
+        return False
+    if plan.edits(candidate) != now.edits(candidate) or now.conflicts:
+        return False
+    return all(now.texts.get(edit.path) == plan.texts[edit.path] for edit in plan.edits(candidate)) and all(
+        now.texts.get(move.path) == plan.texts.get(move.path) for move in plan.draft.moves
+    )

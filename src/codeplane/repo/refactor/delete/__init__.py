@@ -1,0 +1,1 @@
+"""Definitions and files that go away."""

@@ -1,0 +1,181 @@
+"""What is to be deleted, unless it is still used."""
+
+import time
+from collections.abc import Sequence
+
+from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
+from codeplane.kernel.json import JsonValue
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.delete.importing import importing
+from codeplane.repo.refactor.delete.leftovers import Leftovers
+from codeplane.repo.refactor.delete.sites import Site, sites
+from codeplane.repo.refactor.draft import Coverage, Danger, Draft, Edit
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.references import TIERS, Reference, references
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.scope import is_copy
+from codeplane.repo.search.symbols import Target
+from codeplane.repo.truth.paths import shown
+
+_SHOWN = 50
+_BLOCKING = ("PROVEN", "STRONG", "ANCHORED")
+
+
+def planned_delete(world: World, store: FactStore, target: Target | str, *, force: bool, deadline: float) -> Draft:
+    """Plan the end of a symbol, a file or a folder; StillUsed lists what refers to it unless that is forced."""
+    if isinstance(target, str):
+        return _files(world, store, target.strip("/"), force=force, deadline=deadline)
+    return _symbol(world, store, target.bound, force=force, deadline=deadline)
+
+
+def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadline: float) -> Draft:
+    facts = world.facts(bound.file)
+    if facts is None or is_copy(bound.file):
+        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+    if facts.errors:
+        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+    going = sites(world, bound)
+    resolver = Resolver(world)
+    by_file: dict[str, list[Reference]] = {bound.file: []}
+    late = ""
+    for one in references(world, store, [bound]):
+        if not (one.path == bound.file and any(site.start <= one.offset < site.end for site in going)):
+            by_file.setdefault(one.path, []).append(one)
+        if time.monotonic() > deadline:
+            late = f"time ran out in {one.path}"
+            break
+    used: list[Reference] = []
+    edits: list[Edit] = [_gone(bound, one) for one in going]
+    dangers: list[Danger] = []
+    for path, found in by_file.items():
+        left = Leftovers(world, resolver, bound, path)
+        left.judged(found)
+        used += left.used
+        edits += left.edits
+        dangers += left.dangers
+    if late and not force:
+        raise StillUsed(
+            f"not all references to {bound.name} could be looked at: {late}", hint="ask again, or send force: true"
+        )
+    blocking = [one for one in used if one.tier in _BLOCKING]
+    if blocking and not force:
+        raise _still_used(world, bound.name, used)
+    dangers += _dangers(world, store, bound, going, used)
+    return Draft(
+        title=f"delete {bound.name}",
+        edits=tuple(sorted(_apart(edits), key=lambda one: (one.path, one.start, one.end))),
+        dangers=tuple(dangers),
+        coverage=Coverage(
+            files_scanned=len(by_file),
+            unparsed=tuple(path for path in by_file if (known := world.facts(path)) is None or known.errors),
+            truncated=late,
+            families=(world.language(facts).family or facts.language,),
+        ),
+    )
+
+
+def _gone(bound: Bound, site: Site) -> Edit:
+    span = site.span
+    return Edit(
+        path=bound.file,
+        start=span.start,
+        end=span.end,
+        new=span.new,
+        tier="PROVEN",
+        role="DEFINITION",
+        why="it is deleted",
+    )
+
+
+def _apart(edits: Sequence[Edit]) -> list[Edit]:
+    """Edits of which none lies in another, and those that touch the same lines made one."""
+    found: list[Edit] = []
+    for one in sorted(edits, key=lambda one: (one.path, one.start, -one.end)):
+        last = found[-1] if found else None
+        if last is not None and last.path == one.path and one.start < last.end:
+            if one.end > last.end and not one.new:
+                found.append(
+                    Edit(path=one.path, start=last.end, end=one.end, new="", tier=one.tier, role=one.role, why=one.why)
+                )
+            continue
+        found.append(one)
+    return found
+
+
+def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
+    ordered = sorted(used, key=lambda one: (TIERS.index(one.tier), one.path, one.offset))
+    places: list[JsonValue] = []
+    for one in ordered[:_SHOWN]:
+        text = world.text(one.path)
+        begin = text.rfind(b"\n", 0, one.offset) + 1
+        places.append(
+            {
+                "path": one.path,
+                "line": text.count(b"\n", 0, one.offset) + 1,
+                "column": len(text[begin : one.offset].decode("utf-8", "replace")) + 1,
+                "tier": one.tier,
+                "role": one.role,
+            }
+        )
+    counts: dict[str, JsonValue] = {tier: sum(one.tier == tier for one in used) for tier in TIERS}
+    first = places[0]
+    assert isinstance(first, dict)
+    return StillUsed(
+        f"{name} is still used in {len(used)} places, first at {first['path']}:{first['line']}",
+        details={"total": len(used), "tiers": counts, "places": places},
+    )
+
+
+def _dangers(
+    world: World, store: FactStore, bound: Bound, going: Sequence[Site], used: Sequence[Reference]
+) -> list[Danger]:
+    found: list[Danger] = []
+    by_tier: dict[str, list[Reference]] = {}
+    for one in used:
+        by_tier.setdefault(one.tier, []).append(one)
+    for tier, some in by_tier.items():
+        what = f"{len(some)} references ({tier}) are left" if tier != "UNKNOWN" else f"{len(some)} places may mean it"
+        kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
+        found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
+    for site in going:
+        if site.computes:
+            what = "what its value calls is not called any more"
+            found.append(Danger(kind="side_effect", what=what, path=bound.file, offset=site.start))
+    for path, _ in store.files_with(bound.name):
+        facts = world.facts(path) if path in world.snapshot.files else None
+        for access in facts.dynamic if facts is not None else ():
+            if access.literal == bound.name:
+                what = f"{path} reaches {bound.name} by its name at run time"
+                found.append(Danger(kind="dynamic_access", what=what, path=path, offset=access.at))
+    return found
+
+
+def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: float) -> Draft:
+    files = world.snapshot.files
+    gone = [path] if path in files else sorted(one for one in files if path and one.startswith(f"{path}/"))
+    if not gone:
+        raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+    stub = f"{path[:-3]}.pyi"
+    if path.endswith(".py") and stub in files:
+        gone.append(stub)
+    used, scanned, late = importing(world, store, gone, path, deadline)
+    if late and not force:
+        raise StillUsed(f"not all imports of {path} could be looked at: {late}", hint="ask again, or send force: true")
+    if used and not force:
+        raise _still_used(world, path, used)
+    dangers = [
+        Danger(kind="dangling_import", what=f"{one.path} imports what is deleted", path=one.path, offset=one.offset)
+        for one in used
+    ]
+    for one in gone:
+        folder = one.rpartition("/")[0]
+        if one.endswith("/__init__.py") and any(other.startswith(f"{folder}/") for other in files if other not in gone):
+            what = f"{folder} is no regular package without it"
+            dangers.append(Danger(kind="package_ends", what=what, path=one))
+    return Draft(
+        title=f"delete {path}",
+        removes=tuple(gone),
+        dangers=tuple(dangers),
+        coverage=Coverage(files_scanned=scanned, truncated=late),
+    )

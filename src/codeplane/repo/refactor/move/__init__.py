@@ -1,0 +1,1 @@
+"""Files, folders and top-level symbols that go elsewhere, with every import that names them."""

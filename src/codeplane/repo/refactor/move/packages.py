@@ -1,0 +1,34 @@
+"""The `__init__.py` files a new place needs to be a package as its neighbours are."""
+
+from collections.abc import Iterable, Mapping
+
+_INITS = ("__init__.py", "__init__.pyi")
+
+
+def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
+    """The `__init__.py` of folders that come to be, where the packages beside or around them have one."""
+    python = {path for path in files if path.endswith((".py", ".pyi"))}
+    if not any(path in python for path in moves):
+        return []
+    after = (python - set(moves)) | {new for old, new in moves.items() if old in python}
+    packages = {path.rpartition("/")[0] for path in python if path.rpartition("/")[2] in _INITS}
+    holding = {folder for path in python for folder in _above(path)}
+    found: list[str] = []
+    for folder in sorted({folder for old, new in moves.items() if old in python for folder in _above(new)}):
+        if folder in holding or any(f"{folder}/{name}" in after for name in _INITS):
+            continue
+        parent = folder.rpartition("/")[0]
+        beside = {one for one in holding if one and one.rpartition("/")[0] == parent}
+        from_package = any(
+            old.rpartition("/")[0] in packages for old, new in moves.items() if new.startswith(f"{folder}/")
+        )
+        if (parent and parent in packages) or (from_package and beside and beside <= packages):
+            found.append(f"{folder}/__init__.py")
+            packages.add(folder)
+    return found
+
+
+def _above(path: str) -> list[str]:
+    """The folders a file is in."""
+    steps = path.split("/")[:-1]
+    return ["/".join(steps[: count + 1]) for count in range(len(steps))]

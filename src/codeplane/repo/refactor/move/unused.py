@@ -1,0 +1,110 @@
+"""Imports that only what went away had used."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from codeplane.repo.facts.model import Facts, Import
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.draft import Danger
+from codeplane.repo.refactor.move.cut import Piece
+from codeplane.repo.refactor.move.module_names import modules_of, steps_of
+from codeplane.repo.refactor.move.statement import Item, Span, import_spans, line_end, removed, statement_at, without
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.expression import receiver
+from codeplane.repo.resolve.references import occurrences
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+
+_QUOTED_TYPE = re.compile(
+    rb"[A-Za-z]{0,2}[\"']{1,3}\s*[\w.]+(?:\[[^\"']*\])?(?:\s*\|\s*[\w.]+(?:\[[^\"']*\])?)*\s*[\"']{1,3}"
+)
+
+
+def left_unused(
+    world: World, store: FactStore, resolver: Resolver, bound: Bound, pieces: Sequence[Piece], brought: Sequence[Import]
+) -> tuple[list[Span], list[Danger]]:
+    """What takes imports out that are certainly not used any more; of those that may be, a danger each."""
+    text = world.text(bound.file)
+    facts = world.facts(bound.file)
+    assert facts is not None
+    spans: list[Span] = []
+    dangers: list[Danger] = []
+    going: dict[int, list[int]] = {}
+    imports = import_spans(facts, text)
+    for one in brought:
+        left = [
+            at
+            for at in occurrences(text, one.local)
+            if not any(piece.begin <= at < piece.until for piece in pieces)
+            and at not in (one.local_at, one.imported_at)
+        ]
+        left = [at for at in left if not any(start <= at < end for start, end in imports)]
+        if any(_is_use(resolver, facts, text, bound.file, one.local, at) for at in left):
+            continue
+        said = any(_is_type(facts, text, at) for at in left if facts.in_text(at))
+        why = _kept(world, store, bound, one, said, text)
+        if why:
+            what = f"{one.local} may not be needed in {bound.file} any more: {why}"
+            dangers.append(Danger(kind="unused_import", what=what, path=bound.file, offset=one.at))
+        else:
+            going.setdefault(one.at, []).append(one.imported_at)
+    gone: list[tuple[int, int]] = []
+    parted: list[tuple[int, list[Item]]] = []
+    for at, places in going.items():
+        statement = statement_at(text, at)
+        if statement is None:
+            continue
+        items = [one for one in statement.items if one.start in places]
+        if len(items) == len(statement.items):
+            gone.append((statement.start, statement.end))
+        elif items:
+            parted.append((at, items))
+            spans += without(text, statement, items)
+    spans += [removed(text, start, end, gone) for start, end in gone]
+    return spans, dangers
+
+
+def _is_use(resolver: Resolver, facts: Facts, text: bytes, path: str, name: str, at: int) -> bool:
+    """Whether a place reads what an import bound; another scope's own name, a member or an argument's name do not."""
+    if facts.in_text(at) or at in facts.labels or receiver(text, at, facts.in_text) != ():
+        return False
+    own = resolver.lexical(path, facts, at, name)
+    return own is None or own.scope == 0
+
+
+def _is_type(facts: Facts, text: bytes, at: int) -> bool:
+    """Whether a name in text may be one that types are read from: a quoted expression, or a comment that says so."""
+    index = int(np.searchsorted(facts.texts[:, 0], at, side="right")) - 1
+    start, end = (int(one) for one in facts.texts[index])
+    said = text[start:end]
+    return b"type:" in said if said.startswith(b"#") else _QUOTED_TYPE.fullmatch(said) is not None
+
+
+def _kept(world: World, store: FactStore, bound: Bound, one: Import, said: bool, text: bytes) -> str:
+    """Why an import may be needed all the same; empty when it is certainly not."""
+    facts = world.facts(bound.file)
+    assert facts is not None
+    if said:
+        return "its name is in strings that may be types"
+    if bound.file.endswith(("/__init__.py", ".pyi")) or bound.file == "__init__.py":
+        return "a package may give it to others"
+    if any(export.evidence == "all" and export.name == one.local for export in facts.exports):
+        return "it is in __all__"
+    line = text[one.at : line_end(text, one.at)]
+    if b"noqa" in line or b"isort" in line or b"pragma" in line:
+        return "a comment asks to keep it"
+    steps = steps_of(bound.file)
+    stem = steps[-1] if steps else ""
+    near = {path for path, _ in store.files_with(stem)} & {path for path, _ in store.files_with(one.local)}
+    through = re.compile(rb"\b%s\s*\.\s*%s\b" % (re.escape(stem.encode()), re.escape(one.local.encode())))
+    for path in sorted(near - {bound.file}):
+        other = world.facts(path) if path in world.snapshot.files else None
+        for imported in other.imports if other is not None and other.language == "python" else ():
+            takes = imported.imported in (one.local, "*")
+            if takes and bound.file in modules_of(world, imported.source, path):
+                return f"{path} takes it from here"
+        if other is not None and through.search(world.text(path)):
+            return f"{path} may reach it through this module"
+    return ""

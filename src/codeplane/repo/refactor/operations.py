@@ -1,0 +1,288 @@
+"""`refactor.*` and `decision.commit`: plan, look, choose, apply."""
+
+import asyncio
+from collections.abc import Sequence
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Assessment, Budget, Risk, assesses, operation
+from codeplane.kernel.page import Pagination
+from codeplane.repo.edit.engine import Applied
+from codeplane.repo.refactor.answers import AppliedInfo, RefactorResult
+from codeplane.repo.refactor.applying import Applying, chosen
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.plan import Asked, Plan
+from codeplane.repo.refactor.planning import Planned, Planning
+from codeplane.repo.refactor.proof import disproved
+from codeplane.repo.refactor.requests import (
+    ApplyRequest,
+    CancelRequest,
+    DecisionRequest,
+    DeleteRequest,
+    MoveRequest,
+    Paged,
+    PlanRequest,
+    RenameRequest,
+    ReplaceRequest,
+)
+from codeplane.repo.refactor.told import Told
+from codeplane.repo.truth.paths import shown
+
+_SCOPE = "refactor"
+_COMMIT = "decision_commit"
+_MAX_LEFT = 50
+_MAX_WORDS = 200
+
+
+class RefactorOperations:
+    """Plans from facts, applies through the mutation engine."""
+
+    def __init__(self, *, planning: Planning, applying: Applying, cursors: Cursors) -> None:
+        self._planning = planning
+        self._applying = applying
+        self._cursors = cursors
+
+    @assesses("refactor.rename")
+    def assess_rename(self, request: RenameRequest) -> Assessment:
+        """Planning only reads."""
+        return Assessment(risk=Risk.WRITE if request.refactor_id or request.apply else Risk.READ)
+
+    @operation(
+        "refactor.rename",
+        risk=Risk.WRITE,
+        budget=Budget.MUTATION,
+        capability="write_files",
+        toolset="core",
+        timeout_sec=120,
+    )
+    async def rename(self, call: Call, request: RenameRequest) -> RefactorResult:
+        """Rename a symbol or module everywhere: plans with every edit and how sure it is; call again with the plan's
+        refactor_id to apply (apply: true does both). undo takes it back."""
+        if request.cursor:
+            return await self._next(request)
+        if request.refactor_id:
+            plan = await self._planning.kept(request.refactor_id)
+            return await self._applied(call, plan, request.candidate, request.include, request.exclude)
+        if not request.symbol or not request.new_name:
+            raise InvalidArgument(
+                "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
+            )
+        asked = Asked(
+            kind="rename",
+            symbol=request.symbol,
+            new_name=request.new_name,
+            options={"include_comments": request.include_comments},
+            contexts=request.contexts,
+        )
+        return await self._answered(call, asked, request, apply=request.apply, candidate=request.candidate)
+
+    @assesses("refactor.move")
+    def assess_move(self, request: MoveRequest) -> Assessment:
+        """Planning only reads."""
+        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+
+    @operation("refactor.move", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def move(self, call: Call, request: MoveRequest) -> RefactorResult:
+        """Plan the move of a file or folder, or of a symbol to another module, with all imports brought along."""
+        if request.cursor:
+            return await self._next(request)
+        if bool(request.from_path) == bool(request.symbol):
+            raise InvalidArgument("a move needs from_path or symbol, one of them")
+        asked = Asked(
+            kind="move",
+            symbol=request.symbol or request.from_path,
+            new_name=request.to_path,
+            options={"files": bool(request.from_path)},
+            contexts=request.contexts,
+        )
+        return await self._answered(call, asked, request, apply=request.apply)
+
+    @assesses("refactor.delete")
+    def assess_delete(self, request: DeleteRequest) -> Assessment:
+        """Planning only reads."""
+        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+
+    @operation("refactor.delete", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def delete(self, call: Call, request: DeleteRequest) -> RefactorResult:
+        """Plan the removal of a symbol or file; refused while something still refers to it, unless forced."""
+        if request.cursor:
+            return await self._next(request)
+        asked = Asked(kind="delete", symbol=request.target, options={"force": request.force}, contexts=request.contexts)
+        return await self._answered(call, asked, request, apply=request.apply)
+
+    @assesses("refactor.replace")
+    def assess_replace(self, request: ReplaceRequest) -> Assessment:
+        """Planning only reads."""
+        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+
+    @operation("refactor.replace", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def replace(self, call: Call, request: ReplaceRequest) -> RefactorResult:
+        """Plan a structural replacement: every place whose syntax matches the pattern is rewritten."""
+        if request.cursor:
+            return await self._next(request)
+        options: JsonObject = {"language": request.language, "paths": list(request.paths)}
+        asked = Asked(kind="replace", symbol=request.pattern, new_name=request.rewrite, options=options)
+        return await self._answered(call, asked, request, apply=request.apply)
+
+    @operation("refactor.preview", risk=Risk.READ)
+    async def preview(self, call: Call, request: PlanRequest) -> RefactorResult:
+        """A plan's edits, a page at a time; with candidate those of one candidate."""
+        if request.cursor:
+            return await self._next(request)
+        plan = await self._planning.kept(request.refactor_id)
+        return await asyncio.to_thread(self._page, plan, request.candidate, 0, request.limit)
+
+    @operation("refactor.apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def apply(self, call: Call, request: ApplyRequest) -> RefactorResult:
+        """Apply a plan: its sure edits, and those proposals that are included; refused when the files moved on."""
+        plan = await self._planning.kept(request.refactor_id)
+        return await self._applied(call, plan, request.candidate, request.include, request.exclude)
+
+    @operation("refactor.cancel", risk=Risk.READ)
+    async def cancel(self, call: Call, request: CancelRequest) -> RefactorResult:
+        """Forget a plan."""
+        plan = await self._planning.kept(request.refactor_id)
+        await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
+        return RefactorResult(
+            refactor_id=plan.plan_id,
+            refactor=plan.asked.kind,
+            status="cancelled",
+            title=plan.draft.title,
+            epoch=plan.epoch,
+            commit=plan.commit,
+        )
+
+    @operation("decision.commit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def commit(self, call: Call, request: DecisionRequest) -> RefactorResult:
+        """Choose a candidate of a plan that needs a decision, with the lines that prove it; everything is checked
+        again before it is applied."""
+        plan = await self._planning.kept(request.plan_id)
+        plan.edits(request.selected_candidate_id)
+        if not plan.undecided:
+            raise InvalidArgument("this plan needs no decision", hint="apply it: refactor_apply")
+        blocked = await self._gated(plan, request.selected_candidate_id)
+        if blocked is not None:
+            return blocked
+        texts = {shown(path): text for path, text in plan.texts.items()}
+        wrong = disproved(request.proof, symbol=plan.asked.symbol, name=plan.draft.name, texts=texts)
+        if wrong:
+            raise InvalidArgument(
+                "the proof does not hold: " + "; ".join(wrong[:10]),
+                hint="read the lines again; nothing was changed",
+                details={"wrong": list(wrong[:50])},
+            )
+        return await self._done(call, plan, request.selected_candidate_id, (), ())
+
+    async def _answered(
+        self, call: Call, asked: Asked, request: Paged, *, apply: bool, candidate: str = ""
+    ) -> RefactorResult:
+        found = await self._planning.planned(asked)
+        blocked = _blocked(found, anew=False)
+        if blocked is not None:
+            return blocked
+        plan = found.plan
+        if not apply or plan.conflicts or (plan.undecided and not candidate):
+            return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
+        return await self._applied(call, plan, candidate, (), ())
+
+    async def _applied(
+        self, call: Call, plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]
+    ) -> RefactorResult:
+        if plan.conflicts:
+            return _diverging(plan)
+        if plan.undecided and not candidate:
+            return await asyncio.to_thread(self._page, plan, "", 0, 0)
+        # What is asked for must make sense before anything is looked at again.
+        chosen(plan, candidate or None, include, exclude)
+        blocked = await self._gated(plan, candidate or None)
+        return blocked or await self._done(call, plan, candidate or None, include, exclude)
+
+    async def _gated(self, plan: Plan, candidate: str | None) -> RefactorResult | None:
+        now = await self._applying.gate(plan, candidate)
+        return _blocked(now, anew=True) if now is not None else None
+
+    async def _done(
+        self, call: Call, plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]
+    ) -> RefactorResult:
+        edits = chosen(plan, candidate, include, exclude)
+        applied = await self._applying.apply(call, plan, edits)
+        await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
+        return _made(plan, candidate, edits, applied)
+
+    async def _next(self, request: Paged) -> RefactorResult:
+        state = self._cursors.open(request.cursor or "", scope=_SCOPE)
+        plan = await self._planning.kept(str(state["plan"]))
+        start = state["start"]
+        assert isinstance(start, int)
+        return self._page(plan, str(state["candidate"]), start, request.limit)
+
+    def _page(self, plan: Plan, candidate: str, start: int, limit: int) -> RefactorResult:
+        if plan.conflicts:
+            return _diverging(plan)
+        told = Told(plan)
+        edits = plan.edits(candidate or None)
+        result = told.result("needs_decision" if plan.undecided else "previewed", edits=edits, start=start, limit=limit)
+        if plan.undecided:
+            result = result.model_copy(
+                update={
+                    "candidates": told.candidates(),
+                    "witness": told.witness(),
+                    "decision_capsules": told.capsules(),
+                    "commit_endpoint": _COMMIT,
+                }
+            )
+        cursor = None
+        if 0 < limit < len(edits) - start:
+            state: JsonObject = {"plan": plan.plan_id, "candidate": candidate, "start": start + limit}
+            cursor = self._cursors.issue(scope=_SCOPE, state=state)
+        return result.model_copy(update={"pagination": Pagination(next_cursor=cursor, total_estimate=len(edits))})
+
+
+def _blocked(found: Planned, *, anew: bool) -> RefactorResult | None:
+    """Why a plan may not be applied; None when nothing stands against it."""
+    failed = [name for name, holds in (("index_behind", found.behind), ("files_changed", found.stale or anew)) if holds]
+    if not failed:
+        return None
+    told = Told(found.plan)
+    result = told.result("blocked", edits=found.plan.edits(), all_edits=False)
+    return result.model_copy(
+        update={
+            "preview": None,
+            "witness": told.witness(*failed),
+            "suggested_refresh_scope": found.stale or tuple(map(shown, sorted(found.plan.texts)[:50])),
+        }
+    )
+
+
+def _diverging(plan: Plan) -> RefactorResult:
+    told = Told(plan)
+    return told.result("divergence", edits=plan.edits(), all_edits=False).model_copy(
+        update={"preview": None, "divergence": told.divergence(), "witness": told.witness("contexts_disagree")}
+    )
+
+
+def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Applied) -> RefactorResult:
+    consequence, told, made = applied.consequence, Told(plan), frozenset(edits)
+    left = [(number, edit) for number, edit in enumerate(plan.edits(candidate)) if edit not in made and edit.semantic]
+    return RefactorResult(
+        refactor_id=plan.plan_id,
+        refactor=plan.asked.kind,
+        status="applied",
+        title=plan.draft.title,
+        symbol=plan.asked.symbol,
+        new_name=plan.asked.new_name,
+        applied=AppliedInfo(
+            delta=applied.delta,
+            validation=consequence.warnings,
+            affected_symbols=consequence.symbols,
+            affected_tests=consequence.tests,
+            doc_updates_applied=told.documents(list(enumerate(edits))[:_MAX_WORDS], edits),
+            not_applied=len(left),
+            proposals=tuple(told.edit(number, edit) for number, edit in left[:_MAX_LEFT]),
+            repo_fingerprint=consequence.repo_fingerprint,
+        ),
+        epoch=consequence.epoch,
+        commit=plan.commit,
+    )

@@ -1,0 +1,172 @@
+"""What is asked for, turned into planners: which symbol is meant, and what text beside the code speaks of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from codeplane.kernel.config import RefactorConfig
+from codeplane.kernel.errors import InvalidArgument, NotFound
+from codeplane.kernel.json import JsonValue
+from codeplane.repo.explain.explain import entry, near_names
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.delete.planned import planned_delete
+from codeplane.repo.refactor.documents.sweep import swept
+from codeplane.repo.refactor.draft import Draft
+from codeplane.repo.refactor.move.files import planned_file_move
+from codeplane.repo.refactor.move.symbol import planned_symbol_move
+from codeplane.repo.refactor.plan import Asked, Planner
+from codeplane.repo.refactor.rename.planned import planned_rename
+from codeplane.repo.refactor.scip.authority import Authority, raised
+from codeplane.repo.refactor.scip.store import ScipStore
+from codeplane.repo.refactor.structural.planned import planned_replace
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.scope import scope
+from codeplane.repo.search.symbols import Target, targets
+from codeplane.repo.truth.paths import canonical
+
+_MAX_LISTED = 20
+_SURE = frozenset({"PROVEN", "STRONG"})
+
+
+class Questions:
+    """Knows which planner answers what."""
+
+    def __init__(self, *, root: Path, config: RefactorConfig, scip: ScipStore) -> None:
+        self._root = root
+        self._config = config
+        self._scip = scip
+
+    def planner(self, asked: Asked) -> Planner:
+        """The planner that answers a question."""
+        return {"rename": self._rename, "move": self._move, "delete": self._delete, "replace": self._replace}[
+            asked.kind
+        ](asked)
+
+    def _rename(self, asked: Asked) -> Planner:
+        """Another name for a symbol, or for a module."""
+
+        def planner(world: World, store: FactStore, deadline: float) -> Draft:
+            module = self._module(world, asked.symbol)
+            if module is not None:
+                return planned_file_move(world, store, module, _beside(module, asked.new_name), deadline=deadline)
+            target = meant(world, store, asked.symbol)
+            draft = planned_rename(world, store, target, asked.new_name, deadline=deadline)
+            draft = replace(raised(draft, Authority(self._scip, world.snapshot)), name=target.bound.name)
+            if not asked.options.get("include_comments", True):
+                return draft
+            return self._with_words(world, store, target, asked.new_name, draft, deadline)
+
+        return planner
+
+    def _move(self, asked: Asked) -> Planner:
+        """Another place for files, or for a symbol."""
+        goes_to = canonical(asked.new_name, root=self._root)
+
+        def planner(world: World, store: FactStore, deadline: float) -> Draft:
+            if asked.options.get("files"):
+                path = canonical(asked.symbol, root=self._root)
+                return planned_file_move(world, store, path, goes_to, deadline=deadline)
+            target = meant(world, store, asked.symbol)
+            draft = planned_symbol_move(world, store, target, goes_to, deadline=deadline)
+            return replace(draft, name=target.bound.name)
+
+        return planner
+
+    def _delete(self, asked: Asked) -> Planner:
+        """The end of a symbol or a file."""
+
+        def planner(world: World, store: FactStore, deadline: float) -> Draft:
+            path = asked.symbol.removeprefix("./")
+            what = path if path in world.snapshot.files else meant(world, store, asked.symbol)
+            return planned_delete(world, store, what, force=bool(asked.options.get("force")), deadline=deadline)
+
+        return planner
+
+    def _replace(self, asked: Asked) -> Planner:
+        """Other syntax wherever a pattern matches."""
+        paths = asked.options.get("paths")
+        keep = scope([str(one) for one in paths] if isinstance(paths, list) else (), (), "include", self._root)
+        language = str(asked.options.get("language", ""))
+
+        def planner(world: World, store: FactStore, deadline: float) -> Draft:
+            return planned_replace(world, asked.symbol, asked.new_name, language, keep=keep, deadline=deadline)
+
+        return planner
+
+    def _module(self, world: World, symbol: str) -> str | None:
+        """The file or folder that is named as a module: by its path."""
+        path = symbol.removeprefix("./").rstrip("/")
+        if path in world.snapshot.files:
+            return path
+        below = f"{path}/"
+        return path if "/" in symbol and any(one.startswith(below) for one in world.snapshot.files) else None
+
+    def _with_words(
+        self, world: World, store: FactStore, target: Target, new_name: str, draft: Draft, deadline: float
+    ) -> Draft:
+        """A rename with what comments and documentation say of the symbol."""
+        if not self._config.doc_sweep.enabled:
+            return draft
+        edits = [*draft.edits, *(edit for one in draft.candidates for edit in one.edits)]
+        words = swept(
+            world,
+            store,
+            name=target.bound.name,
+            new_name=new_name,
+            qualified=_qualified(world, target),
+            near=frozenset(edit.path for edit in edits if edit.tier in _SURE),
+            config=self._config.doc_sweep,
+            deadline=deadline,
+        )
+        cut = "; ".join(filter(None, (draft.coverage.truncated, words.coverage.truncated)))
+        return replace(
+            draft,
+            edits=(*draft.edits, *words.edits),
+            dangers=(*draft.dangers, *words.dangers),
+            coverage=replace(draft.coverage, truncated=cut),
+        )
+
+
+def meant(world: World, store: FactStore, symbol: str) -> Target:
+    """The one symbol that is named; an error that lists them when there are several."""
+    found = targets(world, store, symbol.strip().removeprefix("./"))
+    if not found:
+        near = near_names(store, symbol)
+        hint = f"did you mean {', '.join(near[:5])}?" if near else "send path:line:column, lines and columns from 1"
+        raise NotFound(f"no symbol {symbol!r} is defined here", hint=hint)
+    if len(found) > 1:
+        listed = [entry(one) for one in found[:_MAX_LISTED]]
+        rows: list[JsonValue] = [{"id": one.id, "path": one.path, "line": one.line} for one in listed]
+        more = f" and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
+        raise InvalidArgument(
+            f"{len(found)} symbols are called {symbol}: " + "; ".join(one.text() for one in listed) + more,
+            hint="send the id of one of them, or path:line:column",
+            details={"candidates": rows},
+        )
+    return found[0]
+
+
+def _qualified(world: World, target: Target) -> str:
+    """A symbol's dotted name with its module's, and with its function's where it lives in one."""
+    bound, facts = target.bound, world.facts(target.bound.file)
+    module = bound.file.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
+    inside = bound.name
+    if target.definition is not None:
+        inside = target.definition.path
+    elif facts is not None:
+        scope = bound.scope
+        while scope > 0 and facts.scopes[scope].definition < 0:
+            scope = facts.scopes[scope].parent
+        if scope > 0:
+            inside = f"{facts.definitions[facts.scopes[scope].definition].path}.{bound.name}"
+    return f"{module}.{inside}"
+
+
+def _beside(path: str, name: str) -> str:
+    """A module's path under another name in the same folder, its ending kept."""
+    folder, _, last = path.rpartition("/")
+    if "/" in name:
+        raise InvalidArgument("a module's new_name is a name, not a path", hint="refactor_move takes paths")
+    stem, dot, ending = last.partition(".")
+    del stem
+    new = name if "." in name or not dot else f"{name}.{ending}"
+    return f"{folder}/{new}" if folder else new

@@ -1,0 +1,176 @@
+"""Where the new name means something already: there the rename would capture, or be captured."""
+
+from collections.abc import Iterator, Sequence
+
+from codeplane.kernel.errors import NameTaken
+from codeplane.kernel.json import JsonValue
+from codeplane.repo.facts.model import Facts
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.rename.family import heirs_with
+from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.keywords import calls_naming, reaches
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.expression import receiver
+
+_SURE = frozenset({"PROVEN", "STRONG"})
+_MOST = 20
+# Languages in which all files of a folder share their outermost names.
+_FOLDER_WIDE = frozenset({"go", "java", "kotlin", "scala", "csharp"})
+
+Taken = tuple[str, int, str]
+
+
+def refuse_collisions(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> None:
+    """Refuse a plan in which the new name would mean two things; the places are told."""
+    found = dict.fromkeys(_taken(ground, bounds, [edit for edit in edits if edit.tier in _SURE]))
+    if not found:
+        return
+    places: list[JsonValue] = [{**ground.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
+    first_path, first_at, first_why = next(iter(found))
+    first = ground.shown_at(first_path, first_at)
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    raise NameTaken(
+        f"{ground.new} is taken: {first_why} at {first['path']}:{first['line']}:{first['column']}{more}",
+        details={"places": places, "total": len(found)},
+    )
+
+
+def _taken(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Taken]:
+    for bound in bounds:
+        yield from _in_scope(ground, bound, "there is one in the same scope")
+    if ground.subject.owner is not None:
+        for bound in bounds:
+            yield from _in_classes(ground, bound)
+    if ground.subject.sort == "top":
+        yield from _in_folder(ground)
+        yield from _by_star(ground)
+    if ground.subject.sort == "parameter":
+        yield from _in_calls(ground, edits)
+    by_file: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_file.setdefault(edit.path, []).append(edit)
+    holding = {path for path, _ in ground.files(ground.new)}
+    for path in sorted(by_file.keys() & holding):
+        facts = ground.world.facts(path)
+        if facts is not None:
+            yield from _in_file(ground, bounds, path, facts, by_file[path])
+        if ground.late("the new name was looked for"):
+            return
+
+
+def _in_scope(ground: Ground, bound: Bound, why: str) -> Iterator[Taken]:
+    facts = ground.world.facts(bound.file)
+    if facts is None:
+        return
+    for row in ground.resolver.bindings.rows(bound.file, facts, bound.scope, ground.new):
+        yield bound.file, int(facts.binds[row, 1]), why
+    for index in facts.declared.get((bound.scope, ground.new), ()):
+        one = facts.definitions[index]
+        mine = ground.subject.definition
+        receivers = mine is not None and "." in mine.path and facts.scopes[bound.scope].kind == "file"
+        if not receivers or one.path.rpartition(".")[0] == (mine.path.rpartition(".")[0] if mine else ""):
+            yield bound.file, one.name_at, why
+
+
+def _in_classes(ground: Ground, bound: Bound) -> Iterator[Taken]:
+    facts = ground.world.facts(bound.file)
+    of = facts.scopes[bound.scope].definition if facts is not None else -1
+    if facts is None or of < 0:
+        return
+    owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+    for member in heirs_with(ground, owner, ground.new):
+        there = ground.world.facts(member.file)
+        for index in there.declared.get((member.scope, ground.new), ()) if there is not None else ():
+            assert there is not None
+            yield member.file, there.definitions[index].name_at, "a class it is related to has a member of that name"
+
+
+def _in_folder(ground: Ground) -> Iterator[Taken]:
+    """Names that are next to the subject without being in its file: other files of a package, its modules."""
+    path = ground.subject.bound.file
+    folder = path.rpartition("/")[0]
+    if ground.subject.language.name in _FOLDER_WIDE:
+        for one in ground.store.named(ground.new, limit=1_000):
+            facts = ground.world.facts(one.file) if one.file.rpartition("/")[0] == folder else None
+            if facts is not None and one.position < len(facts.definitions) and one.file != path:
+                definition = facts.definitions[one.position]
+                if definition.scope == 0 and "." not in definition.path:
+                    yield one.file, definition.name_at, "another file of the package has it"
+    elif path.endswith("__init__.py"):
+        module = ground.world.python().submodule(path, ground.new)
+        if module is not None and module in ground.world.snapshot.files:
+            yield module, 0, "the package has a module of that name"
+
+
+def _by_star(ground: Ground) -> Iterator[Taken]:
+    """Files that take everything from where the subject is, and have that name themselves."""
+    for path, facts in ground.files(ground.new) if ground.subject.language.name == "python" else ():
+        if not facts.star or path == ground.subject.bound.file:
+            continue
+        brought = ground.resolver.export(path, ground.name)
+        if ground.subject.bound not in brought:
+            continue
+        for row in ground.resolver.bindings.rows(path, facts, 0, ground.new):
+            yield path, int(facts.binds[row, 1]), "it takes everything from there, and has one of its own"
+
+
+def _in_calls(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Calls that already give an argument of the new name, which something else takes."""
+    function = ground.subject.function
+    if function is None or ground.subject.language.name != "python":
+        return
+    for path, facts in ground.files(ground.new):
+        for call in calls_naming(ground, path, facts, ground.new):
+            if reaches(ground, facts, call, function) in _SURE:
+                yield path, call.at, "a call gives an argument of that name"
+
+
+def _in_file(
+    ground: Ground, bounds: Sequence[Bound], path: str, facts: Facts, edits: Sequence[Edit]
+) -> Iterator[Taken]:
+    text, resolver = ground.world.text(path), ground.resolver
+    homes: set[int] = set()
+    for edit in edits:
+        if edit.role == "KEYWORD" or facts.in_text(edit.start) or edit.start in facts.labels:
+            continue
+        if receiver(text, edit.start, facts.in_text) != ():
+            continue
+        own = resolver.lexical(path, facts, edit.start, ground.name)
+        if own is None or (facts.scopes[own.scope].kind in ("class", "interface") and own not in bounds):
+            continue
+        homes.add(own.scope)
+        if edit.start in facts.imported_at and own not in bounds:
+            yield from _in_scope(ground, own, "the file that imports it has one")
+        captor = resolver.lexical(path, facts, edit.start, ground.new)
+        if captor is not None and captor.scope != own.scope and _within(facts, captor.scope, own.scope):
+            for row in resolver.bindings.rows(path, facts, captor.scope, ground.new)[:1]:
+                yield path, int(facts.binds[row, 1]), "a use of it would mean this one instead"
+    if homes:
+        yield from _captured(ground, path, facts, text, homes)
+
+
+def _captured(ground: Ground, path: str, facts: Facts, text: bytes, homes: set[int]) -> Iterator[Taken]:
+    """Uses of what has the new name further out: the renamed one would stand before it."""
+    resolver = ground.resolver
+    imported = facts.imported_at
+    for at in ground.places(path, ground.new):
+        if facts.in_text(at) or at in facts.labels or (at in imported and facts.imports[imported[at]].local_at != at):
+            continue
+        if receiver(text, at, facts.in_text) != () or resolver.defined_at(path, facts, at) is not None:
+            continue
+        own = resolver.lexical(path, facts, at, ground.new)
+        seen_from = facts.scope_at(at)
+        if facts.in_outer(at):
+            seen_from = max(facts.scopes[seen_from].parent, 0)
+        for home in homes:
+            hidden = facts.scopes[home].kind in ground.subject.language.hidden_from_functions
+            sees = seen_from == home if hidden else _within(facts, seen_from, home)
+            if sees and (own is None or (_within(facts, home, own.scope) and own.scope != home)):
+                yield path, at, "what this means now would be hidden"
+
+
+def _within(facts: Facts, inner: int, outer: int) -> bool:
+    """Whether a scope is another one, or lies in it."""
+    while inner > outer:
+        inner = facts.scopes[inner].parent
+    return inner == outer

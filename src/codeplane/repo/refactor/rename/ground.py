@@ -1,0 +1,88 @@
+"""What one plan is made on: the world, what is renamed to what, and how long it may take."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from codeplane.repo.facts.model import Facts
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.rename.subject import Subject
+from codeplane.repo.refactor.rename.written import Syntax
+from codeplane.repo.resolve.references import occurrences
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+from codeplane.repo.truth.paths import shown
+
+
+@dataclass(slots=True, kw_only=True)
+class Ground:
+    """Shared by the parts of a planner; what could not be looked at is gathered in `cut`."""
+
+    world: World
+    store: FactStore
+    resolver: Resolver
+    subject: Subject
+    new: str
+    deadline: float
+    syntax: Syntax
+    cut: list[str] = field(default_factory=list)
+    looked_at: set[str] = field(default_factory=set)
+    _files: dict[str, tuple[tuple[str, Facts], ...]] = field(default_factory=dict)
+    _places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name as it is."""
+        return self.subject.name
+
+    @property
+    def length(self) -> int:
+        """How many bytes the name takes."""
+        return len(self.name.encode())
+
+    def late(self, during: str) -> bool:
+        """Whether time is up; then what was under way is said."""
+        if time.monotonic() < self.deadline:
+            return False
+        said = f"time was up while {during}"
+        if said not in self.cut:
+            self.cut.append(said)
+        return True
+
+    def files(self, name: str) -> tuple[tuple[str, Facts], ...]:
+        """The parsed files of the subject's language family that hold a name."""
+        found = self._files.get(name)
+        if found is None:
+            found = self._files[name] = tuple(self._holding(name))
+        return found
+
+    def places(self, path: str, name: str) -> list[int]:
+        """Where a file holds a name as a whole word."""
+        found = self._places.get((path, name))
+        if found is None:
+            found = self._places[path, name] = occurrences(self.world.text(path), name)
+        return found
+
+    def shown_at(self, path: str, offset: int) -> dict[str, str | int]:
+        """A place as details of an error name it; lines and columns count from 1."""
+        text = self.world.text(path)
+        start = text.rfind(b"\n", 0, offset) + 1
+        return {
+            "path": shown(path),
+            "line": text.count(b"\n", 0, offset) + 1,
+            "column": len(text[start:offset].decode("utf-8", "replace")) + 1,
+        }
+
+    def _holding(self, name: str) -> Iterator[tuple[str, Facts]]:
+        family, own = self.subject.language.family, self.subject.language.name
+        # Signs are no part of the words that files are found by.
+        for path, _ in self.store.files_with(name.strip("#@?!") or name):
+            known = self.world.snapshot.files.get(path)
+            if known is None or known.skipped is not None or self.late(f"files with {name} were read"):
+                continue
+            facts = self.world.facts(path)
+            if facts is None:
+                continue
+            language = self.world.language(facts)
+            if language.name == own or (family is not None and language.family == family):
+                yield path, facts

@@ -1,0 +1,226 @@
+"""Names of arguments in calls: a parameter's, and those of fields that a constructor takes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codeplane.repo.facts.model import Facts
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.resolve.entity import Bound, Instance, Outside
+from codeplane.repo.resolve.evidence import decorators
+from codeplane.repo.resolve.references import Tier
+
+_FIELDS = re.compile(rb"^\s*@(?:[\w.]+\.)?(?:dataclass|define|frozen|mutable|attrs|s|dataclass_json)\b", re.MULTILINE)
+_TUPLES = re.compile(rb"\bNamedTuple\b")
+_WORD = re.compile(rb"[\w\x80-\xff]+$")
+_MAKING = ("__init__", "__new__")
+_PARTIAL = frozenset({"partial", "partialmethod"})
+_FAR = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that names an argument: what is called by its last name, and where its arguments begin."""
+
+    path: str
+    at: int
+    callee: str
+    callee_at: int
+    opened: int
+
+
+def keyword_edits(ground: Ground) -> Iterator[Edit]:
+    """An edit for every argument that is, or may be, the subject by its name."""
+    subject = ground.subject
+    if subject.language.name != "python" or subject.sort not in ("parameter", "member"):
+        return
+    if subject.sort == "parameter" and (subject.function is None or not _by_keyword(ground)):
+        return
+    if subject.sort == "member" and not _is_field(ground):
+        return
+    for path, facts in ground.files(ground.name):
+        for call in calls_naming(ground, path, facts, ground.name):
+            tier, why = _judged(ground, facts, call)
+            if tier is not None:
+                yield Edit(
+                    path=path,
+                    start=call.at,
+                    end=call.at + ground.length,
+                    new=ground.new,
+                    tier=tier,
+                    role="KEYWORD",
+                    why=why,
+                )
+        if ground.late("calls were read for arguments by name"):
+            return
+
+
+def _by_keyword(ground: Ground) -> bool:
+    """Whether calls can name a parameter: not where it gathers others, or stands before a slash."""
+    text, at = ground.world.text(ground.subject.bound.file), ground.subject.at
+    if text[:at].rstrip()[-1:] == b"*":
+        return False
+    index, depth = at, 0
+    while index < len(text) and depth >= 0:
+        char = text[index : index + 1]
+        depth += (char in (b"(", b"[", b"{")) - (char in (b")", b"]", b"}"))
+        if char == b"/" and depth == 0 and text[:index].rstrip()[-1:] == b",":
+            return False
+        index += 1
+    return True
+
+
+def calls_naming(ground: Ground, path: str, facts: Facts, name: str) -> Iterator[Call]:
+    """The calls in a file that give an argument of a name."""
+    labels = facts.labels
+    if not labels:
+        return
+    text = ground.world.text(path)
+    for at in ground.places(path, name):
+        if at in labels and (opened := _opening(text, facts, at)) is not None:
+            word = _WORD.search(text, max(0, opened - 200), opened)
+            if word is not None and not text[max(0, word.start() - 7) : word.start()].endswith((b"class ", b"def ")):
+                yield Call(path=path, at=at, callee=word[0].decode(), callee_at=word.start(), opened=opened)
+
+
+def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier | None:
+    """How sure it is that a call is one of a function, directly or by making an instance."""
+    resolver = ground.resolver
+    if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, facts, function)):
+        return None
+    meaning = resolver.at(call.path, call.callee_at, call.callee)
+    if function in meaning.entities:
+        if meaning.how == "name" and call.path == function.file:
+            return "PROVEN"
+        return "STRONG" if meaning.certain else "ANCHORED"
+    for entity in meaning.entities:
+        if isinstance(entity, Outside):
+            continue
+        value = resolver.value(entity) if isinstance(entity, Bound) else entity
+        if isinstance(value, Bound) and function.name in _MAKING:
+            found, whole = resolver.member(value, function.name)
+            if found == function:
+                return "STRONG" if whole else "ANCHORED"
+        if isinstance(value, Instance):
+            wanted = "__call__" if call.callee != "cls" else function.name if function.name in _MAKING else ""
+            found, whole = resolver.member(value.of, wanted) if wanted == function.name else (None, False)
+            if found == function:
+                return "STRONG" if whole else "ANCHORED"
+    if not meaning.entities and call.callee == function.name and meaning.how == "member":
+        return "ANCHORED" if _is_method(ground, function) else None
+    return None
+
+
+def _may_be(ground: Ground, call: Call, facts: Facts, function: Bound) -> bool:
+    """Whether a call under another name may reach a function: an alias, a class, an instance."""
+    if function.name in (*_MAKING, "__call__"):
+        return True
+    return any(one.alias == call.callee and one.imported == function.name for one in facts.imports)
+
+
+def _judged(ground: Ground, facts: Facts, call: Call) -> tuple[Tier | None, str]:
+    subject = ground.subject
+    if subject.sort == "member":
+        return _of_field(ground, call)
+    assert subject.function is not None
+    for function in _functions(ground):
+        tier = reaches(ground, facts, call, function)
+        if tier is not None:
+            known = tier in ("PROVEN", "STRONG")
+            return tier, f"an argument of {function.name}" if known else f"may be an argument of {function.name}"
+    if call.callee in _PARTIAL and _first_is(ground, facts, call):
+        return "ANCHORED", f"handed on to {subject.function.name} by {call.callee}"
+    return None, ""
+
+
+def _functions(ground: Ground) -> list[Bound]:
+    """The function a parameter is of, and its twin in the stub."""
+    subject = ground.subject
+    assert subject.function is not None
+    found = [subject.function]
+    for bound in subject.bounds[1:]:
+        facts = ground.world.facts(bound.file)
+        of = facts.scopes[bound.scope].definition if facts is not None else -1
+        if facts is not None and of >= 0:
+            found.append(Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name))
+    return list(dict.fromkeys(found))
+
+
+def _of_field(ground: Ground, call: Call) -> tuple[Tier | None, str]:
+    subject, resolver = ground.subject, ground.resolver
+    assert subject.owner is not None
+    meaning = resolver.at(call.path, call.callee_at, call.callee)
+    for entity in meaning.entities:
+        value = resolver.value(entity) if isinstance(entity, Bound) else None
+        of = value.of if isinstance(value, Instance) and call.callee == "cls" else value
+        if not isinstance(of, Bound):
+            continue
+        line, whole = resolver.line_of(of)
+        if subject.owner not in line or resolver.member(of, subject.name)[0] not in subject.bounds:
+            continue
+        if any(resolver.member(of, one)[0] is not None for one in _MAKING):
+            return None, ""
+        if takes_fields(ground, subject.owner):
+            return "STRONG", f"a field that {call.callee} takes"
+        return ("UNKNOWN" if whole else "ANCHORED"), f"an argument of {call.callee}, which has this member"
+    return None, ""
+
+
+def takes_fields(ground: Ground, of: Bound) -> bool:
+    """Whether a class makes its constructor of its fields."""
+    facts, text = ground.world.facts(of.file), ground.world.text(of.file)
+    for _, one in ground.resolver.definitions(of):
+        if _FIELDS.search(decorators(text, one)):
+            return True
+        if facts is not None and one.bases is not None and _TUPLES.search(text, *one.bases):
+            return True
+    return False
+
+
+def _is_field(ground: Ground) -> bool:
+    subject = ground.subject
+    return (
+        subject.owner is not None
+        and subject.definition is not None
+        and subject.definition.kind in ("variable", "constant", "field")
+    )
+
+
+def _is_method(ground: Ground, function: Bound) -> bool:
+    facts = ground.world.facts(function.file)
+    return facts is not None and facts.scopes[function.scope].kind == "class"
+
+
+def _first_is(ground: Ground, facts: Facts, call: Call) -> bool:
+    text = ground.world.text(call.path)
+    first = re.compile(rb"\(\s*([\w.]+)\s*,").match(text, call.opened)
+    if first is None:
+        return False
+    name = first[1].rpartition(b".")[2]
+    at = first.end(1) - len(name)
+    meaning = ground.resolver.at(call.path, at, name.decode("utf-8", "replace"))
+    return ground.subject.function in meaning.entities
+
+
+def _opening(text: bytes, facts: Facts, at: int) -> int | None:
+    """The bracket that opens the arguments a name is among; text inside strings and comments is passed over."""
+    spans = facts.texts
+    span = int(spans[:, 0].searchsorted(at)) - 1
+    depth, index = 0, at - 1
+    least = max(0, at - _FAR)
+    while index >= least:
+        while span >= 0 and int(spans[span, 0]) > index:
+            span -= 1
+        if span >= 0 and index < int(spans[span, 1]):
+            index = int(spans[span, 0]) - 1
+            continue
+        char = text[index]
+        if char in b")]}":
+            depth += 1
+        elif char in b"([{":
+            if depth == 0:
+                return index if char == ord("(") else None
+            depth -= 1
+        index -= 1
+    return None

@@ -1,0 +1,154 @@
+"""The edits that references ask for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from codeplane.repo.facts.model import REASONS, Facts
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.new_name import is_mangled
+from codeplane.repo.refactor.rename.spelling import Spelling
+from codeplane.repo.refactor.rename.subject import is_generated
+from codeplane.repo.refactor.rename.written import is_shorthand, under_new_name
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.references import Reference, references
+from codeplane.repo.search.scope import is_copy
+
+_IMPORT = REASONS.index("IMPORT_ALIAS")
+_SURE = frozenset({"PROVEN", "STRONG"})
+_WHY = {
+    "PROVEN": "bound in this file",
+    "STRONG": "followed through imports, or through a receiver whose class is written",
+    "ANCHORED": "a member of that name; what it is a member of is not certain",
+    "UNKNOWN": "the same name; nothing says what it means",
+}
+
+
+def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
+    """An edit for every place that is, or may be, a reference to one of these bindings."""
+    found: list[Reference] = []
+    for one in references(ground.world, ground.store, bounds, receivers=False, resolver=ground.resolver):
+        ground.looked_at.add(one.path)
+        if _belongs(ground, bounds, one):
+            found.append(one)
+        if ground.late("references were followed"):
+            break
+    spelling = Spelling(ground.world, ground.resolver, bounds)
+    if spelling.doubtful(dict.fromkeys(one.path for one in found)):
+        found = [one for one in found if one.tier not in _SURE or spelling.is_own(one.path, one.offset)]
+    edits = [edit for one in found for edit in _edits(ground, bounds, one)]
+    edits += _other_imports(ground, bounds, edits)
+    return [_careful(ground, edit) for edit in edits]
+
+
+def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
+    facts = ground.world.facts(one.path)
+    assert facts is not None
+    subject = ground.subject
+    if one.role == "DEFINITION":
+        defined = ground.resolver.defined_at(one.path, facts, one.offset)
+        mine = subject.definition
+        # Methods that name their receiver share a scope with those of other receivers.
+        if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
+            return defined.path == mine.path or bool(ground.resolver.bindings.rows(*_row_key(facts, bounds[0])))
+        return True
+    if facts.language != "python":
+        return True
+    if one.offset in facts.labels:
+        kind = subject.definition.kind if subject.definition is not None else ""
+        return kind not in ("method", "class")
+    if subject.owner is not None and is_mangled(subject.name):
+        around = ground.resolver.enclosing_class(one.path, facts, one.offset)
+        return around is not None and any(_body_of(ground, around) == (of.file, of.scope) for of in bounds)
+    return True
+
+
+def _row_key(facts: Facts, bound: Bound) -> tuple[str, Facts, int, str]:
+    return bound.file, facts, bound.scope, bound.name
+
+
+def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
+    facts = ground.world.facts(of.file)
+    for index, _ in ground.resolver.definitions(of):
+        if facts is not None and index in facts.body_of:
+            return of.file, facts.body_of[index]
+    return None
+
+
+def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference) -> Iterator[Edit]:
+    facts, text = ground.world.facts(one.path), ground.world.text(one.path)
+    assert facts is not None
+    start, end = one.offset, one.offset + ground.length
+    new, why = ground.new, _WHY[one.tier]
+    index = facts.imported_at.get(start)
+    short = is_shorthand(ground.syntax, facts, text, one.path, start, end)
+    if index is not None:
+        imported = facts.imports[index]
+        ours = set(ground.resolver.imported(one.path, facts, imported)) & set(bounds)
+        if not ours and one.tier in _SURE:
+            if imported.alias and start == imported.imported_at != imported.local_at:
+                return
+            if not imported.alias:
+                written = under_new_name(facts.language, imported, ground.name, new, short=short)
+                if written is None:
+                    return
+                new, why = written, "another thing under the same name"
+    elif short and not _passed_on(facts, start):
+        # A property and a variable at once: the one that is not renamed keeps its name.
+        by_member = ground.subject.sort == "member"
+        new = f"{new}: {ground.name}" if by_member else f"{ground.name}: {new}"
+    yield Edit(path=one.path, start=start, end=end, new=new, tier=one.tier, role=one.role, why=why)
+
+
+def _passed_on(facts: Facts, offset: int) -> bool:
+    return any(one.at == offset for one in facts.exports)
+
+
+def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Edit]:
+    """Imports of something else that share a binding with one that is renamed: a fallback keeps working."""
+    done = {(edit.path, edit.start) for edit in edits}
+    homes = dict.fromkeys(
+        Bound(edit.path, facts.imports[index].scope, ground.name)
+        for edit in edits
+        if edit.tier in _SURE
+        and (facts := ground.world.facts(edit.path)) is not None
+        and (index := facts.imported_at.get(edit.start)) is not None
+        and facts.imports[index].local == ground.name
+    )
+    for home in homes:
+        if home in bounds:
+            continue
+        facts, text = ground.world.facts(home.file), ground.world.text(home.file)
+        assert facts is not None
+        for row in ground.resolver.bindings.rows(home.file, facts, home.scope, home.name):
+            if int(facts.binds[row, 2]) != _IMPORT:
+                continue
+            one = facts.imports[int(facts.binds[row, 3])]
+            start, end = one.local_at, one.local_at + ground.length
+            if (home.file, start) in done or text[start:end] != ground.name.encode():
+                continue
+            short = is_shorthand(ground.syntax, facts, text, home.file, start, end)
+            written = under_new_name(facts.language, one, ground.name, ground.new, short=short)
+            new = ground.new if one.alias else written
+            if new is None:
+                continue
+            yield Edit(
+                path=home.file,
+                start=start,
+                end=end,
+                new=new,
+                tier="STRONG",
+                role="IMPORT",
+                why="another thing under the same name",
+            )
+
+
+def _careful(ground: Ground, edit: Edit) -> Edit:
+    """What is in a file that somebody else writes is proposed; a stub follows its module."""
+    if edit.tier not in _SURE:
+        return edit
+    if is_copy(edit.path) or is_generated(ground.world.text(edit.path)):
+        return replace(edit, tier="ANCHORED", why="in a file that is built, generated or brought along")
+    if edit.tier == "PROVEN" and edit.path.endswith(".pyi") and edit.path != ground.subject.bound.file:
+        return replace(edit, tier="STRONG", why="the stub of the module")
+    return edit

@@ -1,0 +1,156 @@
+"""A rename, planned: every place with how sure it is, refused where the new name means something else."""
+
+from collections.abc import Iterable, Sequence
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.draft import Candidate, Capsule, Coverage, Draft, Edit, Fact
+from codeplane.repo.refactor.rename.collisions import refuse_collisions
+from codeplane.repo.refactor.rename.dangers import dangers_of, unparsed
+from codeplane.repo.refactor.rename.family import Family, family_of
+from codeplane.repo.refactor.rename.fixtures import asking_edits, is_asked_by_name
+from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.keywords import keyword_edits
+from codeplane.repo.refactor.rename.new_name import checked_name, is_mangled
+from codeplane.repo.refactor.rename.places import place_edits
+from codeplane.repo.refactor.rename.strings import string_edits
+from codeplane.repo.refactor.rename.subject import subject_of
+from codeplane.repo.refactor.rename.written import Syntax
+from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.references import TIERS
+from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.symbols import Target
+
+_SURE = frozenset({"PROVEN", "STRONG"})
+_MOST = 50
+
+
+def planned_rename(world: World, store: FactStore, target: Target, new_name: str, *, deadline: float) -> Draft:
+    """Plan a symbol's new name in all places that say it; never writes."""
+    resolver = Resolver(world)
+    subject = subject_of(world, resolver, target)
+    dangers = checked_name(subject.language, subject.name, new_name, member=subject.sort == "member")
+    ground = Ground(
+        world=world,
+        store=store,
+        resolver=resolver,
+        subject=subject,
+        new=new_name,
+        deadline=deadline,
+        syntax=Syntax(world),
+    )
+    family = family_of(ground)
+    edits = _edits(ground, subject.bounds)
+    _refuse_mangling(ground, edits)
+    title = f"Rename {target.line()} to {new_name}"
+    asked = tuple(asking_edits(ground)) if is_asked_by_name(ground) else ()
+    if len(family.members) == 1 and not asked:
+        refuse_collisions(ground, subject.bounds, edits)
+        return Draft(
+            title=title,
+            edits=edits,
+            dangers=(*dangers, *dangers_of(ground, family, edits)),
+            coverage=_coverage(ground),
+        )
+    bounds = tuple(dict.fromkeys([*subject.bounds, *family.members]))
+    together = _surest([*(_edits(ground, bounds) if len(family.members) > 1 else edits), *asked])
+    refuse_collisions(ground, bounds, together)
+    return Draft(
+        title=title,
+        candidates=_candidates(ground, family, together, edits, asked=bool(asked)),
+        dangers=(*dangers, *dangers_of(ground, family, together)),
+        facts=tuple(_facts(ground, family)),
+        capsules=tuple(_capsules(ground, family, together)),
+        coverage=_coverage(ground),
+    )
+
+
+def _edits(ground: Ground, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
+    """All edits for some bindings."""
+    named = list(keyword_edits(ground))
+    if any(edit.tier in _SURE for edit in named):
+        bounds = tuple(dict.fromkeys([*bounds, *ground.subject.branches]))
+    return _surest([*place_edits(ground, bounds), *named, *string_edits(ground, bounds)])
+
+
+def _surest(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """One edit a place: of several the surest."""
+    found: dict[tuple[str, int], Edit] = {}
+    for edit in edits:
+        held = found.get((edit.path, edit.start))
+        if held is None or TIERS.index(edit.tier) < TIERS.index(held.tier):
+            found[edit.path, edit.start] = edit
+    return tuple(sorted(found.values(), key=lambda edit: (edit.path, edit.start)))
+
+
+def _refuse_mangling(ground: Ground, edits: Sequence[Edit]) -> None:
+    """Refuse a name that Python makes a class's own, when it is used outside of that class."""
+    subject = ground.subject
+    if subject.language.name != "python" or subject.owner is None or not is_mangled(ground.new):
+        return
+    for edit in edits:
+        facts = ground.world.facts(edit.path)
+        if edit.tier not in _SURE or edit.role == "STRING" or facts is None:
+            continue
+        if ground.resolver.enclosing_class(edit.path, facts, edit.start) != subject.owner:
+            place = ground.shown_at(edit.path, edit.start)
+            raise InvalidArgument(
+                f"{ground.new} cannot be reached at {place['path']}:{place['line']}, outside of {subject.owner.name}",
+                hint=f"one underscore keeps it reachable: _{ground.new.lstrip('_')}",
+            )
+
+
+def _candidates(
+    ground: Ground, family: Family, together: tuple[Edit, ...], alone: tuple[Edit, ...], *, asked: bool
+) -> tuple[Candidate, ...]:
+    owners = ", ".join(owner.name for owner in family.owners[:5])
+    more = f" and {len(family.owners) - 5} more" if len(family.owners) > 5 else ""
+    owner = ground.subject.owner
+    if asked:
+        whole = f"the fixture {ground.name} and the parameters that ask for it"
+        single = f"the fixture {ground.name} alone; tests that ask for it no longer find it"
+    else:
+        whole = f"{ground.name} in every class that shares it: {owners}{more}"
+        single = f"{ground.name} of {owner.name if owner else ''} alone; it no longer overrides the others"
+    return (
+        Candidate(id="family", description=whole, confidence=0.9, provenance="syntactic", edits=together),
+        Candidate(id="this_one", description=single, confidence=0.3, provenance="syntactic", edits=alone),
+    )
+
+
+def _facts(ground: Ground, family: Family) -> Iterable[Fact]:
+    for member in family.members[:_MOST]:
+        facts = ground.world.facts(member.file)
+        for index in facts.declared.get((member.scope, member.name), ()) if facts is not None else ():
+            assert facts is not None
+            yield Fact(fact_type="definition", path=member.file, offset=facts.definitions[index].name_at)
+
+
+def _capsules(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterable[Capsule]:
+    name = ground.name
+    homes = tuple((fact.path, fact.offset) for fact in list(_facts(ground, family))[:_MOST])
+    yield Capsule(
+        type="scope_resolution",
+        question=f"Which of these definitions of {name} keep one contract?",
+        stop_rule="Those that are called through a common base, or call each other by super(), are one.",
+        places=homes,
+    )
+    unsure = tuple((edit.path, edit.start) for edit in edits if edit.tier == "ANCHORED")[:_MOST]
+    if unsure:
+        yield Capsule(
+            type="receiver_resolution",
+            question=f"Which receivers can reach {name} at these places?",
+            stop_rule="All assignments that flow to the receiver are known.",
+            places=unsure,
+        )
+
+
+def _coverage(ground: Ground) -> Coverage:
+    family = ground.subject.language.family or ground.subject.language.name
+    return Coverage(
+        files_scanned=len({path for path, _ in ground.files(ground.name)}),
+        unparsed=unparsed(ground),
+        truncated="; ".join(dict.fromkeys(ground.cut)),
+        families=(family,),
+    )

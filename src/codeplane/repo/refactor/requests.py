@@ -1,0 +1,88 @@
+"""What refactorings are asked for with."""
+
+from pydantic import Field
+
+from codeplane.kernel.operation import Request
+from codeplane.kernel.page import PageRequest
+from codeplane.repo.refactor.proof import Proof
+
+
+class Paged(PageRequest):
+    """A request whose edits come in pages."""
+
+    limit: int = Field(200, ge=1, le=5000)
+
+
+class RenameRequest(Paged):
+    """What shall be called how; or the plan to apply."""
+
+    symbol: str = Field("", max_length=4200, description="path:line:column, id, Class.method, a module's path")
+    new_name: str = Field("", max_length=300)
+    refactor_id: str = Field("", max_length=100, description="applies this plan")
+    candidate: str = Field("", max_length=100, description="of a plan with several")
+    include: tuple[str, ...] = Field((), max_length=1000, description="proposals to make too")
+    exclude: tuple[str, ...] = Field((), max_length=1000)
+    include_comments: bool = True
+    contexts: tuple[str, ...] = Field((), max_length=100)
+    apply: bool = Field(False, description="at once, if nothing has to be decided")
+
+
+class MoveRequest(Paged):
+    """What shall lie where: a file or folder by its path, or a symbol and the module it goes to."""
+
+    from_path: str = Field("", max_length=4096, description="a file or a folder")
+    symbol: str = Field("", max_length=4200, description="instead: a top-level symbol")
+    to_path: str = Field(min_length=1, max_length=4096, description="the new path, or the module a symbol goes to")
+    contexts: tuple[str, ...] = Field((), max_length=100)
+    apply: bool = Field(False, description="at once")
+
+
+class DeleteRequest(Paged):
+    """What shall go."""
+
+    target: str = Field(min_length=1, max_length=4200, description="a symbol or a file's path")
+    force: bool = Field(False, description="though it is still referred to")
+    contexts: tuple[str, ...] = Field((), max_length=100)
+    apply: bool = Field(False, description="at once")
+
+
+class ReplaceRequest(Paged):
+    """Which syntax becomes which."""
+
+    pattern: str = Field(min_length=1, max_length=20_000, description="code with $NAME and $$$MANY")
+    rewrite: str = Field(max_length=20_000)
+    language: str = Field(min_length=1, max_length=50)
+    paths: tuple[str, ...] = Field((), max_length=100, description="globs or folders")
+    apply: bool = Field(False, description="at once")
+
+
+class PlanRequest(Paged):
+    """A plan to look at."""
+
+    refactor_id: str = Field(min_length=1, max_length=100)
+    candidate: str = Field("", max_length=100)
+
+
+class ApplyRequest(Request):
+    """A plan to make real."""
+
+    refactor_id: str = Field(min_length=1, max_length=100)
+    candidate: str = Field("", max_length=100, description="of a plan with several")
+    include: tuple[str, ...] = Field(
+        (), max_length=1000, description="proposals to make too: anchored, unknown, documents, or numbers of edits"
+    )
+    exclude: tuple[str, ...] = Field((), max_length=1000, description="documents, or numbers of edits")
+
+
+class CancelRequest(Request):
+    """A plan to forget."""
+
+    refactor_id: str = Field(min_length=1, max_length=100)
+
+
+class DecisionRequest(Request):
+    """Which candidate of a plan, and what that rests on."""
+
+    plan_id: str = Field(min_length=1, max_length=100)
+    selected_candidate_id: str = Field(min_length=1, max_length=100)
+    proof: Proof

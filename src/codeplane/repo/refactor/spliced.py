@@ -1,0 +1,73 @@
+"""From a plan and the edits that were chosen to the changes the mutation engine makes."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeplane.kernel.errors import FileChanged, InvalidArgument
+from codeplane.repo.edit.entry import Change, state_of
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.plan import Plan
+from codeplane.repo.truth.paths import shown
+
+
+def changes(root: Path, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
+    """One change a file, each bound to the text it was planned from."""
+    by_path: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    moved = {move.path: move.new_path for move in plan.draft.moves}
+    found: list[Change] = []
+    for path in sorted({*by_path, *moved, *plan.draft.removes}):
+        if path not in plan.texts:
+            found += _whole(root, path, moved.get(path))
+            continue
+        before = plan.digests[path]
+        if path in plan.draft.removes:
+            found.append(Change(path=path, content=None, before=before))
+            continue
+        content = spliced(path, plan.texts[path], by_path.get(path, ()))
+        if path in moved:
+            found.append(Change(path=path, content=None, before=before))
+            found.append(Change(path=moved[path], content=content, before=None, mode=plan.modes[path], moved_from=path))
+        elif content != plan.texts[path]:
+            found.append(Change(path=path, content=content, before=before, mode=plan.modes[path]))
+    found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
+    return found
+
+
+def _whole(root: Path, path: str, new_path: str | None) -> list[Change]:
+    """A file that is not text, or a link, moved or deleted as it is."""
+    was = state_of(root, path)
+    if was is None:
+        raise FileChanged(f"{shown(path)} is gone")
+    found = [Change(path=path, content=None, before=was.sha256)]
+    if new_path is not None:
+        content = os.fsencode((root / path).readlink()) if was.link else root / path
+        mode = None if was.link else was.mode
+        found.append(Change(path=new_path, content=content, before=None, link=was.link, mode=mode, moved_from=path))
+    return found
+
+
+def spliced(path: str, text: bytes, edits: Sequence[Edit]) -> bytes:
+    """A text with its edits made, its line endings kept."""
+    ending = b"\r\n" if text.count(b"\r\n") * 2 > text.count(b"\n") else b"\n"
+    parts, at = [], 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        if edit.start < at or edit.end > len(text):
+            raise InvalidArgument(f"two edits of {shown(path)} are about the same text", hint="choose one of them")
+        parts += [text[at : edit.start], _written(path, text, edit.new).replace(b"\n", ending)]
+        at = edit.end
+    return b"".join([*parts, text[at:]])
+
+
+def _written(path: str, text: bytes, new: str) -> bytes:
+    if new.isascii():
+        return new.encode()
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(
+            f"{shown(path)} is not written in UTF-8, so {new!r} cannot be put into it", hint="choose an ASCII name"
+        ) from error
+    return new.encode()

@@ -1,0 +1,287 @@
+"""A plan in the words of an answer."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from codeplane.kernel.clock import rfc3339
+from codeplane.repo.refactor.answers import (
+    Bounds,
+    CandidateInfo,
+    CapsuleInfo,
+    Check,
+    ConflictInfo,
+    ContextHunk,
+    Divergence,
+    DocEdits,
+    DocMatch,
+    EditInfo,
+    Location,
+    Manifest,
+    RefactorPreview,
+    RefactorResult,
+    RiskInfo,
+    Status,
+    Witness,
+    WitnessFact,
+    manifest_level,
+)
+from codeplane.repo.refactor.draft import Edit
+from codeplane.repo.refactor.plan import Plan
+from codeplane.repo.refactor.planning import FOR_SEC
+from codeplane.repo.truth.paths import shown
+
+_MAX_LINE = 200
+_MAX_MATCHES = 50
+_MAX_RISKS = 100
+_MAX_PLAN = 200
+_MAX_NAMED = 200
+_CHECKS = {
+    "index_behind": Check(
+        question="Are all files parsed?",
+        fact_needed="index_state",
+        how_to_verify="the index is still reading; plan again when status says it is done",
+    ),
+    "files_changed": Check(
+        question="Is the plan about the files as they are?",
+        fact_needed="file_state",
+        how_to_verify="files changed since it was made; look at the new plan and apply that",
+    ),
+    "evidence_differs": Check(
+        question="Does the proof speak of the present files?",
+        fact_needed="file_line_evidence",
+        how_to_verify="read the lines again and send their text",
+    ),
+}
+
+
+class Told:
+    """Renders one plan; places are turned into lines and columns once a file."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._lines: dict[str, list[int]] = {}
+
+    def result(
+        self, status: Status, *, edits: Sequence[Edit] = (), start: int = 0, limit: int = 0, all_edits: bool = True
+    ) -> RefactorResult:
+        """The plan as an answer, with one page of these edits."""
+        plan = self._plan
+        shown_edits = edits if all_edits else ()
+        return RefactorResult(
+            refactor_id=plan.plan_id,
+            refactor=plan.asked.kind,
+            status=status,
+            title=plan.draft.title,
+            symbol=plan.asked.symbol,
+            new_name=plan.asked.new_name,
+            preview=self.preview(shown_edits, start=start, limit=limit),
+            manifest=self.manifest(edits),
+            doc_edits=self.documents(list(enumerate(shown_edits))[start : start + limit], edits),
+            expires_at=rfc3339(plan.expires_ns),
+            epoch=plan.epoch,
+            commit=plan.commit,
+        )
+
+    def preview(self, edits: Sequence[Edit], *, start: int, limit: int) -> RefactorPreview:
+        """One page of edits."""
+        plan = self._plan
+        page = [(number, edit) for number, edit in enumerate(edits[start : start + limit], start) if edit.semantic]
+        edits = [edit for edit in edits if edit.semantic]
+        applying = [edit for edit in edits if plan.applies(edit)]
+        moves = [f"{shown(one.path)} → {shown(one.new_path)}" for one in plan.draft.moves]
+        paths = {*(edit.path for edit in applying), *(one.path for one in plan.draft.moves), *plan.draft.removes}
+        return RefactorPreview(
+            files_affected=len(paths) + len(plan.draft.creates),
+            edits=tuple(self.edit(number, edit) for number, edit in page),
+            total_edits=len(edits),
+            applying=len(applying),
+            contexts_used=plan.contexts,
+            moves=tuple(moves[:_MAX_NAMED]),
+            creates=tuple(shown(one.path) for one in plan.draft.creates[:_MAX_NAMED]),
+            removes=tuple(map(shown, plan.draft.removes[:_MAX_NAMED])),
+        )
+
+    def edit(self, number: int, edit: Edit) -> EditInfo:
+        """One edit."""
+        line, column = self.place(edit.path, edit.start)
+        return EditInfo(
+            id=number,
+            path=shown(edit.path),
+            line=line,
+            column=column,
+            old=self._plan.texts[edit.path][edit.start : edit.end].decode("utf-8", "replace"),
+            new=edit.new,
+            tier=edit.tier,
+            role=edit.role,
+            applies=self._plan.applies(edit),
+            semantic=edit.semantic,
+            why=edit.why,
+        )
+
+    def manifest(self, edits: Sequence[Edit]) -> Manifest:
+        """Coverage and risk."""
+        draft, coverage = self._plan.draft, self._plan.draft.coverage
+        tiers: Counter[str] = Counter(edit.tier for edit in edits if edit.semantic)
+        return Manifest(
+            files_scanned=coverage.files_scanned,
+            unparsed=tuple(map(shown, coverage.unparsed[:_MAX_NAMED])),
+            truncated=coverage.truncated,
+            tiers=dict(tiers),
+            proposed=sum(not self._plan.applies(edit) for edit in edits),
+            risks=tuple(
+                RiskInfo(
+                    kind=one.kind,
+                    what=one.what,
+                    path=shown(one.path) if one.path is not None else None,
+                    line=self._line(one.path, one.offset),
+                    count=one.count,
+                )
+                for one in draft.dangers[:_MAX_RISKS]
+            ),
+            risk_count=len(draft.dangers),
+            level=manifest_level(
+                tiers, len(draft.dangers), truncated=bool(coverage.truncated), unparsed=bool(coverage.unparsed)
+            ),
+        )
+
+    def documents(self, page: Sequence[tuple[int, Edit]], edits: Sequence[Edit]) -> DocEdits | None:
+        """What the sweep of comments and documentation would change: those of a page, with the numbers of all."""
+        found = [edit for edit in edits if not edit.semantic]
+        if not found:
+            return None
+        applying = [edit for edit in found if self._plan.applies(edit)]
+        return DocEdits(
+            files_changed=len({edit.path for edit in applying}),
+            total=len(found),
+            applying=len(applying),
+            review_recommended=any(edit.confidence != "high" for edit in found),
+            matches=tuple(self._match(number, edit) for number, edit in page if not edit.semantic),
+        )
+
+    def _match(self, number: int, edit: Edit) -> DocMatch:
+        line, column = self.place(edit.path, edit.start)
+        return DocMatch(
+            id=number,
+            file=shown(edit.path),
+            line=line,
+            column=column,
+            old=self._plan.texts[edit.path][edit.start : edit.end].decode("utf-8", "replace"),
+            new=edit.new,
+            confidence=edit.confidence or "low",
+            applies=self._plan.applies(edit),
+            context=self._content(edit.path, edit.start),
+            why=edit.why,
+        )
+
+    def candidates(self) -> tuple[CandidateInfo, ...]:
+        """What may be meant, each with its whole plan."""
+        found = []
+        for one in self._plan.draft.candidates:
+            edits = [edit for edit in self._plan.edits(one.id) if edit.semantic]
+            applying = [edit for edit in edits if self._plan.applies(edit)]
+            found.append(
+                CandidateInfo(
+                    id=one.id,
+                    description=one.description,
+                    confidence=one.confidence,
+                    provenance=one.provenance,
+                    files_affected=len({edit.path for edit in applying}),
+                    applying=len(applying),
+                    apply_plan=tuple(self.edit(number, edit) for number, edit in enumerate(edits[:_MAX_PLAN])),
+                )
+            )
+        return tuple(found)
+
+    def witness(self, *failed: str) -> Witness:
+        """The evidence there is, and what is not as it must be."""
+        plan, draft = self._plan, self._plan.draft
+        return Witness(
+            bounds=Bounds(
+                files_scanned=tuple(map(shown, sorted(plan.texts)[:_MAX_NAMED])),
+                contexts_queried=plan.contexts,
+                time_budget_ms=int(FOR_SEC * 1000),
+                truncated=bool(draft.coverage.truncated) or len(plan.texts) > _MAX_NAMED,
+            ),
+            facts=tuple(
+                WitnessFact(
+                    fact_type=one.fact_type,
+                    location=Location(file=shown(one.path), line=self.place(one.path, one.offset)[0]),
+                    content=self._content(one.path, one.offset),
+                    provenance=one.provenance,
+                    confidence=1.0 if one.provenance == "semantic" else 0.9,
+                )
+                for one in draft.facts[:_MAX_NAMED]
+                if one.path in plan.texts
+            ),
+            invariants_failed=failed,
+            disambiguation_checklist=(
+                *(_CHECKS[one] for one in failed if one in _CHECKS),
+                *(
+                    Check(question=one.question, fact_needed=one.type, how_to_verify=one.stop_rule)
+                    for one in draft.capsules
+                ),
+            ),
+        )
+
+    def capsules(self) -> tuple[CapsuleInfo, ...]:
+        """The small questions."""
+        return tuple(
+            CapsuleInfo(
+                type=one.type,
+                question=one.question,
+                stop_rule=one.stop_rule,
+                places=tuple(
+                    Location(file=shown(path), line=self.place(path, offset)[0])
+                    for path, offset in one.places[:_MAX_MATCHES]
+                    if path in self._plan.texts
+                ),
+            )
+            for one in self._plan.draft.capsules
+        )
+
+    def divergence(self) -> Divergence:
+        """Where contexts disagree."""
+        return Divergence(
+            conflicting_hunks=tuple(
+                ConflictInfo(
+                    path=shown(one.edit.path),
+                    line=self.place(one.edit.path, one.edit.start)[0],
+                    contexts=tuple(context for context, _ in one.meanings),
+                    hunks=tuple(
+                        ContextHunk(context=context, content=f"leads to {shown(file)}")
+                        for context, file in one.meanings
+                    ),
+                )
+                for one in self._plan.conflicts
+            ),
+            resolution_options=(
+                "send contexts=[…] with those whose files shall change",
+                "say in .codeplane/contexts.yaml which roots belong together",
+                "write the import so that it leads to one place",
+            ),
+        )
+
+    def place(self, path: str, offset: int) -> tuple[int, int]:
+        """A place as line and column, both from 1."""
+        text, starts = self._plan.texts[path], self._starts(path)
+        line = bisect_right(starts, offset)
+        return line, len(text[starts[line - 1] : offset].decode("utf-8", "replace")) + 1
+
+    def _line(self, path: str | None, offset: int | None) -> int | None:
+        return self.place(path, offset)[0] if path in self._plan.texts and path and offset is not None else None
+
+    def _content(self, path: str, offset: int) -> str:
+        text = self._plan.texts[path]
+        start = text.rfind(b"\n", 0, offset) + 1
+        end = text.find(b"\n", offset)
+        return text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()[:_MAX_LINE]
+
+    def _starts(self, path: str) -> list[int]:
+        found = self._lines.get(path)
+        if found is None:
+            text, found, at = self._plan.texts[path], [0], 0
+            while at := text.find(b"\n", at) + 1:
+                found.append(at)
+            self._lines[path] = found
+        return found

@@ -1,0 +1,58 @@
+"""What tools keep between runs of tests, bounded: what was not used for longest goes first."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+MAX_MB = 1024
+_MB = 1024 * 1024
+_ROOM = 0.8
+
+
+class ToolCache:
+    """The folder that sandboxed tools take for their cache."""
+
+    def __init__(self, folder: Path, *, max_mb: int = MAX_MB) -> None:
+        self._folder = folder
+        self._max = max_mb * _MB
+
+    def trimmed(self) -> str:
+        """Make room when there is more than it may hold; what to say of that, or nothing. Blocks."""
+        if not self._folder.is_dir():
+            return ""
+        oldest = sorted((*_used(place), place) for place in self._folder.iterdir())
+        size = sum(part for _, part, _ in oldest)
+        if size <= self._max:
+            return ""
+        gone = 0
+        # Whole folders: tools take a part of their own folder for a broken one.
+        for _, part, place in oldest:
+            if size - gone <= self._max * _ROOM:
+                break
+            _remove(place)
+            gone += part
+        return f"the tools' cache held {size // _MB} MB, more than {self._max // _MB}; {gone // _MB} MB were removed"
+
+
+def _used(place: Path) -> tuple[float, int]:
+    """When a file below was last written or read, and how much there is."""
+    last, size, waiting = 0.0, 0, [place]
+    while waiting:
+        here = waiting.pop()
+        try:
+            found = here.lstat()
+            if stat.S_ISDIR(found.st_mode):
+                waiting += [Path(entry.path) for entry in os.scandir(here)]
+                continue
+        except OSError:
+            continue
+        last, size = max(last, found.st_mtime, found.st_atime), size + found.st_size
+    return last, size
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)

@@ -1,0 +1,122 @@
+"""`cpl diff`: what changed, line by line or by structure; colour and pages on a terminal, plain lines in a pipe."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.surfaces.cli.client import Client
+from codeplane.surfaces.cli.embedded import EmbeddedClient
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, result_of, workspace_of
+from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.pager import painted, show_paged
+
+_PAGE = 100
+_PATCH = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m", "d": "\x1b[1m"}
+_STRUCTURE = {
+    "!": "\x1b[1;31m",
+    "+": "\x1b[32m",
+    "-": "\x1b[31m",
+    "~": "\x1b[33m",
+    ">": "\x1b[36m",
+    "n": "\x1b[2m",
+}
+
+
+@failing_clearly
+def diff(
+    base: Annotated[str | None, typer.Argument(help="Commit, branch, tag, a..b, a...b; epoch:N by structure.")] = None,
+    target: Annotated[str | None, typer.Argument(help="The other side; the working tree by default.")] = None,
+    paths: Annotated[list[str] | None, typer.Option("--path", "-p", help="Only here; can be repeated.")] = None,
+    semantic: Annotated[
+        bool, typer.Option("--semantic", "-s", help="Definitions that changed, and what that breaks.")
+    ] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="By structure, as a comment on a pull request.")
+    ] = False,
+    staged: Annotated[bool, typer.Option("--staged", help="What is staged, line by line.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 when something breaks users (by structure).")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="At most this many changes.")] = 1000,
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="An attached workspace.")] = "",
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what changed: line by line, or with --semantic by structure. --json prints one page a line."""
+    asked: JsonObject = {"workspace": workspace, "paths": [*(paths or [])]}
+    asked |= {"base": base} if base is not None else {}
+    asked |= {"target": target} if target is not None else {}
+    by_structure = semantic or as_markdown
+    if by_structure:
+        asked |= {"format": "markdown" if as_markdown else "text", "limit": min(limit, _PAGE)}
+    else:
+        asked |= {"staged": staged}
+    with owner_client(workspace_of(repo)) as client:
+        operation = "semantic_diff" if by_structure else "git.diff"
+        pages = _pages(client, operation, asked, 1 if as_markdown else limit, as_json=as_json)
+        first = _show(pages, as_json=as_json, colours=_STRUCTURE if by_structure else _PATCH, plain=as_markdown)
+    if exit_code and first.get("breaking_summary"):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _pages(
+    client: Client | EmbeddedClient, operation: str, asked: JsonObject, limit: int, *, as_json: bool
+) -> Iterator[tuple[JsonObject, str]]:
+    """The answer page by page, as data and as text, up to the limit."""
+    cursor: JsonValue = None
+    shown = 0
+    while shown < limit:
+        envelope = client.call(operation, {**asked, "cursor": cursor} if cursor else asked, text=True)
+        result = result_of(envelope, as_json=as_json)
+        text = envelope.get("text")
+        yield result, text if isinstance(text, str) else ""
+        for name in ("structural_changes", "files"):
+            found = result.get(name)
+            shown += len(found) if isinstance(found, list) else 0
+        pagination = result.get("pagination")
+        cursor = pagination.get("next_cursor") if isinstance(pagination, dict) else None
+        if cursor is None:
+            return
+    if asked.get("format") != "markdown":
+        print(f"note: there is more: -n {2 * limit}", file=sys.stderr)
+
+
+def _show(
+    pages: Iterator[tuple[JsonObject, str]], *, as_json: bool, colours: dict[str, str], plain: bool
+) -> JsonObject:
+    """Print all pages; the first one is given back."""
+    first: JsonObject = {}
+    lines: list[str] = []
+    in_terminal = sys.stdout.isatty()
+    colour = in_terminal and not plain and "NO_COLOR" not in os.environ
+    for number, (result, text) in enumerate(pages):
+        first = first or result
+        if as_json:
+            print(dumps(result))
+            continue
+        found = text.split("\n")
+        # A page ends with its cursor, and every page but the first repeats the head.
+        if found and found[-1].startswith("more: cursor="):
+            found.pop()
+        found = found[1:] if number else found
+        drawn = [painted(line, _how(line, colours), colour) for line in found]
+        if in_terminal and not plain:
+            lines += drawn
+        else:
+            print("\n".join(drawn))
+    if lines:
+        show_paged(lines)
+    return first
+
+
+def _how(line: str, colours: dict[str, str]) -> str:
+    bare = line.lstrip() if "!" in colours else line
+    if "!" in colours and " breaking change" in bare[:30]:
+        return colours["!"]
+    if bare.startswith(("+", "-", "!", "~", ">", "@@", "note:", "diff --git ")):
+        return colours.get(bare[0], "")
+    return ""

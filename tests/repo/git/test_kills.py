@@ -1,0 +1,117 @@
+"""Kill -9 before every step of a git mutation, in the middle of git, and in the recovery from it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codeplane.repo.git.pending import Pending
+from tests.repo.asking import Ask, result, with_plane
+from tests.repo.edit.batches import quick_folder
+from tests.repo.edit.test_recovery import recorded
+from tests.repo.git.killing import KINDS, Scene
+
+DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
+
+
+@pytest.fixture
+def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
+    with quick_folder() as folder:
+        yield Scene(folder, request.param)
+
+
+@pytest.mark.parametrize("scene", KINDS, indirect=True)
+def test_killed_before_steps(scene: Scene) -> None:
+    begun, over = scene.steps.index("begun"), scene.steps.index("beginning gone")
+    ends = []
+    for at in sorted({*range(begun, over, 3), over - 1, over}):
+        desk = scene.killed(at)
+        recovered = scene.recovered(desk)
+        assert len(recovered) == (0 if at == over else 1)
+        came = scene.check(desk)
+        assert [one.outcome for one in recovered] in ([], ["applied" if came else "rolled_back"])
+        ends.append(came)
+    assert ends == sorted(ends) and ends[0] == 0 and ends[-1] == len(scene.states) - 1
+
+
+@pytest.mark.parametrize("scene", DEEDS, indirect=True)
+def test_git_goes_on_when_who_started_it_is_killed(scene: Scene, request: pytest.FixtureRequest) -> None:
+    kind = request.node.callspec.params["scene"]
+    desk = scene.killed_by_git(DEEDS[kind])
+    (found,) = scene.recovered(desk)
+    came = scene.check(desk)
+    # A commit was about to be told its message, and is none without.
+    assert came == len(scene.states) - 1 or (kind, came) == ("commit", 1)
+    assert found.outcome == "applied"
+
+
+@pytest.mark.parametrize("scene", ["merge"], indirect=True)
+def test_killed_again_in_recovery(scene: Scene) -> None:
+    ends = list(scene.second_kills(scene.steps.index("before end")))
+    assert set(ends) == {1} and len(ends) > 2
+    ends = list(scene.second_kills(scene.steps.index("git merge")))
+    assert set(ends) == {0} and len(ends) > 2
+
+
+@pytest.mark.parametrize("scene", ["reset"], indirect=True)
+def test_the_outcome_is_recorded_once(scene: Scene, tmp_path: Path) -> None:
+    desk = scene.killed(scene.steps.index("git reset") + 1)
+    recovered = scene.recovered(desk)
+    told = [("mutation.applied", recovered[0].mutation_id)]
+    assert recorded(tmp_path, recovered, desk.mutations) == ({"mutations_applied": 1}, told)
+    assert recorded(tmp_path, [], desk.mutations) == ({}, told)
+    # Killed before the log was told, the next run finds it among what is kept.
+    other = tmp_path / "other"
+    other.mkdir()
+    assert recorded(other, [], desk.mutations) == ({"mutations_recorded": 1}, told)
+
+
+@pytest.mark.parametrize("scene", ["reset"], indirect=True)
+def test_what_was_edited_since_is_left_alone_by_undo(scene: Scene) -> None:
+    desk = scene.killed(scene.steps.index("git reset") + 1)
+    desk.made.write("a.txt", "edited while nobody was there\n")
+    (found,) = scene.recovered(desk)
+    assert found.conflicts == ("a.txt",)
+    (kept,) = desk.mutations.all()
+    desk.undo(kept.mutation_id)
+    assert desk.made.path("a.txt").read_text() == "edited while nobody was there\n"
+    assert desk.made.path("b.txt").exists()
+
+
+@pytest.mark.parametrize("scene", ["commit", "checkout", "merge", "rebase"], indirect=True)
+def test_a_call_that_is_cancelled_after_the_deed_is_kept_for_undo(scene: Scene) -> None:
+    first = scene.steps.index("begun")
+    for at in range(first, scene.steps.index("before end") + 1, 4):
+        desk = scene.cancelled(at)
+        assert scene.recovered(desk) == []
+        assert scene.check(desk) in range(len(scene.states))
+
+
+def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:
+    pending = Pending(tmp_path)
+    for name, content in (("empty", None), ("torn", b'{"mutation_id": "to'), ("other", b"[]")):
+        (tmp_path / name).mkdir()
+        if content is not None:
+            (tmp_path / name / "begun.json").write_bytes(content)
+    assert not pending.is_empty
+    assert pending.all() == [] and pending.is_empty
+
+
+@pytest.mark.parametrize("scene", ["reset"], indirect=True)
+def test_the_next_start_keeps_tells_and_undoes_it(scene: Scene, tmp_path: Path) -> None:
+    desk = scene.killed(scene.steps.index("git reset") + 1)
+    root = tmp_path / "repository"
+    shutil.copytree(desk.made.root, root, symlinks=True)
+    shutil.copytree(desk.pending_folder, root / ".codeplane" / "git")
+
+    async def body(ask: Ask) -> None:
+        listed = await ask("mutation.list")
+        assert "reset" in str(listed["text"]), listed
+        (kept,) = result(listed)["mutations"]  # type: ignore[misc,str-unpack]  # JSON
+        undone = result(await ask("undo", mutation_id=kept["mutation_id"]))  # type: ignore[index,call-overload]
+        assert undone["mutation_id"] == kept["mutation_id"]  # type: ignore[index,call-overload]
+
+    with_plane(root, body)
+    assert (root / "a.txt").read_text() == "work\nsecond\nthird\n"
+    assert (root / "b.txt").exists()

@@ -1,0 +1,111 @@
+"""Renames in JavaScript and TypeScript."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.errors import InvalidArgument
+from tests.repo.refactor.rename.renamed import repo
+
+
+def test_an_exported_function_is_followed_and_aliases_stay(tmp_path: Path) -> None:
+    files = {
+        "a.ts": "export function load() {}\nload()\n",
+        "index.ts": "export { load } from './a'\nexport { load as fetchAll } from './a'\nexport * from './a'\n",
+        "b.ts": "import { load as l } from './a'\nimport { load } from './index'\nload(); l()\n",
+        "c.ts": "import { fetchAll as load } from './index'\nload()\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert found.after("a.ts:1:17", "read") == {
+            "a.ts": "export function read() {}\nread()\n",
+            "b.ts": "import { read as l } from './a'\nimport { read } from './index'\nread(); l()\n",
+            "index.ts": "export { read } from './a'\nexport { read as fetchAll } from './a'\nexport * from './a'\n",
+        }
+
+
+def test_shorthands_are_written_out(tmp_path: Path) -> None:
+    files = {
+        "a.js": (
+            "const size = 1\n"
+            "const o = { size, other: size }\n"
+            "function f({ wide, size = 2 }) { return { wide } }\n"
+            "if (o) { size }\n"
+        )
+    }
+    with repo(tmp_path, files) as found:
+        assert found.after("a.js:1:7", "area") == {
+            "a.js": (
+                "const area = 1\n"
+                "const o = { size: area, other: area }\n"
+                "function f({ wide, size = 2 }) { return { wide } }\n"
+                "if (o) { area }\n"
+            )
+        }
+        assert found.after("a.js:3:14", "w") == {
+            "a.js": files["a.js"].replace(
+                "{ wide, size = 2 }) { return { wide } }", "{ wide: w, size = 2 }) { return { wide: w } }"
+            )
+        }
+        assert found.after("a.js:3:20", "s")["a.js"].splitlines()[2] == (
+            "function f({ wide, size: s = 2 }) { return { wide } }"
+        )
+
+
+def test_commonjs_names_move_together(tmp_path: Path) -> None:
+    files = {
+        "a.js": "function load() {}\nmodule.exports = { load }\n",
+        "b.js": "const { load } = require('./a')\nconst a = require('./a')\nload(); a.load()\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert found.after("a.js:1:10", "read") == {
+            "a.js": "function read() {}\nmodule.exports = { read }\n",
+            "b.js": "const { read } = require('./a')\nconst a = require('./a')\nread(); a.read()\n",
+        }
+
+
+def test_a_member_of_a_class_and_what_may_be_one(tmp_path: Path) -> None:
+    files = {
+        "a.ts": (
+            "export class Box {\n  size = 1\n  grow() { this.size += 1; return this.size }\n}\n"
+            "const b = new Box()\nb.size\n"
+            "const size = 2\nconst o = { size }\nfunction f(x: any) { return x.size }\n"
+        )
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("a.ts:2:3", "area")
+        text = found.applied(draft.edits)["a.ts"]
+        assert text.count("area") == 4
+        assert found.proposed(draft) == {"a.ts:8:13": "UNKNOWN", "a.ts:9:31": "ANCHORED"}
+        assert {edit.new for edit in draft.edits if edit.tier == "UNKNOWN"} == {"area: size"}
+
+
+def test_a_parameter_that_is_a_field_is_one_symbol(tmp_path: Path) -> None:
+    files = {
+        "a.ts": (
+            "class A {\n  constructor(private size: number) { console.log(size) }\n  get() { return this.size }\n}\n"
+        )
+    }
+    with repo(tmp_path, files) as found:
+        for place in ("2:23", "3:23"):
+            assert found.after(f"a.ts:{place}", "area")["a.ts"].count("area") == 3
+
+
+def test_a_private_name_keeps_its_sign(tmp_path: Path) -> None:
+    files = {"a.js": "class A {\n  #size = 1\n  get() { return this.#size }\n}\n"}
+    with repo(tmp_path, files) as found:
+        assert found.after("a.js:2", "#area")["a.js"].count("#area") == 2
+        with pytest.raises(InvalidArgument, match="begin"):
+            found.plan("a.js:2", "area")
+
+
+def test_a_default_import_of_the_same_name_goes_along(tmp_path: Path) -> None:
+    files = {
+        "a.ts": "export default class Box {}\n",
+        "b.ts": "import Box from './a'\nnew Box()\n",
+        "c.ts": "import Other from './a'\nnew Other()\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert found.after("a.ts:1:22", "Crate") == {
+            "a.ts": "export default class Crate {}\n",
+            "b.ts": "import Crate from './a'\nnew Crate()\n",
+        }

@@ -1,0 +1,69 @@
+"""`cpl diff`: for people, for pipes, and for pull requests."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness import CPL, cpl, make_repo
+
+FILES = {"shop.py": "def total(items):\n    return sum(items)\n\n\ndef tax(a):\n    return a\n"}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    root = make_repo(tmp_path / "repo", FILES)
+    (root / "shop.py").write_text(
+        FILES["shop.py"].replace("total(items)", "total(items, tax)").replace("tax(a)", "tax(b)")
+    )
+    return root
+
+
+def test_lines_structure_markdown_and_json(repo: Path) -> None:
+    patch = cpl("diff", cwd=repo).stdout
+    assert "+def total(items, tax):" in patch and "-def total(items):" in patch
+    told = cpl("diff", "--semantic", cwd=repo)
+    assert told.returncode == 0
+    assert "! shop.py:1 signature function total: tax has to be given" in told.stdout.splitlines()
+    assert "\x1b[" not in told.stdout and "cursor" not in told.stdout
+    one = cpl("diff", "-s", "-n", "1", cwd=repo)
+    assert "there is more" in one.stderr and "tax(" not in one.stdout
+    assert cpl("diff", "--markdown", cwd=repo).stdout.startswith("## Structural changes: HEAD (")
+    pages = [json.loads(line) for line in cpl("diff", "-s", "--json", cwd=repo).stdout.splitlines()]
+    assert [change["name"] for change in pages[0]["structural_changes"]] == ["total", "tax"]
+
+
+def test_exit_codes(repo: Path) -> None:
+    assert cpl("diff", "-s", "--exit-code", cwd=repo).returncode == 1
+    assert cpl("diff", "-s", "--exit-code", "HEAD", "HEAD", cwd=repo).returncode == 0
+    refused = cpl("diff", "-s", "nope", cwd=repo)
+    assert refused.returncode == 1 and "hint:" in refused.stderr
+    assert cpl("diff", "nope", cwd=repo).returncode == 1
+
+
+def test_colours_on_a_terminal_unless_unwanted(repo: Path) -> None:
+    def shown(**environment: str) -> str:
+        ours, theirs = pty.openpty()
+        done = subprocess.Popen(
+            [CPL, "diff", "-s"],
+            cwd=repo,
+            stdout=theirs,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "TERM": "xterm", "LINES": "50", "COLUMNS": "100", "PAGER": "cat", **environment},
+        )
+        os.close(theirs)
+        raw = b""
+        try:
+            while part := os.read(ours, 65536):
+                raw += part
+        except OSError:
+            pass
+        os.close(ours)
+        assert done.wait() == 0
+        return raw.decode()
+
+    assert "\x1b[1;31m! shop.py:1 signature function total" in shown()
+    assert "\x1b[1;31m" not in shown(NO_COLOR="1")
