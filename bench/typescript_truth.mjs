@@ -106,7 +106,7 @@ for (const [kind, all] of [...found].sort()) {
   for (const [file, at, name] of all) {
     if (made >= count) break;
     if (!service.getRenameInfo(file, at, {}).canRename) continue;
-    const places = service.findRenameLocations(file, at, false, false, { providePrefixAndSuffixTextForRename: false }) ?? [];
+    const places = service.findRenameLocations(file, at, false, false, { providePrefixAndSuffixTextForRename: true }) ?? [];
     if (!places.length || places.some((one) => !inside(one.fileName))) continue;
     const [where, line, col] = place(file, at);
     const certain = places.filter((one) => isCode(one.fileName, one.textSpan.start)).map((one) => place(one.fileName, one.textSpan.start));

@@ -205,16 +205,19 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
             name = match[0].decode("utf-8", "replace")
             for one in on_line:
                 if one.name_at == match.start():
-                    return [_target(store, world, Bound(path, one.scope, one.name))]
+                    return [_target(store, world, Bound(path, one.scope, one.name), at=one.name_at)]
             meaning = Resolver(world).at(path, match.start(), name)
             return [_target(store, world, one) for one in meaning.entities if isinstance(one, Bound)]
     raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
 
 
-def _target(store: FactStore, world: World, bound: Bound) -> Target:
+def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None) -> Target:
+    """What is bound there, by its first definition or the one whose name stands at a place."""
     facts = world.facts(bound.file)
     positions = facts.declared.get((bound.scope, bound.name), []) if facts else []
     inside = {one.position: one for one in store.in_file(bound.file, limit=100_000)} if positions else {}
+    if facts is not None and at is not None:
+        positions = sorted(positions, key=lambda one: facts.definitions[one].name_at != at)
     for position in positions:
         if facts is not None and position in inside:
             return Target(bound=bound, symbol=inside[position], definition=facts.definitions[position])

@@ -109,3 +109,32 @@ def test_a_default_import_of_the_same_name_goes_along(tmp_path: Path) -> None:
             "a.ts": "export default class Crate {}\n",
             "b.ts": "import Crate from './a'\nnew Crate()\n",
         }
+
+
+def test_a_function_called_like_a_type_leaves_the_type(tmp_path: Path) -> None:
+    text = "export function number(x: number): number { return x }\nlet a: bigint = 1n\nexport const b = number(2)\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        assert found.after("a.ts:1:17", "amount") == {
+            "a.ts": text.replace("function number", "function amount").replace("number(2)", "amount(2)")
+        }
+
+
+def test_a_member_of_an_object_without_a_name_is_not_the_function_of_its_name(tmp_path: Path) -> None:
+    text = "function pack(x) { return x }\nuse({ pack() { return pack(1) } })\nuse({ pack() {} })\nthing.pack()\n"
+    with repo(tmp_path, {"a.js": text}) as found:
+        draft = found.plan("a.js:2:7", "wrap")
+        assert found.applied(draft.edits) == {"a.js": text.replace("use({ pack() { r", "use({ wrap() { r")}
+        assert found.proposed(draft) == {"a.js:4:7": "ANCHORED"}
+
+
+def test_a_parameter_of_one_overload_is_its_own(tmp_path: Path) -> None:
+    text = "function f(one: string): void\nfunction f(one: number): void\nfunction f(one: any) { return one }\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        after = text.replace("(one: any) { return one", "(it: any) { return it")
+        assert found.after("a.ts:3:12", "it") == {"a.ts": after}
+
+
+def test_the_text_of_a_literal_type_is_text(tmp_path: Path) -> None:
+    text = "const hello = 1\nlet a: `hello ${typeof hello}`\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        assert found.after("a.ts:1:7", "hi") == {"a.ts": "const hi = 1\nlet a: `hello ${typeof hi}`\n"}

@@ -47,3 +47,4 @@
 (index_signature name: (identifier) @label)
 (tuple_type (required_parameter pattern: (identifier) @label))
 (tuple_type (optional_parameter pattern: (identifier) @label))
+(template_literal_type (string_fragment) @text)

@@ -9,13 +9,16 @@ from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_mangled
 from codeplane.repo.refactor.rename.spelling import Spelling
 from codeplane.repo.refactor.rename.subject import is_generated
-from codeplane.repo.refactor.rename.written import is_shorthand, under_new_name
+from codeplane.repo.refactor.rename.written import SCRIPTED, is_shorthand, under_new_name
 from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.references import Reference, references
+from codeplane.repo.resolve.references import Reference, occurrences, references
 from codeplane.repo.search.scope import is_copy
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _SURE = frozenset({"PROVEN", "STRONG"})
+_TYPES = frozenset(
+    {"any", "bigint", "boolean", "never", "number", "object", "string", "symbol", "undefined", "unknown", "void"}
+)
 _WHY = {
     "PROVEN": "bound in this file",
     "STRONG": "followed through imports, or through a receiver whose class is written",
@@ -33,6 +36,8 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
             found.append(one)
         if ground.late("references were followed"):
             break
+    if ground.subject.loose:
+        found = list(_loose(ground, found))
     spelling = Spelling(ground.world, ground.resolver, bounds)
     if spelling.doubtful(dict.fromkeys(one.path for one in found)):
         found = [one for one in found if one.tier not in _SURE or spelling.is_own(one.path, one.offset)]
@@ -52,6 +57,10 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
             return defined.path == mine.path or bool(ground.resolver.bindings.rows(*_row_key(facts, bounds[0])))
         return True
+    if subject.name in _TYPES and facts.language in SCRIPTED and one.tier in _SURE:
+        # A type that the language has, not a name that somebody gave.
+        node = ground.syntax.node(one.path, one.offset, one.offset + ground.length)
+        return node is not None and "identifier" in node.type and node.type != "type_identifier"
     if facts.language != "python":
         return True
     if one.offset in facts.labels:
@@ -61,6 +70,19 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         around = ground.resolver.enclosing_class(one.path, facts, one.offset)
         return around is not None and any(_body_of(ground, around) == (of.file, of.scope) for of in bounds)
     return True
+
+
+def _loose(ground: Ground, found: Sequence[Reference]) -> Iterator[Reference]:
+    """Of a member of an object without a name its own place is sure; members of that name are proposed."""
+    path, own = ground.subject.bound.file, ground.subject.at
+    text = ground.world.text(path)
+    members = {one for one in occurrences(text, ground.name) if text[one - 1 : one] == b"."}
+    yield Reference(path=path, offset=own, tier="PROVEN", role="DEFINITION", receiver="")
+    for offset in sorted(members):
+        yield Reference(path=path, offset=offset, tier="ANCHORED", role="REFERENCE", receiver="")
+    for one in found:
+        if one.path != path and ground.world.text(one.path)[one.offset - 1 : one.offset] == b".":
+            yield replace(one, tier="ANCHORED")
 
 
 def _row_key(facts: Facts, bound: Bound) -> tuple[str, Facts, int, str]:

@@ -31,7 +31,8 @@ class Subject:
     """A symbol to rename; `bounds` are all bindings that are it, the one asked about first.
 
     `owner` is the class a member is of, `function` what a parameter belongs to; `branches` are the same parameter in
-    other definitions of that function, which calls by keyword mean as well.
+    other definitions of that function, which calls by keyword mean as well. `loose` says that it is a member of an
+    object that has no name: others of its name in the file are something else.
     """
 
     bounds: tuple[Bound, ...]
@@ -42,6 +43,7 @@ class Subject:
     owner: Bound | None = None
     function: Bound | None = None
     branches: tuple[Bound, ...] = ()
+    loose: bool = False
 
     @property
     def bound(self) -> Bound:
@@ -95,12 +97,21 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         sort=sort,
         owner=owner,
         function=function,
+        loose=_is_loose(facts, language, bound, definition, member=member),
     )
     _refused(world, resolver, subject)
     siblings = tuple(dict.fromkeys(_siblings(subject)))
     overloaded = _is_overloaded(world, resolver, subject)
     bounds = [bound, *(siblings if overloaded else ()), *_beside(world, subject), *_property(subject)]
     return replace(subject, bounds=tuple(dict.fromkeys(bounds)), branches=() if overloaded else siblings)
+
+
+def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Definition | None, *, member: bool) -> bool:
+    if definition is None or language.family != "javascript" or member:
+        return False
+    rows = facts.bound.get((bound.scope, bound.name), ())
+    bound_there = any(int(facts.binds[row, 1]) == definition.name_at for row in rows)
+    return not bound_there and definition.kind in ("method", "field", "property", "function")
 
 
 def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
@@ -169,7 +180,7 @@ def _holder(facts: Facts, bound: Bound) -> Bound | None:
 def _siblings(subject: Subject) -> Iterator[Bound]:
     """The parameter of that name in overloads and other branches: a call by keyword means all of them."""
     function, facts = subject.function, subject.facts
-    if function is None:
+    if function is None or subject.language.name != "python":
         return
     for index in facts.declared.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
@@ -181,8 +192,8 @@ def _siblings(subject: Subject) -> Iterator[Bound]:
 def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
     """Whether a parameter's function is declared several times for its types."""
     function = subject.function
-    if function is None or subject.language.name != "python":
-        return function is not None
+    if function is None:
+        return False
     text = world.text(function.file)
     return any(b"overload" in decorators(text, one) for _, one in resolver.definitions(function))
 
