@@ -1,9 +1,10 @@
 """Renames against what type checkers say refers to a symbol. `python -m bench.rename --data FILE --root FOLDER`.
 
 The data is that of `bench.references`. What would be applied is scored by precision and recall, what is proposed beside
-it by recall alone; a family of overrides is a choice, so both of its plans count as proposed. `--peers rope,jedi` runs
-those on the same symbols in the same run, each in a process of the Python named by `--peer-python` and with a time
-limit a symbol; rope is also run with the files that it cannot parse left out, since one of them stops it.
+it by recall alone; a family of overrides is a choice, so what both of its plans do counts as applied, and the rest as
+proposed. `--peers rope,jedi` runs those on the same symbols in the same run, each in a process of the Python named by
+`--peer-python` and with a time limit a symbol; rope is also run with the files that it cannot parse left out, since one
+of them stops it. For TypeScript `bench/typescript_truth.mjs` makes the data.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from codeplane.repo.search.symbols import Target
 _SURE = frozenset({"PROVEN", "STRONG"})
 _NEW = "zz_renamed_zz"
 _PLAN_SEC = 60.0
+_WARM_SEC = 600.0
 _SUBJECT = Path(__file__).parent / "subjects" / "rename_peer.py"
 
 
@@ -113,10 +115,9 @@ HEADS += ["p50_ms", "p95_ms", "cpu_p50"]
 
 
 class Ours:
-    """The planner on a warm index; `chosen` is the candidate somebody takes where there is a choice."""
+    """The planner on a warm index; where there is a choice, what all candidates do counts as applied."""
 
-    def __init__(self, snapshot: Snapshot, store: FactStore, chosen: str = "") -> None:
-        self._chosen = chosen
+    def __init__(self, snapshot: Snapshot, store: FactStore) -> None:
         self._snapshot = snapshot
         self._store = store
         self._shared = SharedModules()
@@ -138,9 +139,8 @@ class Ours:
         except CodePlaneError as error:
             return Answer(failed=f"{error.name}: {error.message}", seconds=time.perf_counter() - began)
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        taken = [edit for one in draft.candidates if one.id == self._chosen for edit in one.edits]
         return Answer(
-            applied=frozenset(self._places(edit for edit in (*draft.edits, *taken) if edit.tier in _SURE)),
+            applied=frozenset(self._places(edit for edit in (*draft.edits, *_shared(draft)) if edit.tier in _SURE)),
             proposed=frozenset(self._places(_proposals(draft))),
             seconds=seconds,
             cpu=cpu,
@@ -161,6 +161,15 @@ class Ours:
         return self._lines[path]
 
 
+def _shared(draft: Draft) -> list[Edit]:
+    """The edits that are made whichever candidate is chosen."""
+    sure = [[edit for edit in one.edits if edit.tier in _SURE] for one in draft.candidates]
+    plans = [{(edit.path, edit.start, edit.new) for edit in edits} for edits in sure]
+    common = set.intersection(*plans) if plans else set()
+    edits = draft.candidates[0].edits if plans else ()
+    return [edit for edit in edits if (edit.path, edit.start, edit.new) in common]
+
+
 def _proposals(draft: Draft) -> Iterator[Edit]:
     yield from (edit for edit in draft.edits if edit.tier not in _SURE)
     for one in draft.candidates:
@@ -171,22 +180,21 @@ class Peer:
     """Another tool in a process of its own, one line in and one line out."""
 
     def __init__(self, python: str, tool: str, root: Path, limit: float, *, ignore: Sequence[str] = ()) -> None:
-        self._command = [python, str(_SUBJECT), tool, str(root), *ignore]
+        self._command = [python, str(_SUBJECT), tool, str(root), str(limit), *ignore]
         self._limit = limit
         self._process: subprocess.Popen[bytes] | None = None
 
     def answer(self, asked: Asked) -> Answer:
-        """Ask for one symbol; a process that takes too long is ended, and the next symbol gets a new one."""
+        """Ask for one symbol; a process that does not even give up in time is ended, and a new one takes over."""
         if self._process is None:
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            self._told(300.0)
-        process = self._process
-        assert process.stdin is not None
-        question = {"file": asked.file, "line": asked.line, "column": asked.column, "name": asked.name, "new": _NEW}
+            self._told(_WARM_SEC)
+            # What is parsed for the first question is kept for all others, so that none of them is charged for it.
+            self._ask(asked, warming=True)
+            self._told(_WARM_SEC)
         began = time.perf_counter()
-        process.stdin.write(json.dumps(question).encode() + b"\n")
-        process.stdin.flush()
-        told = self._told(self._limit)
+        self._ask(asked, warming=False)
+        told = self._told(2 * self._limit)
         seconds = time.perf_counter() - began
         if told is None:
             self.close()
@@ -196,6 +204,12 @@ class Peer:
         places = told["places"]
         assert isinstance(places, list)
         return Answer(applied=frozenset((str(path), int(at), int(on)) for path, at, on in places), seconds=seconds)
+
+    def _ask(self, asked: Asked, *, warming: bool) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        question = {"file": asked.file, "line": asked.line, "column": asked.column, "name": asked.name, "new": _NEW}
+        self._process.stdin.write(json.dumps({**question, "warming": warming}).encode() + b"\n")
+        self._process.stdin.flush()
 
     def close(self) -> None:
         """End the process."""
@@ -277,8 +291,6 @@ def main() -> None:
             for one in asked:
                 ours.answer(one)
             rows += scored("codeplane", ours, asked, seconds=3600, verbose=options.verbose)
-            chosen = Ours(snapshot, store, "this_one")
-            rows += scored("codeplane, this one chosen", chosen, asked, seconds=3600, verbose=False)
         peers: list[tuple[str, str, tuple[str, ...]]] = [(tool, tool, ()) for tool in options.peers.split(",") if tool]
         if broken and any(tool == "rope" for tool, _, _ in peers):
             peers.append(("rope", f"rope without {len(broken)} unparsable", tuple(broken)))

@@ -115,16 +115,22 @@ def verdict(root: Path, python: str) -> Verdict:
         if done.returncode:
             return Verdict(broken=done.stderr.strip().splitlines()[-1])
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-        done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}")
+        # With what the program logged: a server that answers 500 says why only there.
+        logged = ("-o", "junit_logging=all", "-o", "junit_log_passing_tests=false")
+        done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *logged, f"--junitxml={report.name}")
         try:
             cases = list(ElementTree.parse(report.name).getroot().iter("testcase"))
         except ElementTree.ParseError:
             return Verdict(broken=(done.stderr or done.stdout).strip()[-500:])
     found = {f"{one.get('classname')}::{one.get('name')}": one for one in cases}
     return Verdict(
-        passed=frozenset(name for name, one in found.items() if not len(one)),
-        failed={name: _said(one) for name, one in found.items() if len(one)},
+        passed=frozenset(name for name, one in found.items() if _outcome(one) is None),
+        failed={name: _said(one) for name, one in found.items() if _outcome(one) is not None},
     )
+
+
+def _outcome(case: ElementTree.Element) -> ElementTree.Element | None:
+    return next((one for one in case if one.tag in ("failure", "error", "skipped")), None)
 
 
 def _said(case: ElementTree.Element) -> str:
@@ -154,8 +160,10 @@ async def judged(
 
 def _about_old(text: str, old: "re.Pattern[str]", new_name: str) -> bool:
     """Whether a failure is about a place that still says the old name."""
-    errors = [line for line in text.splitlines() if line.startswith("E  ")] or [text]
-    return bool(old.search("\n".join(errors))) and not re.search(rf"attribute '{re.escape(new_name)}'", errors[0])
+    errors = re.findall(r"(?m)^(?:E\s+)?\S*(?:Error|Exception|Exit)\b.*$", text)
+    if any(re.search(rf"attribute '{re.escape(new_name)}'", one) for one in errors):
+        return False
+    return any(old.search(one) for one in errors or [text])
 
 
 async def _renamed(ask: Ask, one: Chosen, new_name: str) -> bool | str:

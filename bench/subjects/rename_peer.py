@@ -1,4 +1,8 @@
-"""rope or jedi in a process of its own: a question a line, an answer a line. `rename_peer.py TOOL ROOT [IGNORED…]`."""
+"""rope or jedi in a process of its own: a question a line, an answer a line.
+
+`rename_peer.py TOOL ROOT SECONDS [IGNORED…]`; what takes longer than those seconds is given up, and what was parsed for
+it is kept for the next question.
+"""
 
 import bisect
 import importlib
@@ -6,6 +10,7 @@ import io
 import json
 import pathlib
 import re
+import signal
 import sys
 import tokenize
 from collections.abc import Callable
@@ -84,16 +89,25 @@ def jedi(root: pathlib.Path, ignored: list[str]) -> Callable[[Answer], Answer]:
     return answer
 
 
+def _give_up(number: int, frame: object) -> None:
+    raise TimeoutError("out of time")
+
+
 def main() -> None:
     """Answer until the other end closes."""
-    tool, root, ignored = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+    tool, root, limit, ignored = sys.argv[1], pathlib.Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+    signal.signal(signal.SIGALRM, _give_up)
     answer = {"rope": rope, "jedi": jedi}[tool](root, ignored)
     print(json.dumps({"ready": tool}), flush=True)
     for line in sys.stdin:
+        asked = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, 0 if asked.get("warming") else limit)
         try:
-            told = answer(json.loads(line))
+            told = answer(asked)
         except Exception as error:  # what a peer fails at is a figure, not the end of the run
             told = {"failed": f"{type(error).__name__}: {error}"[:200]}
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(told), flush=True)
 
 

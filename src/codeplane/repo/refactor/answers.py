@@ -300,7 +300,6 @@ class RefactorResult(Result):
                 f"  {one.location.file}:{one.location.line} {one.content}" for one in self.witness.facts[:_SHOWN_FACTS]
             ]
         said += [f"  ? {one.question}" for one in self.decision_capsules]
-        said += self._files() if self.preview is not None and self.preview.edits else []
         said += self._risks()
         said.append(f"apply: {self._by} refactor_id={self.refactor_id} candidate=ID (or decision_commit with proof)")
         return said

@@ -52,14 +52,15 @@ class Applying:
 
 def chosen(plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]) -> tuple[Edit, ...]:
     """The edits to make: those that apply by themselves, and those that somebody chose."""
-    edits = plan.edits(candidate)
-    added, left_out = _numbers(include, len(edits)), _numbers(exclude, len(edits))
+    edits = plan.listed(candidate)
+    numbers = frozenset(one.number for one in edits)
+    added, left_out = _numbers(include, numbers), _numbers(exclude, numbers)
     return tuple(
-        edit
-        for number, edit in enumerate(edits)
-        if (plan.applies(edit) or number in added or _named(edit, include))
-        and number not in left_out
-        and not _named(edit, exclude)
+        one.edit
+        for one in edits
+        if (one.applies or one.number in added or _named(one.edit, include))
+        and one.number not in left_out
+        and not _named(one.edit, exclude)
     )
 
 
@@ -72,16 +73,16 @@ def _named(edit: Edit, words: Sequence[str]) -> bool:
     return False
 
 
-def _numbers(words: Sequence[str], count: int) -> frozenset[int]:
+def _numbers(words: Sequence[str], known: frozenset[int]) -> frozenset[int]:
     found = set()
     for word in words:
         if word.lower() in _TIERS or word.lower() == _DOCUMENTS:
             continue
         number = word.removeprefix("#")
-        if not number.isascii() or not number.isdigit() or int(number) >= count:
+        if not number.isascii() or not number.isdigit() or len(number) > 9 or int(number) not in known:
             raise InvalidArgument(
                 f"{word!r} names no edit of this plan",
-                hint=f"send anchored, unknown, documents, or numbers from 0 to {count - 1}",
+                hint="send anchored, unknown, documents, or ids of edits as refactor_preview shows them",
             )
         found.add(int(number))
     return frozenset(found)
@@ -98,8 +99,8 @@ def _same(plan: Plan, now: Plan, candidate: str | None) -> bool:
         now.draft.removes,
     ):
         return False
-    if plan.edits(candidate) != now.edits(candidate) or now.conflicts:
+    if plan.listed(candidate) != now.listed(candidate) or now.conflicts:
         return False
-    return all(now.texts.get(edit.path) == plan.texts[edit.path] for edit in plan.edits(candidate)) and all(
+    return all(now.texts.get(one.edit.path) == plan.texts[one.edit.path] for one in plan.listed(candidate)) and all(
         now.texts.get(move.path) == plan.texts.get(move.path) for move in plan.draft.moves
     )

@@ -159,7 +159,7 @@ class RefactorOperations:
         """Choose a candidate of a plan that needs a decision, with the lines that prove it; everything is checked
         again before it is applied."""
         plan = await self._planning.kept(request.plan_id)
-        plan.edits(request.selected_candidate_id)
+        plan.listed(request.selected_candidate_id)
         if not plan.undecided:
             raise InvalidArgument("this plan needs no decision", hint="apply it: refactor_apply")
         blocked = await self._gated(plan, request.selected_candidate_id)
@@ -222,7 +222,7 @@ class RefactorOperations:
         if plan.conflicts:
             return _diverging(plan)
         told = Told(plan)
-        edits = plan.edits(candidate or None)
+        edits = plan.listed(candidate or None)
         result = told.result("needs_decision" if plan.undecided else "previewed", edits=edits, start=start, limit=limit)
         if plan.undecided:
             result = result.model_copy(
@@ -246,7 +246,7 @@ def _blocked(found: Planned, *, anew: bool) -> RefactorResult | None:
     if not failed:
         return None
     told = Told(found.plan)
-    result = told.result("blocked", edits=found.plan.edits(), all_edits=False)
+    result = told.result("blocked", edits=found.plan.listed(), all_edits=False)
     return result.model_copy(
         update={
             "preview": None,
@@ -258,14 +258,16 @@ def _blocked(found: Planned, *, anew: bool) -> RefactorResult | None:
 
 def _diverging(plan: Plan) -> RefactorResult:
     told = Told(plan)
-    return told.result("divergence", edits=plan.edits(), all_edits=False).model_copy(
+    return told.result("divergence", edits=plan.listed(), all_edits=False).model_copy(
         update={"preview": None, "divergence": told.divergence(), "witness": told.witness("contexts_disagree")}
     )
 
 
 def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Applied) -> RefactorResult:
     consequence, told, made = applied.consequence, Told(plan), frozenset(edits)
-    left = [(number, edit) for number, edit in enumerate(plan.edits(candidate)) if edit not in made and edit.semantic]
+    listed = plan.listed(candidate)
+    done = [one for one in listed if one.edit in made]
+    left = [one for one in listed if one.edit not in made and one.edit.semantic]
     return RefactorResult(
         refactor_id=plan.plan_id,
         refactor=plan.asked.kind,
@@ -278,9 +280,9 @@ def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: App
             validation=consequence.warnings,
             affected_symbols=consequence.symbols,
             affected_tests=consequence.tests,
-            doc_updates_applied=told.documents(list(enumerate(edits))[:_MAX_WORDS], edits),
+            doc_updates_applied=told.documents(done[:_MAX_WORDS], done),
             not_applied=len(left),
-            proposals=tuple(told.edit(number, edit) for number, edit in left[:_MAX_LEFT]),
+            proposals=tuple(map(told.edit, left[:_MAX_LEFT])),
             repo_fingerprint=consequence.repo_fingerprint,
         ),
         epoch=consequence.epoch,

@@ -32,6 +32,15 @@ class Asked:
     contexts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """An edit as it is listed: its number in the plan, and whether it is made unless somebody says otherwise."""
+
+    number: int
+    edit: Edit
+    applies: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What was planned, from which texts, and how to plan it again."""
@@ -61,16 +70,35 @@ class Plan:
         said = repr((draft.title, draft.edits, draft.moves, draft.creates, draft.removes, draft.candidates))
         return sha256(f"{said}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
 
-    def edits(self, candidate: str | None = None) -> tuple[Edit, ...]:
-        """Its edits, code before words; of a candidate, with those that all candidates share."""
-        chosen = next((one.edits for one in self.draft.candidates if one.id == candidate), None)
-        if candidate is not None and chosen is None:
+    def listed(self, candidate: str | None = None) -> tuple[Listed, ...]:
+        """Its edits, code before words; without a candidate those of all, of which the ones they share are made."""
+        shared = [{_key(edit) for edit in one.edits if self._sure(edit)} for one in self.draft.candidates]
+        chosen = candidate is not None or not shared
+        always = {_key(edit) for edit in self.draft.edits}.union(set.intersection(*shared) if shared else ())
+        return tuple(
+            Listed(
+                number=self._numbers[_key(edit)],
+                edit=edit,
+                applies=self._sure(edit) and (chosen or _key(edit) in always),
+            )
+            for edit in self._edits(candidate)
+        )
+
+    def _edits(self, candidate: str | None) -> tuple[Edit, ...]:
+        wanted = [one for one in self.draft.candidates if candidate in (None, one.id)]
+        if candidate is not None and not wanted:
             known = ", ".join(one.id for one in self.draft.candidates) or "this plan has none"
             raise InvalidArgument(f"there is no candidate {candidate!r}", hint=f"candidates: {known}")
-        return ordered([*self.draft.edits, *(chosen or ())])
+        return ordered([*self.draft.edits, *(edit for one in wanted for edit in one.edits)])
 
-    def applies(self, edit: Edit) -> bool:
-        """Whether an edit is made unless somebody says otherwise."""
+    @cached_property
+    def _numbers(self) -> Mapping[tuple[str, int, int, str], int]:
+        """The number of each edit, the same whichever candidate is looked at."""
+        keys = dict.fromkeys(map(_key, self._edits(None)))
+        keys |= dict.fromkeys(_key(edit) for one in self.draft.candidates for edit in one.edits)
+        return {key: number for number, key in enumerate(keys)}
+
+    def _sure(self, edit: Edit) -> bool:
         if edit.semantic:
             return edit.tier in _SURE[self.config.auto_apply]
         sweep = self.config.doc_sweep
@@ -87,10 +115,9 @@ def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Code, then words; each in the order of files and places, and once: of two about one place the surer one stays."""
     found: dict[tuple[str, int, int, str], Edit] = {}
     for edit in edits:
-        key = (edit.path, edit.start, edit.end, edit.new)
-        held = found.get(key)
+        held = found.get(_key(edit))
         if held is None or _rank(edit) < _rank(held):
-            found[key] = edit
+            found[_key(edit)] = edit
     # Of two edits at one place the one that facts know of comes first.
     listed = sorted(found.values(), key=lambda edit: (edit.path, edit.start, edit.end, _rank(edit)))
     kept: list[Edit] = []
@@ -114,6 +141,10 @@ def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict
             continue
         texts[path], modes[path] = world.text(path), stat.S_IMODE(known.stamp.mode)
     return texts, modes
+
+
+def _key(edit: Edit) -> tuple[str, int, int, str]:
+    return edit.path, edit.start, edit.end, edit.new
 
 
 def _rank(edit: Edit) -> tuple[bool, int]:

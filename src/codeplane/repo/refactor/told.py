@@ -26,8 +26,7 @@ from codeplane.repo.refactor.answers import (
     WitnessFact,
     manifest_level,
 )
-from codeplane.repo.refactor.draft import Edit
-from codeplane.repo.refactor.plan import Plan
+from codeplane.repo.refactor.plan import Listed, Plan
 from codeplane.repo.refactor.planning import FOR_SEC
 from codeplane.repo.truth.paths import shown
 
@@ -63,7 +62,7 @@ class Told:
         self._lines: dict[str, list[int]] = {}
 
     def result(
-        self, status: Status, *, edits: Sequence[Edit] = (), start: int = 0, limit: int = 0, all_edits: bool = True
+        self, status: Status, *, edits: Sequence[Listed] = (), start: int = 0, limit: int = 0, all_edits: bool = True
     ) -> RefactorResult:
         """The plan as an answer, with one page of these edits."""
         plan = self._plan
@@ -77,23 +76,23 @@ class Told:
             new_name=plan.asked.new_name,
             preview=self.preview(shown_edits, start=start, limit=limit),
             manifest=self.manifest(edits),
-            doc_edits=self.documents(list(enumerate(shown_edits))[start : start + limit], edits),
+            doc_edits=self.documents(shown_edits[start : start + limit], edits),
             expires_at=rfc3339(plan.expires_ns),
             epoch=plan.epoch,
             commit=plan.commit,
         )
 
-    def preview(self, edits: Sequence[Edit], *, start: int, limit: int) -> RefactorPreview:
+    def preview(self, edits: Sequence[Listed], *, start: int, limit: int) -> RefactorPreview:
         """One page of edits."""
         plan = self._plan
-        page = [(number, edit) for number, edit in enumerate(edits[start : start + limit], start) if edit.semantic]
-        edits = [edit for edit in edits if edit.semantic]
-        applying = [edit for edit in edits if plan.applies(edit)]
+        page = [one for one in edits[start : start + limit] if one.edit.semantic]
+        edits = [one for one in edits if one.edit.semantic]
+        applying = [one.edit for one in edits if one.applies]
         moves = [f"{shown(one.path)} → {shown(one.new_path)}" for one in plan.draft.moves]
         paths = {*(edit.path for edit in applying), *(one.path for one in plan.draft.moves), *plan.draft.removes}
         return RefactorPreview(
             files_affected=len(paths) + len(plan.draft.creates),
-            edits=tuple(self.edit(number, edit) for number, edit in page),
+            edits=tuple(map(self.edit, page)),
             total_edits=len(edits),
             applying=len(applying),
             contexts_used=plan.contexts,
@@ -102,11 +101,12 @@ class Told:
             removes=tuple(map(shown, plan.draft.removes[:_MAX_NAMED])),
         )
 
-    def edit(self, number: int, edit: Edit) -> EditInfo:
+    def edit(self, listed: Listed) -> EditInfo:
         """One edit."""
+        edit = listed.edit
         line, column = self.place(edit.path, edit.start)
         return EditInfo(
-            id=number,
+            id=listed.number,
             path=shown(edit.path),
             line=line,
             column=column,
@@ -114,21 +114,21 @@ class Told:
             new=edit.new,
             tier=edit.tier,
             role=edit.role,
-            applies=self._plan.applies(edit),
+            applies=listed.applies,
             semantic=edit.semantic,
             why=edit.why,
         )
 
-    def manifest(self, edits: Sequence[Edit]) -> Manifest:
+    def manifest(self, edits: Sequence[Listed]) -> Manifest:
         """Coverage and risk."""
         draft, coverage = self._plan.draft, self._plan.draft.coverage
-        tiers: Counter[str] = Counter(edit.tier for edit in edits if edit.semantic)
+        tiers: Counter[str] = Counter(one.edit.tier for one in edits if one.edit.semantic)
         return Manifest(
             files_scanned=coverage.files_scanned,
             unparsed=tuple(map(shown, coverage.unparsed[:_MAX_NAMED])),
             truncated=coverage.truncated,
             tiers=dict(tiers),
-            proposed=sum(not self._plan.applies(edit) for edit in edits),
+            proposed=sum(not one.applies for one in edits),
             risks=tuple(
                 RiskInfo(
                     kind=one.kind,
@@ -145,31 +145,32 @@ class Told:
             ),
         )
 
-    def documents(self, page: Sequence[tuple[int, Edit]], edits: Sequence[Edit]) -> DocEdits | None:
+    def documents(self, page: Sequence[Listed], edits: Sequence[Listed]) -> DocEdits | None:
         """What the sweep of comments and documentation would change: those of a page, with the numbers of all."""
-        found = [edit for edit in edits if not edit.semantic]
+        found = [one for one in edits if not one.edit.semantic]
         if not found:
             return None
-        applying = [edit for edit in found if self._plan.applies(edit)]
+        applying = [one for one in found if one.applies]
         return DocEdits(
-            files_changed=len({edit.path for edit in applying}),
+            files_changed=len({one.edit.path for one in applying}),
             total=len(found),
             applying=len(applying),
-            review_recommended=any(edit.confidence != "high" for edit in found),
-            matches=tuple(self._match(number, edit) for number, edit in page if not edit.semantic),
+            review_recommended=any(one.edit.confidence != "high" for one in found),
+            matches=tuple(self._match(one) for one in page if not one.edit.semantic),
         )
 
-    def _match(self, number: int, edit: Edit) -> DocMatch:
+    def _match(self, listed: Listed) -> DocMatch:
+        edit = listed.edit
         line, column = self.place(edit.path, edit.start)
         return DocMatch(
-            id=number,
+            id=listed.number,
             file=shown(edit.path),
             line=line,
             column=column,
             old=self._plan.texts[edit.path][edit.start : edit.end].decode("utf-8", "replace"),
             new=edit.new,
             confidence=edit.confidence or "low",
-            applies=self._plan.applies(edit),
+            applies=listed.applies,
             context=self._content(edit.path, edit.start),
             why=edit.why,
         )
@@ -178,8 +179,8 @@ class Told:
         """What may be meant, each with its whole plan."""
         found = []
         for one in self._plan.draft.candidates:
-            edits = [edit for edit in self._plan.edits(one.id) if edit.semantic]
-            applying = [edit for edit in edits if self._plan.applies(edit)]
+            edits = [each for each in self._plan.listed(one.id) if each.edit.semantic]
+            applying = [each.edit for each in edits if each.applies]
             found.append(
                 CandidateInfo(
                     id=one.id,
@@ -188,7 +189,7 @@ class Told:
                     provenance=one.provenance,
                     files_affected=len({edit.path for edit in applying}),
                     applying=len(applying),
-                    apply_plan=tuple(self.edit(number, edit) for number, edit in enumerate(edits[:_MAX_PLAN])),
+                    apply_plan=tuple(map(self.edit, edits[:_MAX_PLAN])),
                 )
             )
         return tuple(found)
