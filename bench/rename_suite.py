@@ -29,6 +29,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.workspace import Workspace
 
 _SUITE_SEC = 300
+_ERROR = re.compile(r"(?m)^(?:E\s+)?\S*(?:Error|Exception|Exit)\b.*$")
 _COMPILES = """
 import ast, pathlib
 for folder in ("src", "tests"):
@@ -151,19 +152,14 @@ async def judged(
         return "green", ""
     said = {name: now.failed.get(name, now.broken) for name in lost} or {"": now.broken}
     old = re.compile(rf"\b{re.escape(one.name)}\b")
-    wrong = [name for name, text in said.items() if not _about_old(text, old, new_name)]
+    errors = {name: _ERROR.findall(text) or [text] for name, text in said.items()}
+    mistaken = [name for name, lines in errors.items() if any(f"attribute '{new_name}'" in line for line in lines)]
+    missed = [name for name, lines in errors.items() if any(old.search(line) for line in lines)]
+    # What fails for neither name fails because something before it did.
+    wrong = mistaken or ([] if missed else list(said))
     word = "wrong" if wrong else "said" if made else "unsaid"
-    shown = (wrong or list(said))[0]
-    errors = [line for line in said[shown].splitlines() if line.startswith("E  ")] or [said[shown]]
-    return word, f"{len(lost)} tests fail, as {shown}: {errors[0].strip()[:160]}"
-
-
-def _about_old(text: str, old: "re.Pattern[str]", new_name: str) -> bool:
-    """Whether a failure is about a place that still says the old name."""
-    errors = re.findall(r"(?m)^(?:E\s+)?\S*(?:Error|Exception|Exit)\b.*$", text)
-    if any(re.search(rf"attribute '{re.escape(new_name)}'", one) for one in errors):
-        return False
-    return any(old.search(one) for one in errors or [text])
+    first = (wrong or missed)[0]
+    return word, f"{len(lost)} tests fail, as {first}: {errors[first][0].strip()[:160]}"
 
 
 async def _renamed(ask: Ask, one: Chosen, new_name: str) -> bool | str:
