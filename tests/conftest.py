@@ -5,8 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.harness import Server, make_repo, start
+
+# How long an example takes is the machine's affair; with tests side by side, more so.
+settings.register_profile("codeplane", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("codeplane")
 
 
 @pytest.fixture

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -44,6 +47,19 @@ RUN_SECONDS: Final = 60
 @functools.cache
 def install() -> None:
     """Bring `node_modules` to what the lock says; nothing happens when it already is."""
+    with alone(HERE):
+        _install()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Of test processes side by side, one installs into the folder while the others wait."""
+    with (folder / "package-lock.json").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _install() -> None:
     pins = b"".join((HERE / name).read_bytes() for name in ("package.json", "package-lock.json"))
     wanted = hashlib.sha256(pins).hexdigest()
     if STAMP.exists() and STAMP.read_text() == wanted:

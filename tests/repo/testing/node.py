@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.clients.node import INSTALL_SECONDS, NODE, NPM
+from tests.clients.node import INSTALL_SECONDS, NODE, NPM, alone
 
 HERE: Final = Path(__file__).resolve().parent / "npm"
 MODULES: Final = HERE / "node_modules"
@@ -21,6 +21,11 @@ STAMP: Final = MODULES / ".codeplane-installed"
 @functools.cache
 def install() -> Path:
     """Bring `node_modules` to what the lock says; nothing happens when it already is."""
+    with alone(HERE):
+        return _install()
+
+
+def _install() -> Path:
     pins = b"".join((HERE / name).read_bytes() for name in ("package.json", "package-lock.json"))
     wanted = hashlib.sha256(pins).hexdigest()
     if not (STAMP.exists() and STAMP.read_text() == wanted):

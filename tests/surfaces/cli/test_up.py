@@ -248,7 +248,7 @@ class TestDown:
         assert not server.workspace.server.exists()
         assert cpl("down", cwd=repo).stdout == "not running\n"
 
-    @pytest.mark.parametrize("pid", [0, -1, 1, os.getpid()])
+    @pytest.mark.parametrize("pid", [0, -1, 1, pytest.param(os.getpid(), id="own")])
     def test_nobody_else_is_ended_by_a_forged_file(self, codeplane_server: Server, tmp_path: Path, pid: int) -> None:
         facts = json.loads(codeplane_server.workspace.server.read_text())
         repo = make_repo(tmp_path / "other")
