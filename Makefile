@@ -49,6 +49,7 @@ bench: dev
 soak: dev
 	$(BIN)/python -m pytest -m soak tests/soak
 	CODEPLANE_GIT_CASES=3000 $(BIN)/python -m pytest tests/repo/git/test_reading_like_git.py
+	CODEPLANE_EDIT_STEPS=1000 $(BIN)/python -m pytest tests/repo/search/test_search.py
 
 docs: dev
 	$(BIN)/python -m codeplane.surfaces.cli.reference docs/reference

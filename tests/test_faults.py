@@ -196,7 +196,7 @@ class TestCrashes:
     def test_what_was_acknowledged_survives_every_kill(self, repo: Path) -> None:
         random_moments = random.Random(7)
         acknowledged: set[object] = set()
-        for kill in range(5):
+        for kill in range(3):
             server = start(repo)
             if kill:
                 assert acknowledged <= descriptions(server)

@@ -4,11 +4,12 @@ import json
 import os
 import pty
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.harness import CPL, cpl, git, make_repo
+from tests.harness import CPL, cpl, git, make_repo, start
 
 FILES = {
     "src/app.py": "def greet(name):\n    return f'hello {name}'\n",
@@ -21,37 +22,56 @@ def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
-def test_lines_for_pipes_and_json(repo: Path) -> None:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same repository with a server, which tests only ask."""
+    running = start(make_repo(tmp_path_factory.mktemp("served") / "repo", FILES))
+    yield running.repo
+    running.stop()
+
+
+LINES = [
+    "main.py:1:21:from src.app import greet",
+    "main.py:2:1:greet(1)",
+    "src/app.py:1:5:def greet(name):",
+]
+
+
+def test_without_a_server_it_is_the_same(repo: Path) -> None:
     done = cpl("search", "greet", cwd=repo)
-    assert done.stdout.splitlines() == [
-        "main.py:1:21:from src.app import greet",
-        "main.py:2:1:greet(1)",
-        "src/app.py:1:5:def greet(name):",
-    ]
+    assert done.stdout.splitlines() == LINES
     assert f"3 of 3 in 2 files, literal, epoch 1 at {git(repo, 'rev-parse', 'HEAD')[:9]}" in done.stderr
+    assert cpl("search", "no such text", cwd=repo).returncode == 1
+
+
+def test_lines_for_pipes_and_json(served: Path) -> None:
+    done = cpl("search", "greet", cwd=served)
+    assert done.stdout.splitlines() == LINES
+    assert f"3 of 3 in 2 files, literal, epoch 1 at {git(served, 'rev-parse', 'HEAD')[:9]}" in done.stderr
     hits = [
-        json.loads(line) for line in cpl("search", "greet", "-m", "definitions", "--json", cwd=repo).stdout.splitlines()
+        json.loads(line)
+        for line in cpl("search", "greet", "-m", "definitions", "--json", cwd=served).stdout.splitlines()
     ]
     assert [(hit["path"], hit["line"], hit["symbol"]["kind"]) for hit in hits] == [("src/app.py", 1, "function")]
-    around = cpl("search", "greet(1)", "-C", "1", cwd=repo)
+    around = cpl("search", "greet(1)", "-C", "1", cwd=served)
     assert around.stdout.splitlines() == ["main.py-1-from src.app import greet", "main.py:2:1:greet(1)"]
-    uses = cpl("search", "greet", "-m", "references", cwd=repo)
+    uses = cpl("search", "greet", "-m", "references", cwd=served)
     assert "1 proven, 2 strong" in uses.stderr
 
 
-def test_nothing_found_and_nonsense_have_their_exit_codes(repo: Path) -> None:
-    assert cpl("search", "no such text", cwd=repo).returncode == 1
-    refused = cpl("search", "greet", "-m", "nonsense", cwd=repo)
+def test_nothing_found_and_nonsense_have_their_exit_codes(served: Path) -> None:
+    assert cpl("search", "no such text", "-m", "literal", cwd=served).returncode == 1
+    refused = cpl("search", "greet", "-m", "nonsense", cwd=served)
     assert refused.returncode == 1 and "hint:" in refused.stderr
-    assert cpl("search", "(", "-m", "regex", cwd=repo).returncode == 1
+    assert cpl("search", "(", "-m", "regex", cwd=served).returncode == 1
 
 
-def test_colours_on_a_terminal_unless_unwanted(repo: Path) -> None:
+def test_colours_on_a_terminal_unless_unwanted(served: Path) -> None:
     def shown(environment: dict[str, str]) -> str:
         ours, theirs = pty.openpty()
         done = subprocess.Popen(
             [CPL, "search", "greet", "src"],
-            cwd=repo,
+            cwd=served,
             stdout=theirs,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "TERM": "xterm", "LINES": "50", "COLUMNS": "100", **environment},
