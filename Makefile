@@ -3,6 +3,8 @@ PYTHON ?= python3
 REPO ?= .
 VENV := .venv
 BIN := $(VENV)/bin
+# How many tests run side by side.
+WORKERS ?= 2
 
 .PHONY: install dev up down test check bench soak docs dist lock clean
 
@@ -26,10 +28,12 @@ up: install
 down:
 	@$(BIN)/cpl down --repo "$(REPO)"
 
+# Hundreds of processes start in the tests; each would compile all of CodePlane if none were allowed to keep it.
+test: export PYTHONDONTWRITEBYTECODE =
 test: dev
 	@sh tests/setup.sh
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
