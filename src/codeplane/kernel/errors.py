@@ -507,7 +507,7 @@ class StillUsed(
     code=5021,
     http=409,
     rpc="failed_precondition",
-    hint="change the places in details first, or send force: true",
+    hint="change these places first (details lists up to 50), or send force: true",
 ):
     """What should be deleted is still referred to."""
 
@@ -518,7 +518,7 @@ class PlanNotFound(
     code=5022,
     http=404,
     rpc="not_found",
-    hint="plan again: plans are kept for a while and do not outlive the server",
+    hint="plan again: a plan is gone once it is applied or cancelled, and after an hour (refactor.plan_minutes)",
 ):
     """No plan of a refactoring has that id."""
 

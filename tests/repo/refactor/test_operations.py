@@ -144,8 +144,17 @@ def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
         assert failed(nothing) == "INVALID_ARGUMENT"
         wrong = {"anchors": [{"file": "zoo.py", "line": 7, "anchor_before": "async def ", "anchor_after": "(self"}]}
         assert failed(await ask("decision.commit", **decision, proof=wrong)) == "INVALID_ARGUMENT"
-        other = {"file_line_evidence": [{"file": "zoo.py", "line": 7, "content_hash": "abcdef123"}]}
-        assert failed(await ask("decision.commit", **decision, proof=other)) == "INVALID_ARGUMENT"
+        for evidence in (
+            {"line": 7, "content_hash": "abcdef123"},
+            {"line": 4, "content": " "},
+            {"line": 13, "content": "\n"},
+            {"line": 3, "content": "        return ''"},
+        ):
+            other = {"file_line_evidence": [{"file": "zoo.py", **evidence}]}
+            assert failed(await ask("decision.commit", **decision, proof=other)) == "INVALID_ARGUMENT"
+        line = {"file_line_evidence": [{"file": "zoo.py", "line": 2, "content": "    def speak(self):"}]}
+        foreign = {"symbol_identity": "nonsense.speak", **line}
+        assert failed(await ask("decision.commit", **decision, proof=foreign)) == "INVALID_ARGUMENT"
         assert texts(root) == FAMILY
         proof = {
             "symbol_identity": "Dog.speak",
@@ -398,3 +407,82 @@ def test_only_what_is_proven_applies_when_the_owner_says_so(tmp_path: Path) -> N
     found = with_plane(root, body, "refactor.auto_apply=proven")
     assert {one["tier"] for one in edits(found) if one["applies"] and one["semantic"]} == {"PROVEN"}
     assert "STRONG" in {one["tier"] for one in edits(found) if not one["applies"]}
+
+
+def test_proposals_are_chosen_in_the_call_that_applies_and_nowhere_else(tmp_path: Path) -> None:
+    files = {"a.py": "class Box:\n    def open(self): ...\n\n\ndef use(thing):\n    thing.open()\n"}
+    root = made(tmp_path, files)
+
+    async def body(ask: Ask) -> None:
+        early = await ask("refactor.rename", symbol="a.py:Box.open", new_name="unlock", include=["anchored"])
+        assert failed(early) == "INVALID_ARGUMENT"
+        result(
+            await ask("refactor.rename", symbol="a.py:Box.open", new_name="unlock", include=["anchored"], apply=True)
+        )
+
+    with_plane(root, body)
+    assert texts(root)["a.py"] == files["a.py"].replace("open", "unlock")
+
+
+def test_the_answer_counts_the_lines_that_changed(tmp_path: Path) -> None:
+    root = made(tmp_path, {"a.py": "def f(): ...\n" + "x = 1\n" * 6000 + "f()\n"})
+
+    async def body(ask: Ask) -> JsonObject:
+        done = result(await ask("refactor.rename", symbol="f", new_name="g", apply=True))
+        return cast(JsonObject, cast(JsonObject, done["applied"])["delta"])
+
+    delta = with_plane(root, body)
+    assert (delta["insertions"], delta["deletions"]) == (2, 2)
+
+
+def test_a_stub_of_another_module_is_left_to_the_caller(tmp_path: Path) -> None:
+    root = made(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from pkg.core import make\n",
+            "pkg/__init__.pyi": "def make() -> int: ...\n",
+            "pkg/core.py": "def make():\n    return 1\n",
+            "other/__init__.pyi": "from pkg import make as make\n",
+        },
+    )
+
+    async def body(ask: Ask) -> JsonObject:
+        return result(await ask("refactor.rename", symbol="pkg/core.py:1:5", new_name="build"))
+
+    found = with_plane(root, body)
+    assert {one["path"] for one in edits(found) if one["applies"]} == {"pkg/__init__.py", "pkg/core.py"}
+
+
+def test_what_breaks_though_every_edit_is_right_is_seen_before_it_is_applied(tmp_path: Path) -> None:
+    files = {"m.py": "CONST = 3\n\n\ndef helper(n=CONST):\n    return n\n\n\nx = helper()\n"}
+    root = made(tmp_path, files)
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("refactor.move", symbol="helper", to_path="fresh.py", apply=True)
+        found = result(envelope)
+        assert found["status"] == "previewed"
+        assert "import_cycle" in str(cast(JsonObject, found["manifest"])["risks"])
+        assert "import_cycle" in str(cast(JsonObject, envelope["meta"])["warnings"])
+        assert texts(root) == files
+
+    with_plane(root, body)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"from_path": "shop/prices.py", "to_path": "shop/class.py"}, "INVALID_ARGUMENT"),
+        ({"symbol": "shop/prices.py:1:5", "to_path": "class.py"}, "INVALID_ARGUMENT"),
+        ({"from_path": "shop/prices.py", "to_path": "../prices.py"}, "PATH_DENIED"),
+        ({"from_path": "shop/prices.py", "to_path": ".git/prices.py"}, "PATH_DENIED"),
+        ({"to_path": "shop/other.py"}, "INVALID_ARGUMENT"),
+    ],
+)
+def test_where_nothing_can_go_nothing_goes(tmp_path: Path, arguments: dict[str, str], error: str) -> None:
+    root = made(tmp_path, SHOP)
+
+    async def body(ask: Ask) -> str:
+        return failed(await ask("refactor.move", **arguments, apply=True))
+
+    assert with_plane(root, body) == error
+    assert texts(root) == SHOP

@@ -26,6 +26,9 @@ def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: 
         name = (new or old or (0, ""))[1] or (language.name if language else "")
         if not keep(path) or not name or name in DATA:
             continue
+        if old is not None and new is not None and _named(store, path, base) == _named(store, path, target):
+            # Written anew, and as it was.
+            continue
         one = _rows(store, path, name, base) if old is not None else None
         two = None
         if new is not None:
@@ -37,6 +40,12 @@ def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: 
         status: Status = "added" if one is None else "deleted" if two is None else "modified"
         found.differing[path] = Differing(path=path, status=status)
     return found
+
+
+def _named(store: FactStore, path: str, epoch: int) -> list[tuple[object, ...]] | None:
+    """The definitions of a file without their lines."""
+    rows = store.snapshot(path, epoch)
+    return sorted(tuple(map(str, row[:-1])) for row in rows) if rows is not None else None
 
 
 def _rows(store: FactStore, path: str, language: str, epoch: int) -> Outline | None:

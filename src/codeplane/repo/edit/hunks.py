@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from typing import AnyStr
 
+import pygit2
+
 _MAX_PRODUCT = 4_000_000
 _STEPS_A_LINE, _STEPS_AT_LEAST = 500, 500_000
 _MAX_CHANGED = 2_000
@@ -62,7 +64,7 @@ def lines_of(text: AnyStr) -> list[AnyStr]:
 
 
 def hunks(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
-    """The stretches that differ; where comparing would take long, one stretch around all of them."""
+    """The stretches that differ; of what is too large to compare, one stretch around all of them."""
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
         head += 1
@@ -72,13 +74,34 @@ def hunks(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if not old and not new:
         return []
-    if not old or not new or len(old) * len(new) > _MAX_PRODUCT:
+    if not old or not new:
         return [Hunk(start=head, end=head + len(old), new_start=head, new_end=head + len(new))]
+    if len(old) * len(new) > _MAX_PRODUCT:
+        return _of_many(old, new, head)
     return [
         Hunk(start=head + start, end=head + end, new_start=head + new_start, new_end=head + new_end)
         for tag, start, end, new_start, new_end in _matcher(old, new, autojunk=False).get_opcodes()
         if tag != "equal"
     ]
+
+
+def _of_many(old: Sequence[AnyStr], new: Sequence[AnyStr], head: int) -> list[Hunk]:
+    """The same for many lines, by git's own comparison, which gives up in time."""
+    before, after = (
+        b"".join(line.encode() if isinstance(line, str) else line for line in lines) for lines in (old, new)
+    )
+    if len(before) + len(after) > _MAX_DIFFED:
+        return [Hunk(start=head, end=head + len(old), new_start=head, new_end=head + len(new))]
+    patch = pygit2.Patch.create_from(before, after, context_lines=0, flag=pygit2.enums.DiffOption.FORCE_TEXT)
+    found = []
+    for one in patch.hunks:
+        # Without lines on one side git names the line before them.
+        start = head + one.old_start - (one.old_lines > 0)
+        new_start = head + one.new_start - (one.new_lines > 0)
+        found.append(
+            Hunk(start=start, end=start + one.old_lines, new_start=new_start, new_end=new_start + one.new_lines)
+        )
+    return found
 
 
 def diff(path: str, before: str | None, after: str | None, *, new_path: str | None = None) -> str:

@@ -119,11 +119,13 @@ class CandidateInfo(Result):
     provenance: str
     files_affected: int
     applying: int
+    proposed: int
     apply_plan: tuple[EditInfo, ...] = Field((), description="at most 200 edits; page through them with `candidate`")
 
     def text(self) -> str:
         files = f"{self.files_affected} file{'s' * (self.files_affected != 1)}"
-        return f"  {self.id}: {self.description} ({self.applying} edits in {files})"
+        also = f", {self.proposed} proposed" if self.proposed else ""
+        return f"  {self.id}: {self.description} ({_edits(self.applying)} in {files}{also})"
 
 
 class Location(Result):
@@ -251,7 +253,8 @@ class RefactorResult(Result):
     def _previewed(self) -> list[str]:
         said = [self._head(), *self._files()]
         said += self._risks()
-        said.append(f"apply: {self._by} refactor_id={self.refactor_id}" + self._choices())
+        if self.preview is not None and (self.preview.total_edits or self.preview.moves or self.preview.removes):
+            said.append(f"apply: {self._by} refactor_id={self.refactor_id}" + self._choices())
         return said
 
     @property
@@ -263,7 +266,8 @@ class RefactorResult(Result):
         one = self.preview
         proposed = one.total_edits - one.applying
         also = f", {proposed} proposed" if proposed else ""
-        return f"{self.title}: {one.applying} edits in {one.files_affected} files{also}"
+        files = f"{one.files_affected} file{'s' * (one.files_affected != 1)}"
+        return f"{self.title}: {_edits(one.applying)} in {files}{also}"
 
     def _choices(self) -> str:
         assert self.manifest is not None
@@ -331,10 +335,19 @@ class RefactorResult(Result):
             said.append(f"please review {one.doc_updates_applied.text()}")
         if one.not_applied:
             places = " ".join(f"{edit.path}:{edit.line}" for edit in one.proposals[:_SHOWN_LEFT])
-            said.append(f"left alone, not sure: {one.not_applied} places: {places}")
+            more = " …" if one.not_applied > _SHOWN_LEFT else ""
+            said.append(
+                f"left alone, not sure: {places}{more}; to change them too: undo, then the same with apply: true and "
+                "include: [anchored, unknown]"
+            )
+        said += self._risks()
         if one.affected_tests:
             said.append(f"tests: {', '.join(one.affected_tests[:20])}")
         return said
+
+
+def _edits(count: int) -> str:
+    return f"{count} edit{'s' * (count != 1)}"
 
 
 def _by_file(edits: Sequence[EditInfo], head: str) -> list[str]:

@@ -105,7 +105,7 @@ class Draft:
 
     title: str
     name: str = ""
-    """The plain name it is about, where it is about one."""
+    """The dotted name, within its module, of what it is about, where it is about one symbol."""
     edits: tuple[Edit, ...] = ()
     moves: tuple[FileMove, ...] = ()
     creates: tuple[NewFile, ...] = ()

@@ -33,6 +33,8 @@ from codeplane.repo.truth.paths import shown
 _SCOPE = "refactor"
 _COMMIT = "decision_commit"
 _MAX_LEFT = 50
+# What breaks a program though every edit is right: somebody has to have seen it.
+_GRAVE = frozenset({"import_cycle", "side_effect", "shadows_stdlib", "overriding_parameter"})
 _MAX_WORDS = 200
 
 
@@ -76,7 +78,21 @@ class RefactorOperations:
             options={"include_comments": request.include_comments},
             contexts=request.contexts,
         )
-        return await self._answered(call, asked, request, apply=request.apply, candidate=request.candidate)
+        chosen_now = request.include or request.exclude
+        if chosen_now and not request.apply:
+            raise InvalidArgument(
+                "include and exclude choose among the edits of a plan",
+                hint="look at the plan first, then send them with its refactor_id; or send apply: true",
+            )
+        return await self._answered(
+            call,
+            asked,
+            request,
+            apply=request.apply,
+            candidate=request.candidate,
+            include=request.include,
+            exclude=request.exclude,
+        )
 
     @assesses("refactor.move")
     def assess_move(self, request: MoveRequest) -> Assessment:
@@ -166,7 +182,7 @@ class RefactorOperations:
         if blocked is not None:
             return blocked
         texts = {shown(path): text for path, text in plan.texts.items()}
-        wrong = disproved(request.proof, symbol=plan.asked.symbol, name=plan.draft.name, texts=texts)
+        wrong = disproved(request.proof, symbol=plan.asked.symbol, qualified=plan.draft.name, texts=texts)
         if wrong:
             raise InvalidArgument(
                 "the proof does not hold: " + "; ".join(wrong[:10]),
@@ -176,16 +192,27 @@ class RefactorOperations:
         return await self._done(call, plan, request.selected_candidate_id, (), ())
 
     async def _answered(
-        self, call: Call, asked: Asked, request: Paged, *, apply: bool, candidate: str = ""
+        self,
+        call: Call,
+        asked: Asked,
+        request: Paged,
+        *,
+        apply: bool,
+        candidate: str = "",
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> RefactorResult:
         found = await self._planning.planned(asked)
         blocked = _blocked(found, anew=False)
         if blocked is not None:
             return blocked
         plan = found.plan
-        if not apply or plan.conflicts or (plan.undecided and not candidate):
+        grave = sorted({one.kind for one in plan.draft.dangers} & _GRAVE)
+        if apply and grave:
+            call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
+        if not apply or grave or plan.conflicts or (plan.undecided and not candidate):
             return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
-        return await self._applied(call, plan, candidate, (), ())
+        return await self._applied(call, plan, candidate, include, exclude)
 
     async def _applied(
         self, call: Call, plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]
@@ -275,6 +302,7 @@ def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: App
         title=plan.draft.title,
         symbol=plan.asked.symbol,
         new_name=plan.asked.new_name,
+        manifest=told.manifest(listed),
         applied=AppliedInfo(
             delta=applied.delta,
             validation=consequence.warnings,

@@ -1,5 +1,6 @@
 """What somebody says they looked at before deciding, checked against the files as they are."""
 
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -38,12 +39,16 @@ class Proof(Request):
     file_line_evidence: tuple[LineEvidence, ...] = Field((), max_length=_MAX)
 
 
-def disproved(proof: Proof, *, symbol: str, name: str, texts: Mapping[str, bytes]) -> list[str]:
-    """What of a proof does not hold; a proof that names no line proves nothing."""
+def disproved(proof: Proof, *, symbol: str, qualified: str, texts: Mapping[str, bytes]) -> list[str]:
+    """What of a proof does not hold; a proof that names no line with the name in it proves nothing.
+
+    `symbol` is how the plan was asked for, `qualified` the dotted name of what it is about.
+    """
     wrong: list[str] = []
-    said = proof.symbol_identity.strip()
-    if said and said != symbol and said.replace("::", ".").split(".")[-1].removesuffix("()") != name:
-        wrong.append(f"symbol_identity is {said!r}, the plan is about {symbol or name!r}")
+    name = qualified.rpartition(".")[2]
+    said = proof.symbol_identity.strip().replace("::", ".").removesuffix("()")
+    if said and said != symbol and not _ends_alike(said, qualified):
+        wrong.append(f"symbol_identity is {said!r}, the plan is about {qualified!r}")
     if not proof.anchors and not proof.file_line_evidence:
         wrong.append("the proof names no line: send anchors or file_line_evidence")
     for anchor in proof.anchors:
@@ -58,9 +63,16 @@ def disproved(proof: Proof, *, symbol: str, name: str, texts: Mapping[str, bytes
         line = _line(texts, evidence.file, evidence.line)
         if line is None:
             wrong.append(f"{evidence.file}:{evidence.line} is no line of the plan's files")
+        elif not re.search(rb"\b" + re.escape(name.encode()) + rb"\b", line):
+            wrong.append(f"{evidence.file}:{evidence.line} does not say {name}")
         elif not _is_line(line, evidence):
             wrong.append(f"{evidence.file}:{evidence.line} reads otherwise")
     return wrong
+
+
+def _ends_alike(said: str, qualified: str) -> bool:
+    """Whether of two dotted names one ends with the other."""
+    return f".{qualified}".endswith(f".{said}") or f".{said}".endswith(f".{qualified}")
 
 
 def _anchored(line: str, anchor: Anchor, name: str) -> bool:
@@ -71,7 +83,7 @@ def _anchored(line: str, anchor: Anchor, name: str) -> bool:
 
 
 def _is_line(line: bytes, evidence: LineEvidence) -> bool:
-    if evidence.content:
+    if evidence.content.strip():
         return line.strip() == evidence.content.encode().strip()
     said = evidence.content_hash.lower().removeprefix("sha256:")
     return len(said) >= _SHORTEST and any(

@@ -1,5 +1,6 @@
 """What is asked for, turned into planners: which symbol is meant, and what text beside the code speaks of it."""
 
+import keyword
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from codeplane.repo.explain.explain import entry, near_names
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.delete.planned import planned_delete
 from codeplane.repo.refactor.documents.sweep import swept
-from codeplane.repo.refactor.draft import Draft
+from codeplane.repo.refactor.draft import Danger, Draft
 from codeplane.repo.refactor.move.files import planned_file_move
 from codeplane.repo.refactor.move.symbol import planned_symbol_move
 from codeplane.repo.refactor.plan import Asked, Planner
@@ -47,10 +48,12 @@ class Questions:
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
             module = self._module(world, asked.symbol)
             if module is not None:
-                return planned_file_move(world, store, module, _beside(module, asked.new_name), deadline=deadline)
+                new_path = _beside(module, asked.new_name)
+                draft = planned_file_move(world, store, module, new_path, deadline=deadline)
+                return _unsearched(_importable(module, new_path, draft))
             target = meant(world, store, asked.symbol)
             draft = planned_rename(world, store, target, asked.new_name, deadline=deadline)
-            draft = replace(raised(draft, Authority(self._scip, world.snapshot)), name=target.bound.name)
+            draft = replace(raised(draft, Authority(self._scip, world.snapshot)), name=_inside(target))
             if not asked.options.get("include_comments", True):
                 return draft
             return self._with_words(world, store, target, asked.new_name, draft, deadline)
@@ -64,10 +67,12 @@ class Questions:
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
             if asked.options.get("files"):
                 path = canonical(asked.symbol, root=self._root)
-                return planned_file_move(world, store, path, goes_to, deadline=deadline)
+                draft = planned_file_move(world, store, path, goes_to, deadline=deadline)
+                return _unsearched(_importable(path, goes_to, draft))
             target = meant(world, store, asked.symbol)
             draft = planned_symbol_move(world, store, target, goes_to, deadline=deadline)
-            return replace(draft, name=target.bound.name)
+            draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
+            return replace(draft, name=_inside(target))
 
         return planner
 
@@ -143,6 +148,28 @@ def meant(world: World, store: FactStore, symbol: str) -> Target:
             details={"candidates": rows},
         )
     return found[0]
+
+
+def _inside(target: Target) -> str:
+    """A symbol's dotted name within its module."""
+    return target.definition.path if target.definition is not None else target.bound.name
+
+
+def _importable(path: str, new_path: str, draft: Draft) -> Draft:
+    """Refuse a module's place that no import can name, when there are imports to be written."""
+    if not new_path.endswith(".py") or not draft.edits:
+        return draft
+    before = set(path.removesuffix(".py").split("/"))
+    for part in new_path.removesuffix(".py").split("/"):
+        if part not in before and (keyword.iskeyword(part) or not part.isidentifier()):
+            raise InvalidArgument(f"{part!r} cannot stand in an import", hint="choose letters, digits and _")
+    return draft
+
+
+def _unsearched(draft: Draft) -> Draft:
+    """A move of files, which says that words about them were left alone."""
+    said = Danger(kind="documents", what="comments and documentation that name the old place are left as they are")
+    return replace(draft, dangers=(*draft.dangers, said))
 
 
 def _qualified(world: World, target: Target) -> str:

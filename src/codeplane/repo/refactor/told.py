@@ -189,6 +189,7 @@ class Told:
                     provenance=one.provenance,
                     files_affected=len({edit.path for edit in applying}),
                     applying=len(applying),
+                    proposed=len(edits) - len(applying),
                     apply_plan=tuple(map(self.edit, edits[:_MAX_PLAN])),
                 )
             )

@@ -54,7 +54,9 @@ class Classes(Names):
                 if definition.kind in CLASSES:
                     found = Bound(one.file, body, name)
                     if not self._scripted(facts):
-                        return found, whole or one == of or (not skip_own and one in self._before_unseen(of))
+                        # With one base nothing stands between a class and it, unless a subclass puts it there.
+                        near = not skip_own or len(self._bases(of)) == 1
+                        return found, whole or one == of or (near and one in self._before_unseen(of))
                     ways = self._ways(found)
                     if ways != {"assigned"}:
                         # Of a static and another member with one name this may be either.

@@ -12,6 +12,7 @@ from codeplane.repo.resolve.world import World
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
+_VALUES = frozenset({"constant", "field", "property", "variable"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Names:
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """The binding a plain name refers to, by scopes alone."""
-        return self._bound(path, facts, _read_in(facts, offset), name)
+        return self._bound(path, facts, _read_in(facts, offset, name), name)
 
     def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
         hidden = self._world.language(facts).hidden_from_functions
@@ -116,7 +117,7 @@ class Names:
         return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
-        key = (path, _read_in(facts, offset), name)
+        key = (path, _read_in(facts, offset, name), name)
         held = self._plain.get(key)
         if held is None:
             held = self._plainly(path, facts, key[1], name)
@@ -225,10 +226,27 @@ class Names:
         return ()
 
 
-def _read_in(facts: Facts, offset: int) -> int:
+def _read_in(facts: Facts, offset: int, name: str) -> int:
     """The scope in which a plain name at a place is looked for first."""
     scope = facts.scope_at(offset)
-    return max(facts.scopes[scope].parent, 0) if facts.in_outer(offset) else scope
+    if facts.in_outer(offset):
+        scope = max(facts.scopes[scope].parent, 0)
+    if facts.language == "python" and facts.scopes[scope].kind == "class" and _too_early(facts, scope, offset, name):
+        # Before a class has a name of its own, the module's is read, whatever stands between.
+        return 0
+    return scope
+
+
+def _too_early(facts: Facts, scope: int, offset: int, name: str) -> bool:
+    """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
+    rows = facts.bound.get((scope, name))
+    if not rows:
+        return False
+    first = min(int(facts.binds[row, 1]) for row in rows)
+    if offset <= first:
+        return offset < first
+    defined = (facts.definitions[index] for index in facts.declared.get((scope, name), ()))
+    return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
 
 
 def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:

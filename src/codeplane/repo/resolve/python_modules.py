@@ -1,5 +1,6 @@
 """Which file a Python module is: packages, relative imports, folders that programs run from."""
 
+import sys
 from collections.abc import Iterable
 
 _ENDINGS = (".py", ".pyi")
@@ -97,6 +98,9 @@ class PythonModules:
             if root in usable:
                 return (usable[root],)
         outside = [root for root in usable if root not in self._packages]
+        if not outside and parts[0] in sys.stdlib_module_names:
+            # A module inside a package is not found by its last name; Python's own is.
+            return ()
         return tuple(sorted({usable[root] for root in outside or usable}))
 
     def _is_root(self, folder: str, importer: str) -> bool:

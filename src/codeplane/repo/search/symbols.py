@@ -79,6 +79,10 @@ def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = N
     if location and world.snapshot.files.get(location["path"]) is not None:
         column = int(location["column"]) if location["column"] else None
         return _at(world, store, location["path"], int(location["line"]), column)
+    path, _, name = query.rpartition(":")
+    if name and world.snapshot.files.get(path) is not None:
+        # As answers name symbols: the file, and the name in it.
+        return targets(world, store, name, keep=lambda one: one == path and (keep is None or keep(one)))
     found: dict[Bound, Target] = {}
     for one in _live(world.snapshot, _asked(store, query), keep, ()):
         facts = world.facts(one.file)

@@ -61,7 +61,10 @@ def test_what_is_used_is_refused_with_the_places(tmp_path: Path) -> None:
         forced = repo.plan(planned_delete, repo.target("kept"), force=True)
         assert "def kept" not in repo.after(forced)["pkg/core.py"]
         assert "use.py" not in repo.after(forced)
-        assert [(one.kind, one.path) for one in forced.dangers] == [("dangling_reference", "use.py")]
+        assert [(one.kind, one.path) for one in forced.dangers] == [
+            ("dangling_reference", "use.py"),
+            ("public_api", "pkg/core.py"),
+        ]
 
 
 def test_an_alias_counts_as_a_use(tmp_path: Path) -> None:
@@ -131,4 +134,4 @@ def test_a_value_that_calls_and_a_name_reached_at_run_time_are_named(tmp_path: P
     files = {"a.py": "made = make()\n", "b.py": "import a\ngetattr(a, 'made')\n"}
     with repository(tmp_path, files) as repo:
         draft = repo.plan(planned_delete, repo.target("made"), force=False)
-        assert [one.kind for one in draft.dangers] == ["side_effect", "dynamic_access"]
+        assert [one.kind for one in draft.dangers] == ["public_api", "side_effect", "dynamic_access"]

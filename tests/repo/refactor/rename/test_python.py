@@ -216,3 +216,35 @@ def test_a_global_statement_means_the_module_s_name(tmp_path: Path) -> None:
     with repo(tmp_path, files) as found:
         for place in ("1:1", "3:12", "4:5", "5:12"):
             assert found.after(f"a.py:{place}", "total")["a.py"].count("total") == 5
+
+
+def test_a_class_reads_the_name_of_its_module_until_it_has_its_own(tmp_path: Path) -> None:
+    text = "x = 1\nclass B:\n    y = x\n    x = x\n    z = x\nprint(x, B.x)\n"
+    with repo(tmp_path, {"a.py": text}) as found:
+        assert found.after("a.py:1:1", "outer") == {
+            "a.py": "outer = 1\nclass B:\n    y = outer\n    x = outer\n    z = x\nprint(outer, B.x)\n"
+        }
+        assert found.after("a.py:4:5", "own") == {
+            "a.py": "x = 1\nclass B:\n    y = x\n    own = x\n    z = own\nprint(x, B.own)\n"
+        }
+
+
+def test_a_module_in_a_package_is_not_pythons_own(tmp_path: Path) -> None:
+    files = {
+        "pj/__init__.py": "",
+        "pj/util.py": "from json import loads\n",
+        "pj/json.py": "def loads(x): return 0\n",
+        "uj.py": "import pj.util as u\nu.loads('3')\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert found.after("pj/json.py:1:5", "parse") == {"pj/json.py": "def parse(x): return 0\n"}
+
+
+def test_a_pattern_names_attributes_and_no_parameters(tmp_path: Path) -> None:
+    text = (
+        "class M:\n    px = 9\n    def __init__(self, px): self.py = px\nmatch M(px=1):\n    case M(px=q): print(q)\n"
+    )
+    with repo(tmp_path, {"a.py": text}) as found:
+        after = found.after("a.py:3:24", "given")["a.py"]
+        assert "M(given=1)" in after
+        assert "case M(px=q)" in after

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue
+from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.delete.importing import importing
 from codeplane.repo.refactor.delete.leftovers import Leftovers
@@ -19,6 +20,7 @@ from codeplane.repo.search.symbols import Target
 from codeplane.repo.truth.paths import shown
 
 _SHOWN = 50
+_NAMED = 5
 _BLOCKING = ("PROVEN", "STRONG", "ANCHORED")
 
 
@@ -103,6 +105,13 @@ def _apart(edits: Sequence[Edit]) -> list[Edit]:
     return found
 
 
+def _given(world: World, facts: Facts, bound: Bound) -> bool:
+    """Whether a name of a module is meant for others."""
+    if world.language(facts).implicit_exports:
+        return not bound.name.startswith("_")
+    return any(bound.name in (one.local, one.name) for one in facts.exports)
+
+
 def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
     ordered = sorted(used, key=lambda one: (TIERS.index(one.tier), one.path, one.offset))
     places: list[JsonValue] = []
@@ -119,10 +128,10 @@ def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed
             }
         )
     counts: dict[str, JsonValue] = {tier: sum(one.tier == tier for one in used) for tier in TIERS}
-    first = places[0]
-    assert isinstance(first, dict)
+    named = ", ".join(f"{one['path']}:{one['line']}" for one in places[:_NAMED] if isinstance(one, dict))
+    more = f" and {len(used) - _NAMED} more" if len(used) > _NAMED else ""
     return StillUsed(
-        f"{name} is still used in {len(used)} places, first at {first['path']}:{first['line']}",
+        f"{name} is still used in {len(used)} place{'s' * (len(used) != 1)}: {named}{more}",
         details={"total": len(used), "tiers": counts, "places": places},
     )
 
@@ -138,13 +147,17 @@ def _dangers(
         what = f"{len(some)} references ({tier}) are left" if tier != "UNKNOWN" else f"{len(some)} places may mean it"
         kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
         found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
+    facts = world.facts(bound.file)
+    if facts is not None and bound.scope == 0 and _given(world, facts, bound):
+        what = f"{bound.name} can be used from outside this repository"
+        found.append(Danger(kind="public_api", what=what, path=bound.file, offset=going[0].start if going else None))
     for site in going:
         if site.computes:
             what = "what its value calls is not called any more"
             found.append(Danger(kind="side_effect", what=what, path=bound.file, offset=site.start))
     for path, _ in store.files_with(bound.name):
-        facts = world.facts(path) if path in world.snapshot.files else None
-        for access in facts.dynamic if facts is not None else ():
+        others = world.facts(path) if path in world.snapshot.files else None
+        for access in others.dynamic if others is not None else ():
             if access.literal == bound.name:
                 what = f"{path} reaches {bound.name} by its name at run time"
                 found.append(Danger(kind="dynamic_access", what=what, path=path, offset=access.at))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from codeplane.kernel.errors import NameTaken
+from codeplane.kernel.errors import NameTaken, NotRefactorable
 from codeplane.repo.facts.model import REASONS, Facts, Import
 from codeplane.repo.refactor.draft import Danger
 from codeplane.repo.refactor.move.cut import Piece
@@ -17,7 +17,7 @@ from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
-_IMPORTED = REASONS.index("IMPORT_ALIAS")
+_IMPORTED, _GLOBAL = REASONS.index("IMPORT_ALIAS"), REASONS.index("GLOBAL")
 _OF_MODULE = frozenset({"__name__", "__file__", "__spec__", "__package__", "__path__", "__doc__"})
 
 
@@ -56,6 +56,12 @@ class Needs:
                 self.dangers.append(Danger(kind="module_name", what=what, path=self.bound.file, offset=at))
             elif own is None and facts.star:
                 self._by_star(facts, at, name)
+        for row in range(len(facts.bind_names)):
+            if facts.bind_names[row] in used and int(facts.binds[row, 2]) == _GLOBAL:
+                raise NotRefactorable(
+                    f"{self.bound.name} uses {facts.bind_names[row]}, which `global` binds anew",
+                    hint="an import would keep its first value; move what assigns it along by hand",
+                )
         # In the order the old module has them.
         for name, places in sorted(used.items(), key=lambda one: self._bound_at(facts, one[0])):
             if name != self.bound.name:

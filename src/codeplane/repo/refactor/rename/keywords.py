@@ -41,6 +41,8 @@ def keyword_edits(ground: Ground) -> Iterator[Edit]:
         return
     for path, facts in ground.files(ground.name):
         for call in calls_naming(ground, path, facts, ground.name):
+            if subject.sort == "parameter" and _is_pattern(ground.world.text(path), call.at):
+                continue
             tier, why = _judged(ground, facts, call)
             if tier is not None:
                 yield Edit(
@@ -54,6 +56,11 @@ def keyword_edits(ground: Ground) -> Iterator[Edit]:
                 )
         if ground.late("calls were read for arguments by name"):
             return
+
+
+def _is_pattern(text: bytes, at: int) -> bool:
+    """Whether a place is in a `case`: names there are attributes, not arguments."""
+    return text[text.rfind(b"\n", 0, at) + 1 : at].lstrip().startswith(b"case ")
 
 
 def _by_keyword(ground: Ground) -> bool:

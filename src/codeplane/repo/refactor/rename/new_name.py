@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -49,6 +50,10 @@ def checked_name(language: Language, old: str, new: str, *, member: bool) -> lis
     sigils = _sigils(language, old)
     if _sigils(language, new) != sigils:
         raise InvalidArgument(f"{new!r} does not begin as {old!r} does", hint=f"try {sigils + new.lstrip('#@$')!r}")
+    if unicodedata.normalize("NFKC", new) != new:
+        raise InvalidArgument(
+            f"{new!r} is read as {unicodedata.normalize('NFKC', new)!r}", hint="give the name as it is read"
+        )
     if len(new) > _MAX_NAME or not _is_identifier(language, new):
         raise InvalidArgument(f"{new!r} is not a name in {language.name}", hint="use letters, digits and underscores")
     if new in words.hard and not (member and language.family in _ANY_MEMBER):

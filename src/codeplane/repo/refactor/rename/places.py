@@ -171,6 +171,8 @@ def _careful(ground: Ground, edit: Edit) -> Edit:
         return edit
     if is_copy(edit.path) or is_generated(ground.world.text(edit.path)):
         return replace(edit, tier="ANCHORED", why="in a file that is built, generated or brought along")
+    if edit.path.endswith(".pyi") and edit.path not in {one.file for one in ground.subject.bounds}:
+        return replace(edit, tier="ANCHORED", why="a stub of another module says what its own module gives")
     if edit.tier == "PROVEN" and edit.path.endswith(".pyi") and edit.path != ground.subject.bound.file:
         return replace(edit, tier="STRONG", why="the stub of the module")
     return edit

@@ -154,6 +154,8 @@ def _facts(world: World, path: str) -> Facts:
 
 def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
     name = subject.name
+    if subject.language.family == "javascript" and name == "constructor" and subject.sort == "member":
+        raise NotRefactorable("JavaScript itself looks for constructor", hint="rename the class instead")
     if subject.language.name != "python":
         return
     if is_dunder(name) and subject.sort in ("member", "top"):
