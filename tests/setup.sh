@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what the tests need besides Python packages: a few Debian tools, the MCP clients in tests/clients
-# and the JavaScript test runners in tests/repo/testing/npm.
+# the JavaScript test runners in tests/repo/testing/npm and the indexers in tests/repo/refactor/scip/npm.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,4 +25,6 @@ if [ -n "$missing" ]; then
 fi
 
 "${VENV:-.venv}/bin/python" tests/clients/node.py
+"${VENV:-.venv}/bin/python" -m tests.repo.refactor.scip.indexers ||
+    echo "tests/setup.sh: WARNING: the SCIP indexers could not be installed; the tests that need them will say so" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.repo.testing.node

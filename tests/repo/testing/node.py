@@ -15,33 +15,35 @@ from tests.clients.node import INSTALL_SECONDS, NODE, NPM, alone
 
 HERE: Final = Path(__file__).resolve().parent / "npm"
 MODULES: Final = HERE / "node_modules"
-STAMP: Final = MODULES / ".codeplane-installed"
+_STAMP: Final = ".codeplane-installed"
+
+
+def install() -> Path:
+    """Bring the runners to what their lock says; nothing happens when they already are."""
+    return installed(HERE)
 
 
 @functools.cache
-def install() -> Path:
-    """Bring `node_modules` to what the lock says; nothing happens when it already is."""
-    with alone(HERE):
-        return _install()
-
-
-def _install() -> Path:
-    pins = b"".join((HERE / name).read_bytes() for name in ("package.json", "package-lock.json"))
-    wanted = hashlib.sha256(pins).hexdigest()
-    if not (STAMP.exists() and STAMP.read_text() == wanted):
-        print("installing the JavaScript test runners (npm ci)", file=sys.stderr)
-        path = f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        subprocess.run(
-            [NODE, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-            cwd=HERE,
-            env={**os.environ, "PATH": path},
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
-            timeout=INSTALL_SECONDS,
-            check=True,
-        )
-        STAMP.write_text(wanted)
-    return MODULES
+def installed(folder: Path) -> Path:
+    """The `node_modules` of a folder with a lock, brought to what that says."""
+    with alone(folder):
+        pins = b"".join((folder / name).read_bytes() for name in ("package.json", "package-lock.json"))
+        wanted, modules = hashlib.sha256(pins).hexdigest(), folder / "node_modules"
+        stamp = modules / _STAMP
+        if not (stamp.exists() and stamp.read_text() == wanted):
+            print(f"installing what {folder.parent.name} is tested with (npm ci)", file=sys.stderr)
+            path = f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+            subprocess.run(
+                [NODE, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                cwd=folder,
+                env={**os.environ, "PATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr,
+                timeout=INSTALL_SECONDS,
+                check=True,
+            )
+            stamp.write_text(wanted)
+        return modules
 
 
 if __name__ == "__main__":

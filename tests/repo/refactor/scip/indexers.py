@@ -1,20 +1,19 @@
-"""Real SCIP indexers, pinned by `npm/package.json` and run by the Node that comes from PyPI.
+"""Real SCIP indexers, pinned by `npm/package-lock.json` and run by the Node that comes from PyPI.
 
-`python -m tests.repo.refactor.scip.indexers` installs them; without them the tests that need them are skipped and
-say so. `CODEPLANE_SCIP_MODULES` names a `node_modules` that has them already.
+`python -m tests.repo.refactor.scip.indexers` installs them; the tests do the same on first use, and where that fails
+they are skipped and say so.
 """
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.clients.node import INSTALL_SECONDS, NODE, NPM
+from tests.clients.node import NODE
+from tests.repo.testing.node import installed
 
 HERE: Final = Path(__file__).resolve().parent / "npm"
-MODULES: Final = Path(os.environ.get("CODEPLANE_SCIP_MODULES") or HERE / "node_modules") / "@sourcegraph"
 _SCRIPTS: Final = {
     "python": ("scip-python/index.js", "--project-name", "shop", "--project-version", "1"),
     "typescript": ("scip-typescript/dist/src/main.js",),
@@ -22,21 +21,21 @@ _SCRIPTS: Final = {
 
 
 def indexed_by(language: str, root: Path) -> int:
-    """Run an indexer over a folder and give its exit code; skips the test where it is not installed."""
+    """Run an indexer over a folder and give its exit code; skips the test where it cannot be had."""
     script, *arguments = _SCRIPTS[language]
-    if not (MODULES / script).exists():
-        pytest.skip(f"NOT TESTED: {script} is not installed (python -m tests.repo.refactor.scip.indexers)")
+    try:
+        modules = installed(HERE)
+    except (subprocess.SubprocessError, OSError) as error:
+        pytest.skip(f"NOT TESTED: {script} cannot be installed: {error}")
     done = subprocess.run(
-        [NODE, MODULES / script, "index", *arguments], cwd=root, capture_output=True, timeout=120, check=False
+        [NODE, modules / "@sourcegraph" / script, "index", *arguments],
+        cwd=root,
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     return done.returncode
 
 
 if __name__ == "__main__":
-    subprocess.run(
-        [NODE, NPM, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"],
-        cwd=HERE,
-        env={**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"},
-        timeout=INSTALL_SECONDS,
-        check=True,
-    )
+    installed(HERE)
