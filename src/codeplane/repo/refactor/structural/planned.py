@@ -1,6 +1,7 @@
 """Replace by pattern, planned: every match an edit, those that would come to mean something else only proposed."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,6 +30,39 @@ _SEVERAL = re.compile(
 class _Change:
     match: Match
     new: Rewritten
+
+
+class _Standing:
+    """A tree that is asked about many stretches: what is below a node is looked at once."""
+
+    def __init__(self, root: "SgNode") -> None:
+        self._root = root
+        self._inside: dict[tuple[int, int, str], tuple[list[SgNode], list[int], list[int]]] = {}
+
+    def whole(self, start: int, end: int, *, alone: bool = False) -> bool:
+        """Whether a stretch is one piece of the syntax, or unless it has to be alone, several of a list or block."""
+        node, place = self._root, extent(self._root)
+        while place != (start, end):
+            nodes, starts, ends = self._below(node, place)
+            # The last that begins there or before; of several that begin together the first that reaches far enough.
+            index = bisect_right(starts, start) - 1
+            while index > 0 and starts[index - 1] == starts[index] and ends[index - 1] >= end:
+                index -= 1
+            if index < 0 or ends[index] < end:
+                if alone or not _SEVERAL.search(node.kind()):
+                    return False
+                return start in starts and end in ends
+            node, place = nodes[index], (starts[index], ends[index])
+        return True
+
+    def _below(self, node: "SgNode", place: tuple[int, int]) -> tuple[list["SgNode"], list[int], list[int]]:
+        key = (*place, node.kind())
+        held = self._inside.get(key)
+        if held is None:
+            nodes = node.children()
+            places = [extent(one) for one in nodes]
+            held = self._inside[key] = nodes, [one for one, _ in places], [one for _, one in places]
+        return held
 
 
 def planned_replace(
@@ -118,8 +152,10 @@ def _doubts(file: FileMatches, changes: Sequence[_Change]) -> list[str]:
     breaks = [len(broken) > file.faults and any(_touch(span, one) for one in broken) for span in spans]
     if len(broken) > file.faults and not any(breaks):
         breaks = [True] * len(spans)
+    standing = _Standing(root)
     return [
-        _doubt(change, root, place, broken=wrong) for change, place, wrong in zip(changes, places, breaks, strict=True)
+        _doubt(change, standing, place, broken=wrong)
+        for change, place, wrong in zip(changes, places, breaks, strict=True)
     ]
 
 
@@ -128,35 +164,19 @@ def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] <= other[1] + _NEAR and other[0] <= one[1] + _NEAR
 
 
-def _doubt(change: _Change, root: "SgNode", place: int, *, broken: bool) -> str:
+def _doubt(change: _Change, standing: _Standing, place: int, *, broken: bool) -> str:
     if change.match.in_error:
         return "stands where the file does not parse"
     if broken:
         return "the file would no longer parse"
     new = change.new
     lead, body = len(new.text) - len(new.text.lstrip()), new.text.strip()
-    if body and not _stands(root, place + lead, place + lead + len(body)):
+    if body and not standing.whole(place + lead, place + lead + len(body)):
         return "what is around it would take the new text apart"
     for start, end in new.pieces:
-        if not _stands(root, place + start, place + end, alone=True):
+        if not standing.whole(place + start, place + end, alone=True):
             return "a piece that is taken over would be taken apart"
     return ""
-
-
-def _stands(root: "SgNode", start: int, end: int, *, alone: bool = False) -> bool:
-    """Whether a stretch is one piece of the syntax, or unless it has to be alone, several of a list or block."""
-    node = root
-    while True:
-        if extent(node) == (start, end):
-            return True
-        inside = [(one, extent(one)) for one in node.children()]
-        within = next((one for one, (begins, ends) in inside if begins <= start and end <= ends), None)
-        if within is None:
-            if alone or not _SEVERAL.search(node.kind()):
-                return False
-            starts = any(begins == start for _, (begins, _ends) in inside)
-            return starts and any(ends == end for _, (_begins, ends) in inside)
-        node = within
 
 
 def _unseen(pattern: StructuralPattern, looked: Looked) -> list[Danger]:
