@@ -311,7 +311,9 @@ def _entry(document: Document, key: str) -> tantivy.Document:
     named = with_parts(document.names) if document.named is None else document.named
     if named:
         entry.add_text("names", named)
-    entry.add_text("path_words", " ".join((*parts(_readable(document.path)), *places(_readable(document.path)))))
+    path = _readable(document.path)
+    # Each path comes once: remembering its parts would only hold memory.
+    entry.add_text("path_words", " ".join((*parts.__wrapped__(path), *places(path))))
     return entry
 
 

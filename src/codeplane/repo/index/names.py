@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 SCHEMA = "CREATE TABLE names(first INTEGER PRIMARY KEY, last INTEGER, size INTEGER, keys BLOB, counts BLOB, files BLOB)"
 _BYTES = 5
 _MASK = (1 << (8 * _BYTES)) - 1
-_LARGEST = 2_000_000
+# Larger ones take too much memory to merge.
+_LARGEST = 1_000_000
 
 
 def key_of(name: str) -> int:
@@ -42,12 +43,12 @@ class Segment:
     def of(cls, files: Sequence[tuple[int, bytes]]) -> "Segment":
         """The names of some files, by their numbers, which ascend, and packed keys."""
         every = [_wide(packed) for _, packed in files]
-        numbers = np.array([number for number, _ in files], np.int64)
+        numbers = np.array([number for number, _ in files], np.uint32)
         first, last = int(numbers.min()), int(numbers.max())
         return cls._sorted(first, last, np.concatenate(every), np.repeat(numbers, [len(one) for one in every]))
 
     @classmethod
-    def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> "Segment":
+    def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.uint32]) -> "Segment":
         # The numbers are in their order already, for each of the keys, which leaves these to sort; of two segments that
         # are merged both are sorted, which takes no longer than reading them.
         order = np.argsort(keys, kind="stable")
@@ -55,13 +56,13 @@ class Segment:
         new = np.ones(len(keys), np.bool_)
         new[1:] = keys[1:] != keys[:-1]
         starts = np.append(np.flatnonzero(new), len(keys))
-        files = (numbers[order] - first).astype(np.min_scalar_type(last - first))
+        files = (numbers[order] - np.uint32(first)).astype(np.min_scalar_type(last - first))
         return cls(first=first, last=last, keys=keys[new], starts=starts, files=files)
 
-    def merged(self, later: "Segment", living: NDArray[np.int64]) -> "Segment":
+    def merged(self, later: "Segment", living: NDArray[np.uint32]) -> "Segment":
         """Both as one, without the files that live no more."""
         keys = np.concatenate([np.repeat(one.keys, np.diff(one.starts)) for one in (self, later)])
-        numbers = np.concatenate([one.files.astype(np.int64) + one.first for one in (self, later)])
+        numbers = np.concatenate([one.files.astype(np.uint32) + np.uint32(one.first) for one in (self, later)])
         if len(living) <= later.last - self.first:
             kept = np.isin(numbers, living)
             keys, numbers = keys[kept], numbers[kept]
@@ -111,7 +112,7 @@ def add(connection: sqlite3.Connection, files: Sequence[tuple[int, bytes]]) -> N
         living = connection.execute(
             "SELECT file_id FROM parsed WHERE file_id BETWEEN ? AND ?", (first, made.last)
         ).fetchall()
-        made = Segment.from_row(row).merged(made, np.array(living, np.int64).reshape(-1))
+        made = Segment.from_row(row).merged(made, np.array(living, np.uint32).reshape(-1))
         connection.execute("DELETE FROM names WHERE first = ?", (first,))
     connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, ?, ?)", made.row())
 

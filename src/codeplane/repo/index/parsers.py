@@ -192,8 +192,11 @@ class Parsers:
         crew: _Crew,
     ) -> None:
         worker = self._taken()
+        over = 0
         while not ended.is_set():
-            if self._is_too_much() and crew.may_leave():
+            # Who leaves does not come back, so once is not enough: merging now and then takes memory for a moment.
+            over = over + 1 if self._is_too_much() else 0
+            if over > 1 and crew.may_leave():
                 self.throttled = True
                 self._left(worker)
                 worker.end()
@@ -286,9 +289,12 @@ def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[
 
 
 def _resident(pid: int) -> int:
-    """The memory a process holds; 0 where the system does not tell, and then nothing is throttled."""
+    """The memory a process holds; 0 where the system does not tell, and then nothing is throttled.
+
+    Pages of files do not count: the system takes them back whenever somebody needs memory.
+    """
     try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
+        _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
+    except (OSError, ValueError):
         return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
