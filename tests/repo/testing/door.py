@@ -17,6 +17,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.sandbox import Sandbox
 from codeplane.repo.testing.suite import Suite
@@ -30,6 +31,7 @@ class Door:
 
     conveyor: Conveyor
     suite: Suite
+    knowledge: Knowledge
     root: Path
     said: list[Progress]
 
@@ -46,6 +48,12 @@ class Door:
         found = envelope.get("result")
         assert isinstance(found, dict), envelope
         return {**found, "text": envelope["text"], "warnings": envelope["meta"].get("warnings", [])}  # type: ignore[union-attr]
+
+    async def parsed(self) -> None:
+        """Wait until what syntax says of every file is known: what is near is told with less before that."""
+        snapshot = await (await self.knowledge.fresh()).snapshot(strict=True)
+        while (await self.knowledge.behind(snapshot)).files:
+            pass
 
     async def _note(self, progress: Progress) -> None:
         self.said.append(progress)
@@ -80,14 +88,17 @@ def at_the_door(
         async with running(workspace, loaded=loaded) as plane:
             variables = dict(os.environ) if environment is None else dict(environment)
             tested = Tested.at(workspace.home, variables, sandbox=sandbox)
+            knowledge = plane.changing.knowledge
             suite = tested.suite(
-                root=workspace.root, home=workspace.home, knowledge=plane.changing.knowledge, config=loaded.config.tests
+                root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests
             )
             operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
             # The same stages as everyone's; only the catalogue is the test's own.
             conveyor = Conveyor(catalogue=Catalogue([operations]), stages=plane.conveyor._stages)
             try:
-                return await body(Door(conveyor=conveyor, suite=suite, root=workspace.root, said=[]))
+                return await body(
+                    Door(conveyor=conveyor, suite=suite, knowledge=knowledge, root=workspace.root, said=[])
+                )
             finally:
                 await suite.stop()
 

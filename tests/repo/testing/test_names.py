@@ -29,6 +29,7 @@ def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -
     root = written(tmp_path / "repo", PYTEST)
 
     async def body(door: Door) -> None:
+        await door.parsed()
         kind, said = _error(await door.ask("test.run", targets="tests/test_utils.py::test_first_pag"))
         assert kind == "NOT_FOUND"
         assert "no test is called 'tests/test_utils.py::test_first_pag'" in said
