@@ -1868,9 +1868,7 @@ REQUIREMENTS = (
         id="REF-08",
         source="issue refactor",
         promise="programs behave after a rename as before it",
-        tests=(
-            "repo/refactor/rename/test_behaviour.py::test_a_renamed_program_does_the_same",
-        ),
+        tests=("repo/refactor/rename/test_behaviour.py::test_a_renamed_program_does_the_same",),
     ),
     Requirement(
         id="REF-10",
@@ -2116,9 +2114,7 @@ REQUIREMENTS = (
         id="SRC-21",
         source="000 §20",
         promise="the line that is shown of a file is the one that says most",
-        tests=(
-            "repo/search/test_hit.py::test_a_line_begins_behind_the_lines_before_it",
-        ),
+        tests=("repo/search/test_hit.py::test_a_line_begins_behind_the_lines_before_it",),
     ),
     Requirement(
         id="PRJ-01",
