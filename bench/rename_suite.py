@@ -29,6 +29,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.workspace import Workspace
 
 _SUITE_SEC = 300
+_GRAVE = ("outside_base", "overriding_parameter")
 _ERROR = re.compile(r"(?m)^(?:E\s+)?\S*(?:Error|Exception|Exit)\b.*$")
 _COMPILES = """
 import ast, pathlib
@@ -164,21 +165,23 @@ async def judged(
 
 async def _renamed(ask: Ask, one: Chosen, new_name: str) -> bool | str:
     """Rename it: whether the answer named anything it left alone; a text when it was refused."""
-    plan = await ask("refactor.rename", symbol=one.place, new_name=new_name)
-    if "error" in plan:
-        return _error(plan)
-    result = plan["result"]
-    assert isinstance(result, dict)
-    more: dict[str, object] = {"candidate": "family"} if result["status"] == "needs_decision" else {}
-    if result["status"] not in ("previewed", "needs_decision"):
-        return str(result["status"])
-    named = bool(result["manifest"]["proposed"] or result["manifest"]["risk_count"])
-    done = await ask("refactor.apply", refactor_id=result["refactor_id"], **more)
-    if "error" in done:
+    done = await ask("refactor.rename", symbol=one.place, new_name=new_name, apply=True)
+    result = done.get("result")
+    if isinstance(result, dict) and result["status"] == "needs_decision":
+        grave = [risk["kind"] for risk in result["manifest"]["risks"] if risk["kind"] in _GRAVE]
+        if grave:
+            return f"asked back: {grave[0]}"
+        done = await ask("refactor.apply", refactor_id=result["refactor_id"], candidate="family")
+        result = done.get("result")
+    if not isinstance(result, dict):
         return _error(done)
-    answered = done["result"]
-    assert isinstance(answered, dict)
-    return str(answered["status"]) if answered["status"] != "applied" else named
+    if result["status"] == "previewed":
+        meta = done["meta"]
+        assert isinstance(meta, dict)
+        return f"asked back: {meta['warnings']}"
+    if result["status"] != "applied":
+        return str(result["status"])
+    return bool(result["applied"]["not_applied"] or result["manifest"]["risk_count"])
 
 
 def _error(envelope: dict[str, object]) -> str:

@@ -34,7 +34,7 @@ _SCOPE = "refactor"
 _COMMIT = "decision_commit"
 _MAX_LEFT = 50
 # What breaks a program though every edit is right: somebody has to have seen it.
-_GRAVE = frozenset({"import_cycle", "side_effect", "shadows_stdlib", "overriding_parameter"})
+_GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
 _MAX_WORDS = 200
 
 
