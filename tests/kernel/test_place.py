@@ -101,5 +101,5 @@ def test_without_other_workspaces_every_name_is_unknown() -> None:
         assert len(error.message) < 200
     assert input_schema(catalogue.get("place.read"))["properties"] == {
         "workspace": {"description": "an attached workspace", "type": "string"},
-        "text": {"default": "", "type": "string"},
+        "text": {"type": "string"},
     }

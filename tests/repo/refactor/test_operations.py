@@ -344,7 +344,7 @@ def test_a_file_moves_with_its_imports_and_with_git(tmp_path: Path) -> None:
         now = texts(root)
         assert now["shop/money/prices.py"] == SHOP["shop/prices.py"]
         assert now["shop/__init__.py"].startswith("from shop.money.prices import price\n")
-        subprocess.run(["python3", "-c", "import shop.till"], cwd=root, check=True)
+        subprocess.run(["python3", "-B", "-c", "import shop.till"], cwd=root, check=True)
         result(await ask("undo"))
         assert texts(root) == SHOP
 
