@@ -169,8 +169,8 @@ class Git:
         # Should this process be killed, what changes files goes on as if somebody still listened: to break off in the
         # middle of what it says would leave it half done.
         outliving = (_roomy(out_end), _roomy(err_end)) if _CHANGING.intersection(command) else ()
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 *command,
                 cwd=self.root,
                 env=environment,
@@ -181,7 +181,12 @@ class Git:
                 start_new_session=True,
                 pass_fds=outliving,
             )
+        )
+        try:
+            process = await asyncio.shield(starting)
         except BaseException as error:
+            # Whoever gives up while it starts must not leave it running.
+            starting.add_done_callback(_ended_late)
             os.close(out_end)
             os.close(err_end)
             if isinstance(error, FileNotFoundError):
@@ -192,8 +197,10 @@ class Git:
         finally:
             os.close(out_start)
             os.close(err_start)
-        pipes = [await _listened(out_end, out), await _listened(err_end, err)]
+        pipes: list[asyncio.BaseTransport] = []
         try:
+            for descriptor, gathered in ((out_end, out), (err_end, err)):
+                pipes.append(await _listened(descriptor, gathered))
             async with asyncio.timeout(limit):
                 if given is not None:
                     await process.communicate(given)
@@ -208,6 +215,13 @@ class Git:
             for pipe in pipes:
                 pipe.close()
         return code
+
+
+def _ended_late(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:
+    """End a command that began after nobody wanted it any more."""
+    if not starting.cancelled() and starting.exception() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(starting.result().pid, signal.SIGKILL)
 
 
 class _Gathered(asyncio.Protocol):
