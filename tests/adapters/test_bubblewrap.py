@@ -135,3 +135,19 @@ def test_what_git_runs_cannot_be_written_wherever_it_lies(tmp_path: Path) -> Non
     assert (root / ".git").read_text() == "gitdir: ./.bare\n"
     assert (root / "sub" / ".git").read_text() == "gitdir: ../.bare/modules/sub\n"
     assert (root / "sub" / "a").exists()
+
+
+def test_a_python_environment_on_the_path_is_seen_whole_and_a_home_is_not(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    environment = tmp_path.resolve() / "elsewhere" / "venv"
+    for folder in (environment, home):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "pyvenv.cfg").write_text("home = /usr/bin\n")
+        (folder / "package").write_text("package")
+    path = f"{environment}/bin:{home}/bin:/usr/bin:/bin"
+    sandbox = Bubblewrap(home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path})
+    command = ["/bin/sh", "-c", f"cat {environment}/package; cat {home}/package {home}/.ssh/id"]
+    done = subprocess.run(
+        sandbox.command(command, cwd=root, enclosure=Reach(root=root)), capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "package"

@@ -121,7 +121,7 @@ class Bubblewrap:
     def _tools(self, enclosure: Enclosure) -> list[Path]:
         found = [self._home / name for name in _TOOLCHAINS]
         covered = [Path(one) for one in (*_HOMES, *_EMPTY)] + [self._home]
-        on_path = [Path(one) for one in self._path.split(":") if one.startswith("/")]
+        on_path = [_environment(Path(one)) for one in self._path.split(":") if one.startswith("/")]
         for tool in (*enclosure.tools, *on_path):
             is_covered = any(one in tool.parents for one in covered)
             if is_covered and tool not in self._home.parents and not self._is_private(tool):
@@ -133,6 +133,11 @@ class Bubblewrap:
         if self._home in tool.parents and tool.relative_to(self._home).parts[0] in _KEYS:
             return True
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
+
+
+def _environment(folder: Path) -> Path:
+    """A folder of programs, or the Python environment it is of, without which they find none of their packages."""
+    return folder.parent if (folder.parent / "pyvenv.cfg").is_file() else folder
 
 
 def _git_places(root: Path) -> list[Path]:
