@@ -150,9 +150,8 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                         continue
                     fresh = await index.ready()
                     snapshot = await fresh.verify()
-                    everything = [one for one in suite.targets_of(snapshot) if _is_counted(one.path)]
-                    reached = (await suite.impact.selection([fault.path])).reached
-                    chosen = [one.path for one in reached if _is_counted(one.path)]
+                    everything = suite.targets_of(snapshot)
+                    chosen = [one.path for one in (await suite.impact.selection([fault.path])).reached]
                 finally:
                     file.write_text(text)
                 tried += 1
@@ -169,11 +168,6 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                     flush=True,
                 )
         return tried, caught, sum(shares) / max(1, len(shares)), sum(ranks) / max(1, len(ranks))
-
-
-def _is_counted(path: str) -> bool:
-    """Whether the suite that is run for every fault runs it."""
-    return path.startswith("tests/")
 
 
 def main() -> None:
