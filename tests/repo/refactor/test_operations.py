@@ -486,3 +486,43 @@ def test_where_nothing_can_go_nothing_goes(tmp_path: Path, arguments: dict[str, 
 
     assert with_plane(root, body) == error
     assert texts(root) == SHOP
+
+
+def test_an_import_that_leads_into_two_projects_is_a_divergence(tmp_path: Path) -> None:
+    files = {
+        "a/pyproject.toml": "[project]\nname = 'a'\n",
+        "a/tools.py": "def make():\n    return 1\n",
+        "b/pyproject.toml": "[project]\nname = 'b'\n",
+        "b/tools.py": "def make():\n    return 2\n",
+        "c/pyproject.toml": "[project]\nname = 'c'\n",
+        "c/main.py": "from tools import make\n\nmake()\n",
+    }
+    root = made(tmp_path, files)
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("refactor.rename", symbol="a/tools.py:1:5", new_name="build", apply=True)
+        found = result(envelope)
+        assert found["status"] == "divergence"
+        assert cast(JsonObject, envelope["meta"])["unmet"] == "divergence"
+        (hunk,) = cast(list[JsonObject], cast(JsonObject, found["divergence"])["conflicting_hunks"])
+        assert (hunk["path"], hunk["contexts"]) == ("c/main.py", ["python:a", "python:b"])
+        again = await ask("refactor.apply", refactor_id=found["refactor_id"])
+        assert result(again)["status"] == "divergence"
+        assert texts(root) == files
+        result(
+            await ask("refactor.rename", symbol="a/tools.py:1:5", new_name="build", contexts=["python:a"], apply=True)
+        )
+        assert texts(root) == files | {"a/tools.py": "def build():\n    return 1\n"}
+
+    with_plane(root, body)
+
+
+def test_a_plan_that_is_too_old_is_gone(tmp_path: Path) -> None:
+    root = made(tmp_path, SHOP)
+
+    async def body(ask: Ask) -> str:
+        plan = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
+        return failed(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
+
+    assert with_plane(root, body, "refactor.plan_minutes=0.000001") == "PLAN_NOT_FOUND"
+    assert texts(root) == SHOP
