@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # How many tests run side by side.
 WORKERS ?= 2
 
-.PHONY: install dev up down test check bench soak docs dist lock clean
+.PHONY: install dev up down test check protos bench soak docs dist lock clean
 
 install: $(VENV)/.installed
 
@@ -42,6 +42,12 @@ check: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml src
+	$(BIN)/python -m tests.surfaces.connect.outside
+	$(BIN)/python tests/audit.py
+
+protos: dev
+	$(BIN)/python proto/generate.py
 
 bench: dev
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock

@@ -114,6 +114,42 @@ class Shape(ABC):
 
     def name(self):
         return "shape"
+
+
+class Book(TypedDict):
+    title: str
+
+
+class Missing(LookupError):
+    pass
+
+
+class Special(Order):
+    pass
+
+
+class Plain(Base):
+    pass
+
+
+def listed(lines):
+    return [one for one in lines]
+
+
+def backwards(lines):
+    yield from lines[::-1]
+
+
+def walked(lines) -> Iterator[str]:
+    return iter(lines)
+
+
+@overload
+def shown(value: int) -> str: ...
+@overload
+def shown(value: str) -> str: ...
+def shown(value):
+    return str(value)
 ''',
     breaking=(
         ("required parameter added", "def find(key, default=None):", "def find(key, kind, default=None):"),
@@ -162,6 +198,14 @@ class Shape(ABC):
         ("class attribute removed", '    kind = "order"\n\n', ""),
         ("instance attribute removed", "        self.number = number\n", ""),
         ("required field added to a dataclass", "    x: int\n", "    x: int\n    z: int\n"),
+        ("default of a field removed", "    y: int = 0\n", "    y: int\n"),
+        ("field put before others", "    y: int = 0\n", "    w: int = 0\n    y: int = 0\n"),
+        ("key of a typed dictionary added", "    title: str\n", "    title: str\n    author: str\n"),
+        ("base class is a wider one", "class Missing(LookupError):", "class Missing(Exception):"),
+        ("base class is one above", "class Special(Order):", "class Special(Base):"),
+        ("list made a generator", "    return [one for one in lines]\n", "    yield from lines\n"),
+        ("generator made a list", "    yield from lines[::-1]\n", "    return lines[::-1]\n"),
+        ("implementation behind overloads asks for more", "def shown(value):", "def shown(value, how):"),
         (
             "abstract method added",
             "    def name(self):\n",
@@ -214,6 +258,18 @@ class Shape(ABC):
         ("base class added", "class Mixin:", "class Mixin(Base):"),
         ("decorator added", "def at(place", "@cached\ndef at(place"),
         ("optional field added to a dataclass", "    y: int = 0\n", "    y: int = 0\n    z: int = 0\n"),
+        ("field got a default", "    x: int\n", "    x: int = 0\n"),
+        ("constant of a class added to a dataclass", "    y: int = 0\n", "    y: int = 0\n    kinds: ClassVar[int]\n"),
+        (
+            "optional key of a typed dictionary added",
+            "    title: str\n",
+            "    title: str\n    author: NotRequired[str]\n",
+        ),
+        ("base class is a narrower one", "class Missing(LookupError):", "class Missing(KeyError):"),
+        ("base class is reached through another", "class Plain(Base):", "class Plain(Order):"),
+        ("a generator inside", "    return [one for one in lines]\n", "    return list(one for one in lines)\n"),
+        ("an overload less", "@overload\ndef shown(value: int) -> str: ...\n", ""),
+        ("still an iterator", "    return iter(lines)\n", "    yield from lines\n"),
         ("docstring changed", '"""Sum it up."""', '"""All of it."""'),
         ("comment changed", "# look it up", "# find it"),
         ("laid out anew", "def find(key, default=None):", "def find(\n    key,\n    default=None,\n):"),
@@ -320,6 +376,11 @@ export { inner as helper };
             "",
         ),
         ("no longer exported", "export function pick", "function pick"),
+        (
+            "imported where it was defined",
+            "export function pick(value: string | number): string | undefined {\n  return String(value);\n}\n",
+            'import { pick } from "./pick";\n',
+        ),
         ("function renamed", "export function pick(", "export function choose("),
         ("constant removed", "export const LIMIT: number = 10;\n", ""),
         ("arrow function asks for more", "twice = (x: number)", "twice = (x: number, y: number)"),
@@ -398,6 +459,12 @@ export { inner as helper };
             "export function add(\n  a: number,\n  b: number,\n  label?: string,\n  step = 1,\n): number {",
         ),
         ("exported besides", "function inner(", "export function inner("),
+        ("import removed", 'import { log } from "./log";\n', ""),
+        (
+            "passed on from elsewhere",
+            "export function pick(value: string | number): string | undefined {\n  return String(value);\n}\n",
+            'export { pick } from "./pick";\n',
+        ),
     ),
 )
 

@@ -25,7 +25,8 @@ from pathlib import Path
 from bench.measure import machine
 from bench.mutations import Mutation, mutations
 from codeplane.adapters.git_cli import clean_environment
-from codeplane.repo.compare.change import Change, Comparison, FileOutlines
+from codeplane.repo.compare.change import Change, FileOutlines
+from codeplane.repo.compare.comparison import Comparison
 from codeplane.repo.compare.files import differing
 from codeplane.repo.compare.loading import Loading
 from codeplane.repo.compare.outline import Outline

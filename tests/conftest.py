@@ -14,6 +14,10 @@ settings.register_profile("codeplane", deadline=None, suppress_health_check=[Hea
 settings.load_profile("codeplane")
 
 
+# Wrong codes of all tests add up.
+_PAIRING = "devices.pairing_tries=1000"
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     """A git repository of its own."""
@@ -41,7 +45,22 @@ def fixture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]
     """A server with the conformance suite's operations and resources beside our own, all tools listed."""
     program = (sys.executable, "-m", "tests.clients.fixture_server")
     running = start(
-        make_repo(tmp_path_factory.mktemp("fixture") / "repo"), program=program, overrides=["mcp.toolset=all"]
+        make_repo(tmp_path_factory.mktemp("fixture") / "repo"), program=program, overrides=["mcp.toolset=all", _PAIRING]
     )
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def connect_server(fixture_server: Server) -> Server:
+    """The one with operations made for tests, for the tests of Connect and gRPC."""
+    return fixture_server
+
+
+@pytest.fixture
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One of the test's own, which it may end."""
+    program = (sys.executable, "-m", "tests.clients.fixture_server")
+    running = start(make_repo(tmp_path_factory.mktemp("own") / "repo"), program=program, overrides=[_PAIRING])
     yield running
     running.stop()

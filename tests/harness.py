@@ -130,7 +130,8 @@ def start(
 ) -> Server:
     """Start a server in the foreground and wait until it says where it is; `program` stands in for `cpl up`."""
     command = [*(program or (CPL, "up", "--json")), "--repo", str(repo)]
-    command += [part for item in overrides for part in ("--set", item)]
+    # Whoever waits for a person here says so: nobody else would answer.
+    command += [part for item in ("approvals.wait_sec=0", *overrides) for part in ("--set", item)]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

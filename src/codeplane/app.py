@@ -21,7 +21,9 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.workspace import Workspace
+from codeplane.ledger.following import FollowOperations
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.operations import LedgerOperations
 from codeplane.ledger.retention import Retention
@@ -35,9 +37,10 @@ from codeplane.repo.index.service import IndexService
 from codeplane.repo.workspaces.workspaces import Workspaces
 from codeplane.repository import repository, workspaces
 from codeplane.shared import Shared
-from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
-from codeplane.trust.identity import LocalIdentity, owner_token
-from codeplane.trust.rules import Rules
+from codeplane.trust.idempotency import IdempotencyKeys
+from codeplane.trust.identity import owner_token
+from codeplane.trust.policy.engine import Engine
+from codeplane.trusting import Trusting, trust_tables, trusting
 from codeplane.work.operations import SessionOperations
 from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.recovery import recover
@@ -66,6 +69,7 @@ class Plane:
     index: IndexService
     changing: Changing
     workspaces: Workspaces
+    trust: Trusting
     token: str
 
 
@@ -77,6 +81,7 @@ async def running(
     operations: Sequence[object] = (),
     health: Health | None = None,
     clock: Clock | None = None,
+    engine: Engine | None = None,
 ) -> AsyncIterator[Plane]:
     """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end."""
     clock, health = clock or SystemClock(), health or Health()
@@ -88,11 +93,14 @@ async def running(
         stack.callback(lock.release)
         logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
         stack.callback(logs.close)
-        plane = _wire(workspace, loaded, operations, health, clock, logs)
+        plane = _wire(workspace, loaded, operations, health, clock, logs, engine)
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
         stack.push_async_callback(plane.index.stop)
         stack.push_async_callback(plane.workspaces.stop)
         stack.push_async_callback(plane.changing.suite.stop)
+        stack.callback(plane.trust.policy.close)
+        stack.push_async_callback(plane.trust.resuming.stop)
+        await plane.trust.restore(plane.log)
         found = await recover(plane.log) | await record(plane.log, plane.changing.recovered, plane.changing.kept)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
@@ -107,7 +115,15 @@ async def running(
 
 def _refuse_foreign_home(workspace: Workspace) -> None:
     """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
-    files = (workspace.config, workspace.owner_token, workspace.attached)
+    files = (
+        workspace.config,
+        workspace.owner_token,
+        workspace.attached,
+        workspace.server_key,
+        workspace.agent_keys,
+        workspace.tls,
+        workspace.policy,
+    )
     ours = [path.relative_to(workspace.root).as_posix() for path in files]
     if tracked := GitRepo(workspace.root).tracks(*ours):
         raise ConfigInvalid(
@@ -123,8 +139,15 @@ def _wire(
     health: Health,
     clock: Clock,
     logs: Logs,
+    engine: Engine | None,
 ) -> Plane:
     config = loaded.config
+    try:
+        token = owner_token(workspace.owner_token)
+    except OSError as error:
+        raise refusal(error, workspace.owner_token) from error
+    redactor = Redactor(known=[token])
+    logs.redact(redactor)
     metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
 
     def committed(events: int, spent_ns: int) -> None:
@@ -135,11 +158,12 @@ def _wire(
 
     log = SqliteLog(
         path=workspace.ledger,
-        projections=(SessionTable(), TaskTable(), OperationTable(), IdempotencyTable()),
+        projections=(SessionTable(), TaskTable(), OperationTable(), *trust_tables()),
         config=config.ledger,
         clock=clock,
         on_commit=committed,
         on_lost=health.failed,
+        redactor=redactor,
     )
     repo = GitRepo(workspace.root)
     cursors = Cursors(clock=clock)
@@ -158,6 +182,17 @@ def _wire(
         "contexts": served.contexts.state,
         "config": lambda call: _config_part(workspace, loaded, repo),
     }
+    trust = trusting(
+        workspace,
+        config=config,
+        log=log,
+        clock=clock,
+        logs=logs,
+        cursors=cursors,
+        owner_token=token,
+        redactor=redactor,
+        engine=engine,
+    )
     listing = CatalogueOperations()
     replays = ReplayOperations(log=log, repo=repo)
     catalogue = Catalogue(
@@ -168,6 +203,8 @@ def _wire(
             replays,
             *served.operations,
             workspace_operations,
+            *trust.operations,
+            FollowOperations(log),
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -179,18 +216,15 @@ def _wire(
         ]
     )
     listing.describe(catalogue)
+    trust.describe(catalogue)
     catalogue.reach(further.elsewhere)
     _check_names(config, catalogue)
-    try:
-        token = owner_token(workspace.owner_token)
-    except OSError as error:
-        raise refusal(error, workspace.owner_token) from error
     conveyor = Conveyor(
         catalogue=catalogue,
         stages=Stages(
-            identity=LocalIdentity(token),
-            authority=Rules(config.trust),
-            approver=None,
+            identity=trust.identity.identities,
+            authority=trust.authority,
+            approver=trust.approvals,
             tasks=sessions,
             idempotency=IdempotencyKeys(log),
             log=log,
@@ -198,9 +232,11 @@ def _wire(
             repo=repo,
             observer=metrics,
             clock=clock,
+            redactor=redactor,
         ),
     )
     replays.through(conveyor.call, catalogue.risk_of)
+    trust.resuming.through(conveyor.call)
     metrics.watch(
         operations=[found.name for found in catalogue],
         running=lambda: conveyor.running,
@@ -222,6 +258,7 @@ def _wire(
         index=served.index,
         changing=served.changing,
         workspaces=further,
+        trust=trust,
         token=token,
     )
 
@@ -268,6 +305,7 @@ async def _background(plane: Plane, health: Health) -> None:
         try:
             if health.lost:
                 await _record_loss(plane, health)
+            await plane.trust.sweep()
             if now >= sweep_at:
                 sweep_at = now + _SWEEP_NS
                 plane.sessions.sweep()

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.routing import Route
@@ -10,21 +11,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
 
 from codeplane import __version__
+from codeplane.adapters.certificates import Tls, tls
 from codeplane.adapters.disk import replace_file
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, running
+from codeplane.kernel.binding import address
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.observe.health import Health
+from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.application import build
-from codeplane.surfaces.http.binding import bind
+from codeplane.surfaces.http.binding import bind, bind_tls
 from codeplane.surfaces.http.events import EventStream
 from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
-from codeplane.surfaces.http.rpc import OperationService
 from codeplane.surfaces.http.server import HttpServer
 from codeplane.surfaces.http.shutdown import EndsWith
 from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources, ResourceSource
@@ -32,6 +35,7 @@ from codeplane.surfaces.mcp.server import McpSurface
 from codeplane.surfaces.mcp.stream import ByteStream
 
 _IDLE_CHECK_SEC = 5.0
+_POLICY_SEC = 15.0
 
 
 class Serving:
@@ -65,24 +69,40 @@ class Serving:
         ) as plane:
             plane.logs.capture_stdlib()
             plane.index.start()
+            # Compiled beside everything else that comes up, so that the first call does not wait for it.
+            settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.settle, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
             self._health.port = port
+            secured = tls(
+                self._config, folder=self._workspace.tls, now_ns=plane.clock.now_ns(), root=self._workspace.root
+            )
+            secure = (bind_tls(self._config), secured.context()) if secured is not None else None
+            ports = [port, *([secure[0].getsockname()[1]] if secure is not None else [])]
             surface = self._mcp(plane)
             activity = Activity(plane.clock.monotonic_ns)
             guarded = Guard(
-                self._application(plane, surface), config=self._config, host=host, port=port, activity=activity
+                self._application(plane, surface), config=self._config, host=host, ports=ports, activity=activity
             )
             server = HttpServer(guarded, stopping=self._stopping, headers={"x-codeplane-repo": self._workspace.header})
             idle = asyncio.ensure_future(self._end_when_idle(activity))
             facts = self._facts(plane, host, port)
+            if secured is not None:
+                facts |= {
+                    "tls_url": f"https://{_shown(self._config.host)}:{ports[1]}",
+                    "tls_fingerprint": secured.fingerprint,
+                }
             said = plane.logs.logger("codeplane")
             failed: CodePlaneError | None = None
             try:
-                async with surface.run():
+                async with surface.run(), self._grpc(plane, secured, activity) as grpc_port:
+                    facts |= {"grpc_port": grpc_port} if grpc_port else {}
                     try:
                         await server.run(
-                            listener, ready=lambda: self._ready(facts, said), drain=lambda: self._drain(plane)
+                            listener,
+                            ready=lambda: self._ready(facts, said),
+                            drain=lambda: self._drain(plane),
+                            secure=secure,
                         )
                     except CodePlaneError as error:
                         # Raised below: whatever leaves the task group above leaves it in an exception group.
@@ -90,9 +110,38 @@ class Serving:
                 said.info("server ended", port=port)
             finally:
                 idle.cancel()
+                await asyncio.wait({settling})
                 self._forget(said)
             if failed is not None:
                 raise failed
+
+    @asynccontextmanager
+    async def _grpc(self, plane: Plane, secured: Tls | None, activity: Activity) -> AsyncIterator[int]:
+        """The gRPC server beside the HTTP one, and its port; 0 when it is switched off."""
+        config = self._loaded.config
+        if not config.grpc.enabled:
+            yield 0
+            return
+        # Slow to import, and not everyone wants it.
+        from codeplane.surfaces.grpc.surface import GrpcSurface
+        from codeplane.surfaces.grpc.tls import Tls as GrpcTls
+
+        shown = None
+        if secured is not None:
+            shown = GrpcTls(certificate=secured.certificate, key=secured.key, client_ca=secured.client_ca)
+        surface = GrpcSurface(
+            conveyor=plane.conveyor,
+            config=config.grpc,
+            host=address(self._config.host),
+            stopping=self._stopping,
+            tls=shown,
+            require_token=self._config.require_token,
+            max_message_bytes=self._config.max_body_bytes,
+            max_calls=self._config.max_connections,
+            busy=activity,
+        )
+        async with surface.run() as port:
+            yield port
 
     def _mcp(self, plane: Plane) -> McpSurface:
         docs = Path(__file__).parent / "_docs"
@@ -128,7 +177,9 @@ class Serving:
 
         routes = [
             *probes.routes(),
-            *OperationService(plane.conveyor, stopping=self._stopping).routes(),
+            *ConnectSurface(
+                plane.conveyor, stopping=self._stopping, max_message_bytes=self._config.max_body_bytes
+            ).routes(),
             *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
             Route("/mcp", _Endpoint(mcp)),
             Route("/mcp/stdio", _Endpoint(EndsWith(ByteStream(surface), self._drained, announce=False))),
@@ -137,15 +188,14 @@ class Serving:
 
     def _problems(self, plane: Plane) -> list[str]:
         ending = ["the server is ending"] if self._stopping.is_set() else []
-        return ending + self._health.problems() + plane.index.problems()
+        return ending + self._health.problems() + plane.index.problems() + plane.trust.policy.problems()
 
     def _facts(self, plane: Plane, host: str, port: int) -> JsonObject:
-        shown = f"[{host}]" if ":" in host else host
         return {
             "pid": os.getpid(),
             "host": host,
             "port": port,
-            "url": f"http://{shown}:{port}",
+            "url": f"http://{_shown(host)}:{port}",
             "repo": str(self._workspace.root),
             "version": __version__,
             "detached": self._detached,
@@ -180,6 +230,10 @@ class Serving:
             if activity.idle_sec() > limit:
                 self._stopping.set()
                 return
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 class _Endpoint:

@@ -37,7 +37,7 @@ def main() -> int:
         return 1
 
     def announce(facts: JsonObject) -> None:
-        told = {name: facts[name] for name in ("url", "pid", "port", "repo")}
+        told = {name: facts[name] for name in ("url", "pid", "port", "repo", "grpc_port")}
         print(dumps({**told, "note": "fixture"}), flush=True)
 
     async def serve() -> None:

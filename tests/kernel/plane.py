@@ -1,11 +1,13 @@
 """A running CodePlane in the test's own process, operations made for tests, and a clock that tests move."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+import os
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.app import Plane, configuration, running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call, Effects, Failure
@@ -13,6 +15,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ERRORS, NotFound
 from codeplane.kernel.event import Event
+from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
@@ -21,6 +24,7 @@ T = TypeVar("T")
 OWNER = Caller(surface="embedded", client="test")
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
 PATIENCE_SEC = 30.0
+NO_WAIT = "approvals.wait_sec=0"
 
 
 def run(work: Coroutine[object, object, T]) -> T:
@@ -55,6 +59,25 @@ class ManualClock:
         self._now_ns += int(seconds * SECOND_NS)
 
 
+class KeptRego(Rego):
+    """Compiles each policy once for all planes of a test run: a process each would cost more than most tests."""
+
+    def __init__(self) -> None:
+        super().__init__(timeout_ms=5000)
+        self._kept: dict[str, RegoProgram] = {}
+
+    def program(self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str) -> RegoProgram:
+        key = dumps({"sources": dict(sources), "packages": dict(packages), "entry": entry, "pid": os.getpid()})
+        if key not in self._kept:
+            self._kept[key] = made = super().program(sources, packages=packages, entry=entry)
+            # Whoever closes it is one of many; it ends with this process.
+            made.close = lambda: None  # type: ignore[method-assign]  # kept
+        return self._kept[key]
+
+
+KEPT_REGO = KeptRego()
+
+
 @asynccontextmanager
 async def plane(
     root: Path, *settings: str, operations: Sequence[object] = (), clock: Clock | None = None
@@ -62,8 +85,9 @@ async def plane(
     """CodePlane on a folder, quiet, with the given settings."""
     root.mkdir(parents=True, exist_ok=True)
     workspace = Workspace(root=root)
-    loaded = configuration(workspace, settings, {}).without_terminal()
-    async with running(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
+    # Whoever waits for a person here says so: nobody else would answer.
+    loaded = configuration(workspace, (NO_WAIT, *settings), {}).without_terminal()
+    async with running(workspace, loaded=loaded, operations=operations, clock=clock, engine=KEPT_REGO) as opened:
         yield opened
 
 
@@ -97,6 +121,7 @@ class FixtureOps:
 
     def __init__(self) -> None:
         self.ran: list[str] = []
+        self.pushed = ""
         self.started = asyncio.Event()
         self.release = asyncio.Event()
         self.cancelled = asyncio.Event()
@@ -233,7 +258,7 @@ class FixtureOps:
     @previews("fixture.push")
     async def preview_push(self, request: Said) -> Preview:
         """What a person would see."""
-        return Preview(summary=f"push {request.text}", body="\n".join(request.paths))
+        return Preview(summary=f"push {request.text}{self.pushed}", body="\n".join(request.paths))
 
     @operation("fixture.misdeclared", risk=Risk.READ)
     async def misdeclared(self, call: Call, request: Said) -> Answered:

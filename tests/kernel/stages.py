@@ -5,13 +5,11 @@ from dataclasses import fields, replace
 from typing import cast
 
 from codeplane.app import Plane
-from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor, Stages
 from codeplane.kernel.errors import PolicyDenied
-from codeplane.kernel.operation import Assessment, Operation, Preview
-from codeplane.kernel.ports import Decision, Verdict
-from codeplane.trust.rules import Rules
+from codeplane.kernel.operation import Assessment, Preview
+from codeplane.kernel.ports import Decision, Question, Verdict
 
 
 class Overheard:
@@ -56,10 +54,10 @@ def exchange(opened: Plane, **instead: object) -> Conveyor:
 class Asking:
     """An authority that wants a person to decide everything."""
 
-    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
+    def decide(self, call: Call, assessment: Assessment) -> Decision:
         return Decision(verdict=Verdict.ASK, reasons=("somebody should look at this",))
 
-    def check_path(self, path: str) -> None:
+    def check_path(self, call: Call, path: str) -> None:
         return None
 
 
@@ -68,22 +66,20 @@ class Person:
 
     def __init__(self, *, agrees: bool) -> None:
         self.agrees = agrees
-        self.shown: list[Preview | None] = []
+        self.shown: list[Preview] = []
 
-    async def approve(self, call: Call, assessment: Assessment, decision: Decision, preview: Preview | None) -> None:
-        self.shown.append(preview)
+    async def approve(self, question: Question) -> str:
+        self.shown.append(question.preview)
         if not self.agrees:
             raise PolicyDenied("a person said no")
+        return "act_1"
 
 
-class Broken(Rules):
+class Broken:
     """An authority that cannot decide."""
 
-    def __init__(self) -> None:
-        pass
-
-    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
+    def decide(self, call: Call, assessment: Assessment) -> Decision:
         raise RuntimeError("the policy does not compile")
 
-    def check_path(self, path: str) -> None:
+    def check_path(self, call: Call, path: str) -> None:
         cast(Callable[[], None], self.decide)()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.errors import NotFound, PolicyDenied
+from codeplane.kernel.errors import ApprovalPending, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.schema import input_schema
@@ -70,7 +70,7 @@ def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) 
             here = await of_call(opened, await call("place.write", {}, AGENT))
             assert all("workspace" not in one.payload for one in here)
             denied = await call("place.write", {"workspace": "guarded"}, AGENT)
-            assert isinstance(denied.error, PolicyDenied)
+            assert isinstance(denied.error, ApprovalPending)
             unknown = await call("place.write", {"workspace": "nowhere"}, AGENT)
             assert isinstance(unknown.error, NotFound)
             assert unknown.error.hint == "there are there, guarded"

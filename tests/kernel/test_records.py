@@ -333,7 +333,7 @@ def test_a_refusal_stays_what_it_was_when_it_cannot_be_recorded(tmp_path: Path) 
             conveyor = exchange(opened, log=Full(opened.log, 0))
             for name, arguments, code in (
                 ("fixture.read", {"txet": 1}, "INVALID_ARGUMENT"),
-                ("fixture.destroy", {}, "POLICY_DENIED"),
+                ("fixture.destroy", {}, "APPROVAL_PENDING"),
                 ("fixture.read", {}, "STORAGE_FULL"),
             ):
                 outcome = await conveyor.call(name, arguments, AGENT)

@@ -194,7 +194,7 @@ def test_rebuilding_mends_the_tables(tmp_path: Path) -> None:
             assert not (await verify(opened)).ok
             outcome = await opened.conveyor.call("ledger.rebuild", {}, OWNER)
             assert isinstance(outcome.result, RebuildResult)
-            assert set(outcome.result.rebuilt) == {"sessions", "tasks", "operations", "idempotency"}
+            assert {"sessions", "tasks", "operations", "idempotency", "actions", "audit"} <= set(outcome.result.rebuilt)
             assert (await verify(opened)).ok
 
     run(scenario())
@@ -204,14 +204,14 @@ def test_forgetting_on_request_needs_leave(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()
         async with plane(tmp_path / "a", clock=clock) as opened:
-            denied = await opened.conveyor.call("ledger.retain", {}, OWNER)
+            denied = await opened.conveyor.call("ledger.retain", {}, AGENT)
             assert denied.error is not None
-            assert denied.error.name == "POLICY_DENIED"
+            assert denied.error.name == "APPROVAL_PENDING"
             assert await events(opened, "retention.applied") == []
         async with plane(tmp_path / "b", "trust.allow=[ledger.retain]", clock=clock) as opened:
             await opened.log.append([n("task/x"), n("task/x")])
             clock.advance(30 * 86_400)
-            outcome = await opened.conveyor.call("ledger.retain", {}, OWNER)
+            outcome = await opened.conveyor.call("ledger.retain", {}, AGENT)
             assert outcome.result == RetainResult(streams=1, events=2)
 
     run(scenario())

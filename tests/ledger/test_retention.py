@@ -203,6 +203,7 @@ def test_what_was_dropped_is_a_fact_in_the_log(tmp_path: Path) -> None:
             assert event.payload == {
                 "streams": [["task/1", 3]],
                 "idempotency_before_ns": clock.now_ns() - int(90 * DAY) * 10**9,
+                "audit_before_ns": clock.now_ns() - int(90 * DAY) * 10**9,
             }
             assert await rows(log) == [("audit", 1, 1, b"audit")]
 

@@ -63,7 +63,7 @@ def test_what_has_no_key_or_another_one_runs_each_time(tmp_path: Path) -> None:
 
 def test_a_key_belongs_to_its_owner(tmp_path: Path) -> None:
     class Somebody:
-        def identify(self, caller: object) -> Actor:
+        def identify(self, caller: object, operation: str = "") -> Actor:
             return Actor(kind=ActorKind.DEVICE, actor_id="d", owner_id="somebody")
 
     async def scenario() -> None:

@@ -266,7 +266,7 @@ class Somebody:
     def __init__(self, owner_id: str) -> None:
         self._owner_id = owner_id
 
-    def identify(self, caller: object) -> Actor:
+    def identify(self, caller: object, operation: str = "") -> Actor:
         return Actor(kind=ActorKind.DEVICE, actor_id="d", owner_id=self._owner_id)
 
 

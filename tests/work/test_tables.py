@@ -17,9 +17,10 @@ from codeplane.ledger.operations import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Writing
+from codeplane.trusting import trust_tables
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 
-TABLES = ("sessions", "tasks", "operations", "idempotency")
+TABLES = ("sessions", "tasks", "operations", *(table for one in trust_tables() for table in one.tables))
 OTHER = Caller(surface="mcp", client="other", connection_id="c2")
 SMALL = (
     "limits.max_mutations=3",

@@ -40,6 +40,18 @@ class Progress:
 ProgressSink = Callable[[Progress], Awaitable[None]]
 
 
+class Answer(StrEnum):
+    """What a person at the client said to a question."""
+
+    APPROVE = "approve"
+    TRUST = "approve and trust"
+    REJECT = "reject"
+
+
+# Shows a question in the client itself; None when the person put it aside.
+AskPerson = Callable[[str], Awaitable[Answer | None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """One request's origin as a surface sees it, before anyone is identified."""
@@ -51,3 +63,6 @@ class Caller:
     request_id: str | None = None
     timeout_sec: float | None = None
     on_progress: ProgressSink | None = None
+    # Who it is when that is known already: set by the plane for calls of its own, never by a surface.
+    actor: Actor | None = None
+    ask: AskPerson | None = None

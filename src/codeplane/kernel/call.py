@@ -53,7 +53,9 @@ class Call:
     task: "Task | None"
     idempotency_key: str | None
     log: "EventLog"
-    check_path: Callable[[str], None]
+    check_path: "Callable[[Call, str], None]"
+    arguments: JsonObject = field(default_factory=dict)
+    action_id: str | None = None
     warnings: list[str] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None
@@ -74,7 +76,7 @@ class Call:
 
     def may_write(self, path: str) -> None:
         """Ask before writing a path that was learnt of only while planning; raises when it is refused."""
-        self.check_path(path)
+        self.check_path(self, path)
 
     def warn(self, text: str) -> None:
         """Say something beside the answer, in `meta.warnings`."""

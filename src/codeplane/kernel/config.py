@@ -16,7 +16,7 @@ class Section(BaseModel):
 class ServerConfig(Section):
     """The HTTP server."""
 
-    host: str = Field("127.0.0.1", description="loopback address to bind; anything else is refused")
+    host: str = Field("127.0.0.1", description="address to bind; beyond loopback only with TLS and require_token")
     port: int = Field(0, ge=0, le=65535, description="0: a stable port derived from the repository's path")
     shutdown_timeout_sec: float = Field(5.0, gt=0, le=300, description="how long calls under way may finish")
     max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="largest request body")
@@ -24,6 +24,13 @@ class ServerConfig(Section):
     idle_exit_sec: float = Field(1800.0, ge=0, description="a detached server ends after this long idle; 0: never")
     allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
     allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")
+    require_token: bool = Field(False, description="MCP clients need a token too; without one nobody is served")
+    tls: Literal["off", "self_signed", "files"] = Field(
+        "off", description="self_signed: a certificate made by CodePlane; files: tls_certificate and tls_key"
+    )
+    tls_certificate: str = Field("", description="the certificate chain, as a PEM file")
+    tls_key: str = Field("", description="its private key, as a PEM file")
+    tls_client_ca: str = Field("", description="clients must show a certificate signed by one of these (mTLS)")
 
 
 class LogOutput(Section):
@@ -78,15 +85,98 @@ class LedgerConfig(Section):
     export_segment_bytes: int = Field(50 * 1024 * 1024, ge=1024, description="exported traces rotate at this size")
 
 
+Capability = Literal[
+    "read_files",
+    "write_files",
+    "execute_tools",
+    "execute_shell",
+    "spawn_agents",
+    "p2p_mesh",
+    "context_sharing",
+    "streaming_tasks",
+]
+
+
 class TrustConfig(Section):
     """What runs without asking."""
 
-    mode: Literal["automatic", "trust"] = Field(
-        "trust", description="trust: reads and workspace writes run; automatic: everything runs"
+    mode: Literal["automatic", "trust", "always"] = Field(
+        "trust",
+        description="trust: reads and workspace writes run, the rest asks; automatic: all but shell runs; "
+        "always: every change asks",
     )
     allow: tuple[str, ...] = Field(
-        (), description="operations that run though they are destructive, outward or shell, as in git.reset"
+        (), description="operations that run though they are destructive or outward, as in git.reset"
     )
+    agent_capabilities: tuple[Capability, ...] = Field(
+        ("read_files", "write_files", "execute_tools", "execute_shell", "context_sharing", "streaming_tasks"),
+        description="what agents without a token of their own hold",
+    )
+
+
+class ApprovalsConfig(Section):
+    """Questions to a person."""
+
+    wait_sec: float = Field(25.0, ge=0, le=3600, description="how long a call waits for the answer; 0: not at all")
+    expires_minutes: float = Field(60.0, gt=0, description="a question without an answer is rejected after this long")
+    expiring_soon_minutes: float = Field(10.0, ge=0, description="how long before that a notification says so")
+    max_pending: int = Field(10_000, ge=1, description="questions open at once; more are refused")
+    elicit: bool = Field(True, description="ask in the MCP client where it can show a question")
+    trust_days: float = Field(7.0, gt=0, description="how long a remembered answer holds")
+
+
+class PolicyConfig(Section):
+    """The rules in Rego."""
+
+    timeout_ms: float = Field(250.0, gt=0, description="a decision that takes longer is a denial")
+    cached: int = Field(4096, ge=0, description="decisions kept by policy version and whole input")
+    reload_sec: float = Field(1.0, gt=0, description="how often .codeplane/policy is looked at")
+
+
+class DevicesConfig(Section):
+    """Paired devices."""
+
+    pairing_minutes: float = Field(5.0, gt=0, le=60, description="how long a pairing code can be used")
+    pairing_tries: int = Field(5, ge=1, description="wrong codes a minute, from everyone together")
+    token_days: float = Field(30.0, gt=0, description="a device's token ends after this long without renewal")
+    max_devices: int = Field(100, ge=1, description="devices paired at once")
+
+
+class AgentsConfig(Section):
+    """Agents with tokens of their own."""
+
+    token_minutes: float = Field(720.0, gt=0, description="the longest life of an agent's token")
+    session_minutes: float = Field(60.0, gt=0, description="the life of a session token")
+    max_agents: int = Field(1000, ge=1, description="tokens that are good at once")
+
+
+class ShellConfig(Section):
+    """Shell commands of agents; every one is asked about."""
+
+    enabled: bool = Field(True, description="off, run_bash is refused")
+    sandbox: Literal["required", "off"] = Field("required", description="off runs commands without bubblewrap")
+    network: bool = Field(False, description="whether commands in the sandbox reach the network")
+    output_kb: int = Field(1024, ge=1, le=65_536, description="output kept of one command; the rest is dropped, said")
+    max_running: int = Field(4, ge=1, le=64, description="commands at once")
+
+
+class WebConfig(Section):
+    """Pages fetched for agents."""
+
+    enabled: bool = Field(True, description="off, web_open and web_search are refused")
+    allow: tuple[str, ...] = Field((), description="only these hosts, as in docs.python.org or *.python.org")
+    deny: tuple[str, ...] = Field((), description="never these hosts")
+    max_kb: int = Field(2048, ge=1, le=65_536, description="largest page")
+    timeout_sec: float = Field(20.0, gt=0, le=120, description="for one page with its redirects")
+    max_redirects: int = Field(5, ge=0, le=20, description="redirects followed, each checked anew")
+    search_url: str = Field("", description="a SearXNG-compatible endpoint for web_search, as in https://host/search")
+
+
+class GrpcConfig(Section):
+    """The gRPC server."""
+
+    enabled: bool = Field(True, description="serve gRPC beside HTTP, with the same tokens and TLS")
+    port: int = Field(0, ge=0, le=65535, description="0: any free port, told by cpl status")
 
 
 class IndexConfig(Section):
@@ -206,6 +296,12 @@ class Config(Section):
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()
+    approvals: ApprovalsConfig = ApprovalsConfig()
+    policy: PolicyConfig = PolicyConfig()
+    devices: DevicesConfig = DevicesConfig()
+    agents: AgentsConfig = AgentsConfig()
+    shell: ShellConfig = ShellConfig()
+    web: WebConfig = WebConfig()
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
     index: IndexConfig = IndexConfig()
     workspaces: WorkspacesConfig = WorkspacesConfig()
@@ -214,3 +310,4 @@ class Config(Section):
     git: GitConfig = GitConfig()
     tests: TestsConfig = TestsConfig()
     mcp: McpConfig = McpConfig()
+    grpc: GrpcConfig = GrpcConfig()

@@ -4,10 +4,10 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
-from codeplane.kernel.actor import Caller
+from codeplane.kernel.actor import ActorKind, Caller
 from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.catalogue import Catalogue
@@ -28,8 +28,8 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
-from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps, is_text
+from codeplane.kernel.operation import Assessment, Operation, Preview, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import (
@@ -43,12 +43,15 @@ from codeplane.kernel.ports import (
     Idempotency,
     Identity,
     Observer,
+    Question,
     RepoState,
     StoredOutcome,
     Task,
     Tasks,
     Verdict,
 )
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.welcome import welcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ class Stages:
     repo: RepoState
     observer: Observer
     clock: Clock
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 class Conveyor:
@@ -124,9 +128,12 @@ class Conveyor:
             passage.executed = True
             until = self._time_allowed(passage, operation)
             items = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
-            async with aclosing(cast(AsyncGenerator[Result, None], items)) as results:
+            async with (
+                welcome(self._stages.identity, caller) as welcomed,
+                aclosing(cast(AsyncGenerator[Result, None], items)) as results,
+            ):
                 # Each wait has its own timeout: one around the yield would cancel whoever reads slowly.
-                while (item := await self._next(passage, results, until)) is not None:
+                while (item := await welcomed.during(self._next(passage, results, until))) is not None:
                     yield item
             yield await self._finish(passage)
         except CodePlaneError as error:
@@ -164,7 +171,7 @@ class Conveyor:
             raise ShuttingDown("the server is ending")
         operation = self._validate(passage, arguments, streams=streams)
         stages = self._stages
-        passage.actor = stages.identity.identify(passage.caller)
+        passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, operation.name)
         operation = self._placed(passage, operation)
         passage.task = await self._enter(passage, operation)
         call = passage.call = Call(
@@ -177,6 +184,7 @@ class Conveyor:
             idempotency_key=passage.key,
             log=stages.log,
             check_path=stages.authority.check_path,
+            arguments=passage.arguments or {},
         )
         request = cast(Request, passage.request)
         if operation.assess is None:
@@ -184,8 +192,9 @@ class Conveyor:
         else:
             # It may ask the disk or git, which must not hold everyone else up.
             assessment = await asyncio.to_thread(operation.assessment, request)
-        decision = self._authorise(passage, operation, assessment)
-        if operation.mutates and passage.key is None and _goes_out(assessment):
+        decision = self._authorise(call, assessment)
+        asked = decision.verdict is Verdict.ASK
+        if passage.key is None and (asked or (operation.mutates and _goes_out(assessment))):
             passage.key = call.idempotency_key = new_id("key")
         async with self._until(passage, passage.deadline):
             if operation.mutates and passage.key is not None:
@@ -258,14 +267,15 @@ class Conveyor:
             raise MalformedRequest(f"{name} cannot be written as UTF-8")
         return value
 
-    def _authorise(self, passage: Passage, operation: Operation, assessment: Assessment) -> Decision:
+    def _authorise(self, call: Call, assessment: Assessment) -> Decision:
+        operation = call.operation
         if assessment.risk is not Risk.READ and not operation.mutates:
             # Its intent would not be recorded: whoever declared it a read was wrong, so it does not run.
             raise Internal(f"{operation.name} is declared a read and assessed as {assessment.risk.value}")
         authority = self._stages.authority
         for path in assessment.paths:
-            authority.check_path(path)
-        decision = authority.decide(passage.actor, operation, assessment)
+            authority.check_path(call, path)
+        decision = authority.decide(call, assessment)
         if decision.verdict is Verdict.DENY:
             raise PolicyDenied(
                 f"{operation.name} is not allowed: {'; '.join(decision.reasons)}",
@@ -283,8 +293,23 @@ class Conveyor:
                 f"{operation.name} needs a person's approval, and nobody can be asked here",
                 details={"reasons": list(decision.reasons)},
             )
-        preview = await operation.preview(cast(Request, passage.request)) if operation.preview else None
-        await self._stages.approver.approve(cast(Call, passage.call), assessment, decision, preview)
+        call, arguments = cast(Call, passage.call), passage.arguments or {}
+        question = Question(
+            call=call,
+            assessment=assessment,
+            decision=decision,
+            preview=await self._preview(operation, cast(Request, passage.request), arguments),
+            arguments=arguments,
+            arguments_hash=passage.arguments_hash,
+        )
+        call.action_id = await self._stages.approver.approve(question)
+
+    @staticmethod
+    async def _preview(operation: Operation, request: Request, arguments: JsonObject) -> Preview:
+        """What the operation shows of the call, and at least what it was given."""
+        if operation.preview is not None:
+            return await operation.preview(request)
+        return Preview(summary=operation.summary, body=dumps(arguments))
 
     async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
         if passage.replay is not None:
@@ -294,13 +319,27 @@ class Conveyor:
             answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
             assert inspect.isawaitable(answer)
             result = await answer
-        return await self._finish(passage, result=result)
+        return await self._finish(passage, result=self._shown(passage, result))
 
     async def _next(
         self, passage: Passage, results: AsyncGenerator[Result, None], until: float | None
     ) -> Result | None:
         async with self._until(passage, until):
-            return await anext(results, None)
+            item = await anext(results, None)
+        return self._shown(passage, item) if item is not None else None
+
+    def _shown(self, passage: Passage, result: Result) -> Result:
+        """The result as its caller sees it: nothing that looks like a secret goes to a model."""
+        if result.secret or passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE):
+            return result
+        redactor = self._stages.redactor
+        if redactor.is_clean(result.model_dump_json()):
+            return result
+        shown = redactor.json(result.model_dump(mode="json"), assignments=False)
+        seen = type(result).model_validate(shown)
+        if seen != result and passage.call is not None:
+            passage.call.warn("what looks like a secret is left out of this answer")
+        return seen
 
     @staticmethod
     def _time_allowed(passage: Passage, operation: Operation) -> float | None:
@@ -357,7 +396,8 @@ class Conveyor:
                 convergence=convergence,
                 repo_after=repo_after,
             )
-            lost = await self._keep(passage, draft, blob=encoded if passage.mutated and passage.key else None)
+            kept = encoded if passage.mutated and passage.key and result is not None and not result.secret else None
+            lost = await self._keep(passage, draft, blob=kept)
         elif error is not None:
             await self._keep(passage, passage.refused(error))
         if lost is not None and (error is None or passage.mutated):

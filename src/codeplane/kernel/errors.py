@@ -165,6 +165,17 @@ class Unauthorized(
     """Nobody we know is calling."""
 
 
+class CapabilityDenied(
+    CodePlaneError,
+    name="CAPABILITY_DENIED",
+    code=2002,
+    http=403,
+    rpc="permission_denied",
+    hint="ask for it: capability_request; a person decides with: cpl grants",
+):
+    """No grant of the caller covers this call."""
+
+
 class PolicyDenied(
     CodePlaneError,
     name="POLICY_DENIED",
@@ -229,6 +240,152 @@ class ResultGone(
     hint="the call was done; its result is no longer held. Read the present state instead",
 ):
     """The call with this key succeeded before, but its result was dropped from the bounded store."""
+
+
+class ApprovalPending(
+    CodePlaneError,
+    name="APPROVAL_PENDING",
+    code=2009,
+    http=409,
+    rpc="failed_precondition",
+    hint="a person decides with: cpl approvals; then call again with the same arguments and this idempotency_key",
+    retryable=True,
+):
+    """A person was asked and has not answered yet."""
+
+
+class ApprovalRejected(
+    CodePlaneError,
+    name="REJECTED",
+    code=2010,
+    http=403,
+    rpc="permission_denied",
+    hint="do something else, or ask the person why; a new idempotency_key asks again",
+):
+    """A person said no."""
+
+
+class ApprovalExpired(
+    CodePlaneError,
+    name="EXPIRED",
+    code=2011,
+    http=403,
+    rpc="permission_denied",
+    hint="a new idempotency_key asks again",
+):
+    """Nobody answered in time, or what was approved is no longer what would be done."""
+
+
+class ApprovalNotFound(
+    CodePlaneError,
+    name="APPROVAL_NOT_FOUND",
+    code=2012,
+    http=404,
+    rpc="not_found",
+    hint="see those that there are: cpl approvals --all",
+):
+    """There is no such action."""
+
+
+class PairingRefused(
+    CodePlaneError,
+    name="PAIRING_REFUSED",
+    code=2013,
+    http=403,
+    rpc="permission_denied",
+    hint="make a new code: cpl devices pair",
+):
+    """The pairing code is wrong, used or too old."""
+
+
+class RateLimited(
+    CodePlaneError,
+    name="RATE_LIMITED",
+    code=2014,
+    http=429,
+    rpc="resource_exhausted",
+    hint="wait as long as details say, then try again",
+    retryable=True,
+):
+    """Too many tries in a short time."""
+
+
+class DeviceNotFound(
+    CodePlaneError,
+    name="DEVICE_NOT_FOUND",
+    code=2015,
+    http=404,
+    rpc="not_found",
+    hint="see those that there are: cpl devices",
+):
+    """There is no such device."""
+
+
+class GrantNotFound(
+    CodePlaneError,
+    name="GRANT_NOT_FOUND",
+    code=2016,
+    http=404,
+    rpc="not_found",
+    hint="see those that there are: cpl grants",
+):
+    """There is no such grant."""
+
+
+class PolicyInvalid(
+    CodePlaneError,
+    name="POLICY_INVALID",
+    code=2017,
+    http=422,
+    rpc="failed_precondition",
+    hint="see what is wrong with: cpl policy check",
+):
+    """A policy cannot be used as it is written."""
+
+
+class AddressDenied(
+    CodePlaneError,
+    name="ADDRESS_DENIED",
+    code=2018,
+    http=403,
+    rpc="permission_denied",
+    hint="name a public http or https address; the owner's lists are web.allow and web.deny",
+):
+    """The address is private, local, or on the owner's list of those that are not fetched."""
+
+
+class FetchFailed(
+    CodePlaneError,
+    name="FETCH_FAILED",
+    code=2019,
+    http=502,
+    rpc="unavailable",
+    hint="look at the reason, then try again or elsewhere",
+    retryable=True,
+):
+    """A page could not be fetched."""
+
+
+class TokenExpired(
+    CodePlaneError,
+    name="TOKEN_EXPIRED",
+    code=2020,
+    http=401,
+    rpc="unauthenticated",
+    hint="get a new one: cpl devices pair, or cpl agents token",
+):
+    """The token was good once and is no longer."""
+
+
+class ApprovalSettled(
+    CodePlaneError,
+    name="APPROVAL_SETTLED",
+    code=2021,
+    http=409,
+    rpc="failed_precondition",
+    hint="see how it was decided: cpl approvals show ID",
+):
+    """Somebody has decided that already."""
 
 
 class WorkspaceNotFound(

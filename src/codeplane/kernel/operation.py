@@ -55,6 +55,8 @@ class Result(BaseModel):
     """What an operation answers with; `text` is what an agent reads."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    # What holds a secret is given once, and kept nowhere.
+    secret: ClassVar[bool] = False
 
     def text(self) -> str:
         """The answer in as few words as it can be said."""

@@ -91,8 +91,12 @@ class Ledger(EventLog, ProjectionStore, Blobs, Protocol):
 class Identity(Protocol):
     """Who is calling."""
 
-    def identify(self, caller: Caller) -> Actor:
-        """The actor behind a caller, or Unauthorized."""
+    def identify(self, caller: Caller, operation: str = "") -> Actor:
+        """The actor behind a caller of that operation, or Unauthorized."""
+        ...
+
+    async def ended(self, caller: Caller) -> CodePlaneError:
+        """Wait until the caller is no longer let in, and say why."""
         ...
 
 
@@ -115,20 +119,32 @@ class Decision:
 class Authority(Protocol):
     """What an actor may do."""
 
-    def decide(self, actor: Actor, operation: Operation, assessment: Assessment) -> Decision:
-        """Allow, ask or deny one call."""
+    def decide(self, call: Call, assessment: Assessment) -> Decision:
+        """Allow, ask or deny one call; CapabilityDenied when no grant of the caller covers it."""
         ...
 
-    def check_path(self, path: str) -> None:
-        """Raise PathDenied unless the path may be written."""
+    def check_path(self, call: Call, path: str) -> None:
+        """Raise PathDenied unless this call may write the path."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person decides: one call, what it would do, and why it is asked about."""
+
+    call: Call
+    assessment: Assessment
+    decision: Decision
+    preview: Preview
+    arguments: JsonObject
+    arguments_hash: str
 
 
 class Approver(Protocol):
     """Puts a question to a person and waits for the answer."""
 
-    async def approve(self, call: Call, assessment: Assessment, decision: Decision, preview: Preview | None) -> None:
-        """Return when a person said yes; raise otherwise."""
+    async def approve(self, question: Question) -> str:
+        """The action's id when a person said yes; raises otherwise."""
         ...
 
 

@@ -108,6 +108,8 @@ class Record:
                 payload["owner_id"] = self.call.actor.owner_id
             if self.repo_before is not None:
                 payload["repo_before"] = self.repo_before
+            if self.call.action_id is not None:
+                payload["action_id"] = self.call.action_id
         elif len(text := dumps(self.arguments).encode()) <= MAX_RECORDED_ARGUMENTS:
             # Reads can be replayed, so what was asked is kept; what a mutation wrote is content, and is not.
             payload["arguments"] = self.arguments

@@ -64,6 +64,26 @@ class Workspace:
         return self.home / "owner.token"
 
     @property
+    def server_key(self) -> Path:
+        """Seals the tokens of devices."""
+        return self.home / "server.key"
+
+    @property
+    def agent_keys(self) -> Path:
+        """Sign the tokens of agents."""
+        return self.home / "agent.keys"
+
+    @property
+    def tls(self) -> Path:
+        """The server's certificate and its key."""
+        return self.home / "tls"
+
+    @property
+    def policy(self) -> Path:
+        """The owner's own rules, in Rego."""
+        return self.home / "policy"
+
+    @property
     def log(self) -> Path:
         """What the server said about itself, as JSON lines."""
         return self.home / "logs" / "server.jsonl"

@@ -20,8 +20,9 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import dumps
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.redaction import Redactor
 from codeplane.ledger import blobs, pages
 from codeplane.ledger.database import last_position, open_writer, translate
 from codeplane.ledger.projection import Projection, Projector
@@ -55,8 +56,10 @@ class SqliteLog:
         clock: Clock,
         on_commit: Callable[[int, int], None] | None = None,
         on_lost: Callable[[CodePlaneError], None] | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
         self.path = path
+        self._redactor = redactor or Redactor()
         self.projector = Projector(projections)
         self.counters = LogCounters()
         self._config = config
@@ -206,12 +209,21 @@ class SqliteLog:
     def _encoded(self, drafts: Sequence[Draft], expect: Mapping[str, int] | None) -> Append:
         try:
             payloads = [dumps(draft.payload) for draft in drafts]
+            if not all(map(self._redactor.is_clean, payloads)):
+                # Tables are made of the payloads too, so that they are redacted before either is written.
+                drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
+                payloads = [dumps(draft.payload) for draft in drafts]
         except (TypeError, ValueError, RecursionError) as error:
             raise MalformedRequest("an event's payload cannot be written as JSON") from error
         largest = max((_size(payload) for payload in payloads), default=0)
         if largest > self._config.max_payload_bytes:
             raise TooLarge(f"an event's payload has {largest} bytes", details={"limit": self._config.max_payload_bytes})
         return Append(drafts=drafts, payloads=payloads, expect=expect)
+
+    def _without_secrets(self, payload: JsonObject) -> JsonObject:
+        redacted = self._redactor.json(payload)
+        assert isinstance(redacted, dict)
+        return redacted
 
     async def _submit(self, job: Job) -> object:
         job.reply = Reply()

@@ -31,8 +31,16 @@ CLASSES = (
     StreamClass(prefix="session/", setting="tasks_days", whole=True),
     StreamClass(prefix="thread/", setting="messages_days", whole=True),
     StreamClass(prefix="artifact/", setting="artifacts_days", whole=True),
+    StreamClass(prefix="execution/", setting="artifacts_days", whole=True),
+    StreamClass(prefix="action/", setting="audit_days", whole=True),
+    StreamClass(prefix="agent/", setting="audit_days", whole=True),
+    StreamClass(prefix="capability/", setting="audit_days", whole=True),
+    StreamClass(prefix="device/", setting="audit_days", whole=True),
     StreamClass(prefix="index", setting="tasks_days", whole=False),
+    StreamClass(prefix="answers", setting="audit_days", whole=False),
     StreamClass(prefix="audit", setting="audit_days", whole=False),
+    StreamClass(prefix="notification", setting="audit_days", whole=False),
+    StreamClass(prefix="policy", setting="audit_days", whole=False),
     StreamClass(prefix="system", setting="audit_days", whole=False),
 )
 
@@ -108,6 +116,7 @@ class Retention:
         payload: JsonObject = {
             "streams": [list(item) for item in dropped.items()],
             "idempotency_before_ns": now - self._age_ns("idempotency_days"),
+            "audit_before_ns": now - self._age_ns("audit_days"),
         }
         writing.append([Draft(stream="system", type=RETENTION_APPLIED, payload=payload)], [dumps(payload)])
         return len(dropped), events

@@ -6,11 +6,12 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.redaction import Redactor
 
 DEBUG, INFO, WARN, ERROR = 10, 20, 30, 40
 NAMES = {DEBUG: "debug", INFO: "info", WARN: "warn", ERROR: "error"}
@@ -48,6 +49,15 @@ class LogEntry:
             if name not in _OURS:
                 fields[name] = REDACTED if _is_secret(name) else _plain(value, 0)
         return cls(fields=fields, exception=_traceback(said.get("exc_info")))
+
+    def redacted(self, redactor: Redactor) -> "LogEntry":
+        """The entry without what looks like a secret."""
+        if redactor.is_clean(self.json_line()):
+            return self
+        fields = redactor.json(dict(self.fields))
+        assert isinstance(fields, dict)
+        exception = None if self.exception is None else redactor.text(self.exception)
+        return replace(self, fields=fields, exception=exception)
 
     def json_line(self) -> str:
         """The entry as one line of JSON."""

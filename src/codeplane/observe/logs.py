@@ -14,6 +14,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LoggingConfig
 from codeplane.kernel.errors import ConfigInvalid
+from codeplane.kernel.redaction import Redactor
 from codeplane.observe.log_entry import DEBUG, ERROR, INFO, WARN, LogEntry
 from codeplane.observe.log_sink import FileSink, LogSink, StreamSink
 from codeplane.observe.log_tail import tail
@@ -55,6 +56,7 @@ class Logs:
         self._clock = clock
         self._lock = threading.RLock()  # a finaliser may log while this thread is writing
         self._dropped = 0
+        self._redactor = Redactor()
         self._capture: _Capture | None = None
         self._outputs: list[_Output] = []
         for index, output in enumerate(config.outputs):
@@ -64,6 +66,10 @@ class Logs:
         if file is not None:
             self._outputs.append(_Output(sink=FileSink(file, own=True), json=True, threshold=parent))
         self._threshold = min((output.threshold for output in self._outputs), default=parent)
+
+    def redact(self, redactor: Redactor) -> None:
+        """Leave out what the redactor knows to be secret, from now on."""
+        self._redactor = redactor
 
     @property
     def dropped(self) -> int:
@@ -97,7 +103,7 @@ class Logs:
             self._outputs = []
 
     def _emit(self, severity: int, said: Mapping[str, object]) -> None:
-        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, said=said)
+        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, said=said).redacted(self._redactor)
         with self._lock:
             if not self._outputs:
                 self._dropped += 1

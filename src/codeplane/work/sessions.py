@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import SessionConfig, TaskLimits
 from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound, TaskBudgetExceeded
@@ -25,6 +25,7 @@ class Session:
     session_id: str
     owner_id: str
     actor: str
+    actor_kind: ActorKind
     surface: str
     client: str | None
     connection_id: str
@@ -52,7 +53,8 @@ class Sessions:
         self._observer = observer
         self.default_limits = limits
         self._by_id: dict[str, Session] = {}
-        self._by_connection: dict[str, str] = {}
+        # Whoever takes another's name for itself gets a session of its own.
+        self._by_connection: dict[tuple[str, str, ActorKind], str] = {}
         self._closed: dict[str, tuple[str, TaskState]] = {}
 
     def __len__(self) -> int:
@@ -63,11 +65,11 @@ class Sessions:
         if session_id is not None:
             session = self.find(session_id, actor)
         else:
-            found = self._by_id.get(self._by_connection.get(_connection(caller), ""))
+            found = self._by_id.get(self._by_connection.get((_connection(caller), actor.owner_id, actor.kind), ""))
             if found is not None and self._is_idle(found):
                 self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
                 found = None
-            session = found if found is not None and found.owner_id == actor.owner_id else self.open(caller, actor)
+            session = found if found is not None else self.open(caller, actor)
         session.active_ns = self._clock.monotonic_ns()
         return session.task
 
@@ -134,6 +136,7 @@ class Sessions:
             session_id=session_id,
             owner_id=actor.owner_id,
             actor=str(actor),
+            actor_kind=actor.kind,
             surface=caller.surface,
             client=caller.client,
             connection_id=connection,
@@ -163,7 +166,7 @@ class Sessions:
         )
         self._observer.task_opened()
         self._by_id[session_id] = session
-        self._by_connection[connection] = session_id
+        self._by_connection[connection, session.owner_id, session.actor_kind] = session_id
         return session
 
     def close(self, session: Session, state: TaskState, *, reason: str) -> None:
@@ -178,8 +181,9 @@ class Sessions:
             task.state = state
             self._observer.task_closed(state.value)
         self._by_id.pop(session.session_id, None)
-        if self._by_connection.get(session.connection_id) == session.session_id:
-            del self._by_connection[session.connection_id]
+        place = (session.connection_id, session.owner_id, session.actor_kind)
+        if self._by_connection.get(place) == session.session_id:
+            del self._by_connection[place]
         self._closed[session.session_id] = (session.owner_id, task.state)
         while len(self._closed) > _REMEMBERED_CLOSED:
             del self._closed[next(iter(self._closed))]

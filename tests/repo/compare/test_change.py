@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.repo.compare.change import Comparison, FileOutlines
+from codeplane.repo.compare.change import FileOutlines
+from codeplane.repo.compare.comparison import Comparison
 from codeplane.repo.compare.outline import Outline
 from tests.repo.compare.versions import compared, compared_files, every, outline, told
 
@@ -98,7 +99,7 @@ def test_moved_to_another_file() -> None:
     stays = "def stays():\n    return 1\n"
     before = {"a.py": f"{function}\n\n{stays}", "b.py": stays}
     (change,) = compared_files(before, {"a.py": stays, "b.py": f"{stays}\n\n{function}"})
-    assert (change.change, change.moved, change.breaking) == ("renamed", True, True)
+    assert (change.change, change.moved, change.breaking) == ("moved", True, True)
     assert change.pair.old is not None and (change.pair.old.path, change.path) == ("a.py", "b.py")
     kept = {"a.py": f"from b import total\n{stays}", "b.py": f"{stays}\n\n{function}"}
     (change,) = compared_files(before, kept)
@@ -166,13 +167,16 @@ def test_behind_overloads_the_implementation_is_nobodys_affair() -> None:
     )
     assert not compared("a.ts", before, before.replace("f(a: any): any", "f(b: string, c: any): any"))[0].is_broken
     gone = compared("a.ts", before, before.replace("export function f(a: number): number;\n", ""))
-    assert [(one.change, one.breaking) for one in every(gone)] == [("removed", True)]
+    (one,) = every(gone)
+    assert (one.change, one.breaking, one.why) == ("signature_changed", True, ("an overload less",))
 
 
 def test_a_setter_that_is_gone() -> None:
     before = "class A:\n    @property\n    def x(self): return 1\n    @x.setter\n    def x(self, v): self.y = v\n"
     after = "class A:\n    @property\n    def x(self): return 1\n"
-    assert any(one.breaking and one.change == "removed" for one in every(compared("a.py", before, after)))
+    told_of = {one.pair.now.path: one for one in every(compared("a.py", before, after))}
+    assert told_of["A.x"].breaking and told_of["A.x"].why == ("can no longer be set",)
+    assert not {one.pair.now.path: one for one in every(compared("a.py", after, before))}["A.x"].breaking
 
 
 def test_code_that_does_not_parse_is_compared_as_far_as_it_does() -> None:

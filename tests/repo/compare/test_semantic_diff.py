@@ -9,7 +9,7 @@ import pytest
 
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.kernel.errors import NotGit
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.repo.compare.states import states
 from codeplane.repo.git.reading import Reading
 from tests.harness import git, make_repo
@@ -229,17 +229,28 @@ def test_a_member_that_an_unchanged_file_gives_is_still_there(tmp_path: Path) ->
 
 def test_what_is_refused(root: Path, tmp_path: Path) -> None:
     async def body(ask: Ask) -> None:
-        for asked, expected in (
-            ({"base": "nope"}, "REF_NOT_FOUND"),
-            ({"target": "nope"}, "REF_NOT_FOUND"),
-            ({"base": "--output=x"}, "REF_NOT_FOUND"),
-            ({"paths": ["nowhere.py"]}, "NOT_FOUND"),
-            ({"paths": ["../outside"]}, "PATH_DENIED"),
-            ({"limit": 0}, "INVALID_ARGUMENT"),
-            ({"format": "html"}, "INVALID_ARGUMENT"),
-        ):
-            error = (await ask("semantic_diff", **asked))["error"]
-            assert isinstance(error, dict) and error["error"] == expected, asked
+        refused: dict[str, list[tuple[str, JsonValue]]] = {
+            "REF_NOT_FOUND": [
+                *(
+                    ("base", name)
+                    for name in ("nope", "--output=x", "", " ", "a\nb", "^HEAD", "HEAD^!", "HEAD:shop", "@{")
+                ),
+                *(("target", name) for name in ("nope", "HEAD..HEAD")),
+            ],
+            "INVALID_ARGUMENT": [
+                *(("base", name) for name in ("..", "...", "../x", "./shop", "/etc/passwd", "~", "a/..")),
+                *(("base", name) for name in ("shop", "shop/money.py", "HEAD..HEAD..HEAD")),
+                *(("target", name) for name in ("..", "shop", "../x")),
+                ("limit", 0),
+                ("format", "html"),
+            ],
+            "NOT_FOUND": [("paths", ["nowhere.py"])],
+            "PATH_DENIED": [("paths", ["../outside"])],
+        }
+        for expected, asked in refused.items():
+            for name, value in asked:
+                error = (await ask("semantic_diff", **{name: value}))["error"]
+                assert isinstance(error, dict) and error["error"] == expected, (name, value)
         assert result(await ask("semantic_diff", paths=["shop"]))["summary"] == "no changes"
 
     ask_with(root, body)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from codeplane.repo.compare.change import Change, Comparison, FileOutlines
+from codeplane.repo.compare.change import Change, FileOutlines
+from codeplane.repo.compare.comparison import Comparison
 from codeplane.repo.compare.outline import Outline
 from codeplane.repo.facts.extract import extractor
 from codeplane.repo.facts.language import languages

@@ -28,7 +28,7 @@ from codeplane.repo.git.reversal import GitReversal
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.undo.mutations import KeptMutations
-from codeplane.trust.rules import Rules
+from codeplane.trust.guarded import check_guarded
 from tests.repo.git.made import Made, environment
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def call() -> Call:
         task=None,
         idempotency_key=None,
         log=cast(EventLog, None),
-        check_path=lambda path: Rules.check_path(cast(Rules, None), path),
+        check_path=lambda call, path: check_guarded(path),
     )
 
 

@@ -48,7 +48,7 @@ class Reads:
             task=None,
             idempotency_key=None,
             log=cast(EventLog, None),
-            check_path=lambda path: None,
+            check_path=lambda call, path: None,
             warnings=self.warnings,
         )
         answer = operation.handler(call, operation.request.model_validate(arguments))

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.repo.resolve.entity import Module
+from codeplane.repo.resolve.resolver import Resolver
 from tests.repo.resolve.written import written
 
 CLASS = "class A:\n    def run(self): ...\n    def same(self) -> 'A': ...\nclass B:\n    def run(self): ...\n"
@@ -91,3 +93,12 @@ def test_private_names_are_found_with_their_sign(tmp_path: Path) -> None:
     files = {"a.js": "class A {\n  #size = 1\n  get() { return this.#size }\n}\n"}
     with written(tmp_path / "repo", files) as repo:
         assert list(repo.uses("a.js:2")) == ["a.js:2:3", "a.js:3:23"]
+
+
+def test_the_path_of_an_import_is_a_module(tmp_path: Path) -> None:
+    code = "from p.m import x\nimport p.m as y, p\nif 1: from . import z\n"
+    with written(tmp_path / "repo", {"p/__init__.py": "", "p/m.py": "x = 1\n", "a.py": code}) as repo:
+        resolver = Resolver(repo.world())
+        assert resolver.at("a.py", code.index("m import"), "m").entities == (Module("p/m.py"),)
+        assert resolver.at("a.py", code.index("p.m import"), "p").entities == (Module("p/__init__.py"),)
+        assert resolver.at("a.py", code.index("m as"), "m").entities == (Module("p/m.py"),)

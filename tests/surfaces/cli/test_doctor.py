@@ -95,7 +95,7 @@ def test_a_token_nobody_can_read_is_a_failed_check_and_not_the_end(codeplane_ser
         assert verdicts(codeplane_server.repo)["ledger"][0] == "fail"
         token.write_bytes(b"another-token-than-the-servers-own-one")
         verdict, said, fix = verdicts(codeplane_server.repo)["ledger"]
-        assert (verdict, said) == ("fail", "the token is not the owner's")
+        assert (verdict, said) == ("fail", "the token is nobody's")
         assert fix
     finally:
         token.write_bytes(before)

@@ -17,7 +17,7 @@ def refusals(server: Server) -> Iterator[tuple[int, Answer]]:
     """One answer of every way to be refused, with the status it should have."""
     limit = 4 * 1024 * 1024 + 1
     yield 404, send(server, path="/nowhere")
-    yield 404, call(server, "no.such.operation")
+    yield 501, call(server, "no.such.operation")
     yield 405, send(server, "POST", "/health")
     yield 405, send(server, "DELETE", CALL)
     yield 400, send(server, "POST", CALL, body=b"{", headers=owner(server))

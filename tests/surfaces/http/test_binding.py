@@ -17,7 +17,7 @@ ROOT = Path("/src/app")
     ["0.0.0.0", "::", "192.168.1.7", "10.0.0.1", "example.com", "localhost.example.com", "", "127.1", "*", "fe80::1"],
 )
 def test_an_address_that_others_can_reach_is_refused(host: str) -> None:
-    with pytest.raises(BindRefused, match="loopback") as caught:
+    with pytest.raises(BindRefused, match=r"loopback|not an IP address") as caught:
         bind(ServerConfig(host=host), ROOT)
     assert "127.0.0.1" in caught.value.hint
 

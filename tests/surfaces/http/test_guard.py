@@ -132,7 +132,8 @@ class TestSize:
 
     @pytest.mark.parametrize("path", [CALL, STREAM, "/mcp"])
     def test_a_body_in_pieces_is_cut_off(self, codeplane_server: Server, path: str) -> None:
-        head = f"POST {path} HTTP/1.1\r\n{LOCAL}\r\nContent-Type: application/json\r\n"
+        kind = "application/connect+json" if path == STREAM else "application/json"
+        head = f"POST {path} HTTP/1.1\r\n{LOCAL}\r\nContent-Type: {kind}\r\n"
         head += "Accept: application/json, text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         piece = b"%x\r\n%b\r\n" % (1 << 20, b" " * (1 << 20))
         answer = raw(codeplane_server, head.encode() + piece * 5 + b"0\r\n\r\n")

@@ -48,9 +48,7 @@ class Answer:
     @property
     def error(self) -> JsonObject:
         """The error as the one table has it."""
-        error = self.json["error"]
-        assert isinstance(error, dict)
-        return error
+        return error_of(self.json)
 
     @property
     def result(self) -> JsonObject:
@@ -60,9 +58,18 @@ class Answer:
 
     @property
     def meta(self) -> JsonObject:
-        meta = self.json["meta"]
+        meta = self.json["meta"] if "meta" in self.json else self.error["meta"]
         assert isinstance(meta, dict)
         return meta
+
+
+def error_of(body: JsonObject) -> JsonObject:
+    """Our error in an answer of the server's own, or as the detail of a Connect error."""
+    details = body.get("details")
+    detail = details[0] if isinstance(details, list) and details else None
+    error = detail["debug"] if isinstance(detail, dict) else body["error"]
+    assert isinstance(error, dict)
+    return error
 
 
 def send(
@@ -140,18 +147,31 @@ def opened(
 
 
 @contextmanager
-def stream(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPResponse]:
-    """`OperationService/Stream` by the owner."""
+def asked_to_stream(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPConnection]:
+    """`OperationService/Stream` by the owner, whose answer nobody waits for yet."""
     body = json.dumps({"operation": operation, "arguments": arguments or {}}).encode()
-    with opened(server, "POST", STREAM, body=body) as response:
+    headers = {**owner(server), "content-type": "application/connect+json"}
+    connection = HTTPConnection(server.host, server.port, timeout=30)
+    connection.request("POST", STREAM, body=struct.pack(">BI", 0, len(body)) + body, headers=headers)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def stream(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPResponse]:
+    """The same, answered."""
+    with asked_to_stream(server, operation, arguments) as connection, connection.getresponse() as response:
         yield response
 
 
 def frames(response: HTTPResponse) -> Iterator[tuple[int, JsonObject]]:
-    """The frames of a Connect stream: flag and message."""
+    """The frames of a Connect stream: flag and item, and at last how it ended."""
     while head := response.read(5):
         flag, length = struct.unpack(">BI", head)
-        yield flag, json.loads(response.read(length))
+        message = json.loads(response.read(length))
+        yield flag, message.get("item", message)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ import anyio.to_thread
 import httpx2
 import mcp_types as types
 from mcp import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -50,14 +51,17 @@ async def connected(
     structured: bool = False,
     headers: Mapping[str, str] | None = None,
     name: str = "tester",
+    person: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
-    """The SDK's client, connected."""
+    """The SDK's client, connected; with a person to show questions to when there is one."""
     who = types.Implementation(name=name, version="1")
     if way.transport == "stdio":
         options = [*(["--toolset", toolset] if toolset else []), *(["--structured"] if structured else [])]
         program, *arguments = server.stdio
         parameters = StdioServerParameters(command=program, args=[*arguments, *options], env=dict(os.environ))
-        async with Client(stdio_client(parameters), mode=way.era, client_info=who, cache=None) as client:
+        async with Client(
+            stdio_client(parameters), mode=way.era, client_info=who, cache=None, elicitation_callback=person
+        ) as client:
             yield client
         return
     query = "&".join([*([f"toolset={toolset}"] if toolset else []), *(["structured=true"] if structured else [])])
@@ -65,7 +69,7 @@ async def connected(
     # Proxies of the environment are for elsewhere; the limit on an event is the client's own taste.
     async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS, headers=dict(headers or {})) as http:
         transport = streamable_http_client(url, http_client=http, max_sse_event_size=None)
-        async with Client(transport, mode=way.era, client_info=who, cache=None) as client:
+        async with Client(transport, mode=way.era, client_info=who, cache=None, elicitation_callback=person) as client:
             yield client
 
 

@@ -81,9 +81,10 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
     assert caught.value.error.code == -32602
     assert "'nonsense'" in caught.value.error.message
     known = (
-        "all, checkpoint, context, core, decision, explain_symbol, facts, git, index, ledger, list_dir, map_repo, "
-        "mutation, operation, read_files, redo, refactor, scip, search, semantic_diff, session, status, task, test, "
-        "undo, workspace, write_files"
+        "all, agent, approval, audit, capability, checkpoint, context, core, decision, device, explain_symbol, facts, "
+        "git, index, ledger, list_dir, map_repo, mutation, notification, operation, pairing, policy, read_files, redo, "
+        "refactor, run_bash, scip, search, semantic_diff, session, shell, status, task, test, undo, web, workspace, "
+        "write_files"
     )
     assert f"use {known}" in caught.value.error.message
 

@@ -9,7 +9,7 @@ from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.compare.category import Category
 
-_MARKS = {"added": "+", "removed": "-", "renamed": ">", "signature_changed": "~", "body_changed": "."}
+_MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
 _WORDS = {"signature_changed": "signature", "body_changed": "body"}
 _NAMED = 12
 
@@ -44,7 +44,7 @@ class StructuralChange(Result):
     kind: str
     name: str
     qualified_name: str | None = None
-    change: Literal["added", "removed", "signature_changed", "body_changed", "renamed"]
+    change: Literal["added", "removed", "signature_changed", "body_changed", "renamed", "moved"]
     structural_severity: Literal["breaking", "non_breaking"]
     behavior_change_risk: Literal["low", "medium", "high", "unknown"]
     why: tuple[str, ...] | None = None
@@ -126,6 +126,7 @@ class SemanticDiffResult(Result):
     non_structural_changes: tuple[FileChangeInfo, ...] = Field((), description="first page only; at most 200")
     non_structural_count: int = 0
     agentic_hint: str
+    impact_truncated: bool = False
     notes: tuple[str, ...] = ()
     markdown: str | None = None
     offset: int = 0

@@ -1,26 +1,16 @@
-"""The changes between two states, nested as what changed is nested, each judged."""
+"""What became of a definition between two states."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codeplane.repo.compare.lines import LineChange, line_change
-from codeplane.repo.compare.outline import Entity, Outline
-from codeplane.repo.compare.pairing import Pair, Pairing
-from codeplane.repo.compare.rules import CALLABLES, VALUES, Visibility
-from codeplane.repo.compare.tokens import words
-from codeplane.repo.compare.verdict import layout_breaks, on_added, on_changed
+from codeplane.repo.compare.lines import LineChange
+from codeplane.repo.compare.outline import Outline
+from codeplane.repo.compare.pairing import Pair
+from codeplane.repo.compare.rules import Visibility
 
-Kind = Literal["added", "removed", "signature_changed", "body_changed", "renamed"]
+Kind = Literal["added", "removed", "signature_changed", "body_changed", "renamed", "moved"]
 Risk = Literal["low", "medium", "high", "unknown"]
-_SEEN = ("public", "protected")
-_MINOR, _MAJOR = 3, 20
-_MOST_ABOVE = 20
-_FLOW = words(
-    "if elif else for while do switch case match return raise throw throws try except catch finally break continue"
-    " await yield with assert defer go select panic unwrap not and or && || ! == != < > <= >="
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,266 +62,14 @@ class FileOutlines:
     new: Outline | None
 
 
-class Comparison:
-    """Compares files; what was not looked at is in `notes`."""
-
-    def __init__(self, files: Sequence[FileOutlines]) -> None:
-        self.notes: list[str] = []
-        self._together = {(one.old.path if one.old else None, one.new.path if one.new else None) for one in files}
-        self._now = {one.new.path: one.new for one in files if one.new is not None}
-        self._classes: dict[str, list[tuple[Outline, int]]] = {}
-        for one in files:
-            for place, entity in enumerate(one.new.entities) if one.new is not None else ():
-                if entity.kind in ("class", "interface", "trait"):
-                    assert one.new is not None
-                    self._classes.setdefault(entity.name, []).append((one.new, place))
-        pairing = Pairing([(one.old, one.new) for one in files])
-        if pairing.tired:
-            self.notes.append("too many definitions came and went to look for all that were renamed")
-        found = [change for pair in pairing.pairs if (change := self._of(pair)) is not None]
-        found += [change for one in files if (change := self._of_module(one)) is not None]
-        self.changes = sorted(found, key=order)
-
-    def _of(self, pair: Pair) -> Change | None:
-        if pair.new is None:
-            return self._removed(pair)
-        if pair.old is None:
-            return self._added(pair)
-        nested = [change for inner in pair.inside if (change := self._of(inner)) is not None]
-        found = self._changed(pair)
-        if pair.old.entities[pair.old_place].kind != pair.now.kind and not pair.old.children.get(pair.old_place):
-            # All in it came with what it has become.
-            nested = []
-        if found is None:
-            if not nested:
-                return None
-            found = Change(
-                pair=pair, change="body_changed", itself=False, tags=["members_changed"], visibility=_seen(pair)
-            )
-        found.nested = sorted(nested, key=order)
-        return found
-
-    def _removed(self, pair: Pair) -> Change | None:
-        old = pair.old
-        assert old is not None
-        seen, one = old.visibility(pair.old_place), pair.now
-        why: tuple[str, ...] = ()
-        if one.name == "__all__":
-            return None
-        breaking = seen in _SEEN and not old.is_test
-        now = self._now.get(old.path)
-        if breaking and one.parent < 0 and now is not None and one.name in now.bound and not _was_overload(one, now):
-            breaking, why = False, ("its name is still to be had here",)
-        elif breaking and one.parent >= 0 and self._is_inherited(old, one.parent, one.name):
-            breaking, why = False, ("still there through what its class builds on",)
-        return Change(
-            pair=pair,
-            change="removed",
-            breaking=breaking,
-            why=why,
-            tags=["symbol_removed"],
-            risk="low" if old.is_test else "high" if breaking else "medium",
-            visibility=seen,
-        )
-
-    def _added(self, pair: Pair) -> Change | None:
-        new = pair.new
-        assert new is not None
-        if pair.now.name == "__all__":
-            return None
-        why = on_added(new, pair.new_place) if not new.is_test else []
-        return Change(
-            pair=pair,
-            change="added",
-            breaking=bool(why),
-            why=tuple(why),
-            tags=["symbol_added"],
-            visibility=new.visibility(pair.new_place),
-            risk="medium" if why else "low",
-        )
-
-    def _changed(self, pair: Pair) -> Change | None:
-        """What a definition that is in both states has become, or None when it says what it said."""
-        old, new = pair.old, pair.new
-        assert old is not None and new is not None
-        before, after = old.entities[pair.old_place], new.entities[pair.new_place]
-        moved = old.path != new.path and (old.path, new.path) not in self._together and after.parent < 0
-        renamed = before.name != after.name
-        if after.name == "__all__" and before.name == after.name:
-            return None
-        tested = old.is_test or new.is_test
-        change = Change(pair=pair, change="renamed", moved=moved, visibility=_seen(pair))
-        seen = old.visibility(pair.old_place) in _SEEN and not tested
-        self._compare(change, seen=seen)
-        if not (renamed or moved) and not change.tags:
-            return None
-        if renamed or moved:
-            change.tags[:0] = ["symbol_renamed"] * renamed + ["symbol_moved"] * moved
-            if seen and (why := self._lost(pair, renamed=renamed, moved=moved)):
-                change.breaking, change.why = True, (why, *change.why)
-        else:
-            change.change = "body_changed" if set(change.tags) <= _BODY_TAGS else "signature_changed"
-        change.risk = _risk(change, tested=tested)
-        return change
-
-    def _compare(self, change: Change, *, seen: bool) -> None:
-        """Judge another head and another body."""
-        pair = change.pair
-        old, new = pair.old, pair.new
-        assert old is not None and new is not None
-        if not (old.known and new.known):
-            before, after = old.entities[pair.old_place], new.entities[pair.new_place]
-            if before.signature != after.signature or before.kind != after.kind:
-                change.tags.append("signature_changed")
-                change.breaking = seen
-                change.why = ("what exactly changed is not known",)
-            return
-        if old.raw(pair.old_place) == new.raw(pair.new_place) and old.visibility(pair.old_place) == new.visibility(
-            pair.new_place
-        ):
-            return
-        one, two = old.parts(pair.old_place), new.parts(pair.new_place)
-        in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
-        verdict = on_changed(pair) if not in_method or one.header.returns != two.header.returns else None
-        if verdict is not None and (verdict.breaking or verdict.harmless):
-            hidden = _is_overloaded(new, pair.new_place)
-            change.breaking = bool(verdict.breaking) and seen and not hidden
-            change.why = (*verdict.breaking, *verdict.harmless)
-            change.tags += verdict.tags
-        if one.body == two.body or in_method:
-            return
-        if seen and layout_breaks(pair):
-            change.breaking, change.why = True, (*change.why, "made of other parts")
-        change.lines = line_change(old.raw(pair.old_place), new.raw(pair.new_place))
-        change.tags.append("body_logic_changed" if pair.now.kind in CALLABLES else "value_changed")
-        count = change.lines.count
-        change.tags += ["minor_change"] * (count <= _MINOR) + ["major_change"] * (count > _MAJOR)
-
-    def _lost(self, pair: Pair, *, renamed: bool, moved: bool) -> str | None:
-        """Why those who know it by its old name, or in its old place, do not find it."""
-        old, new, before = pair.old, pair.new, pair.before
-        assert old is not None and new is not None and before is not None
-        if before.parent < 0 and (now := self._now.get(old.path)) is not None and before.name in now.bound:
-            return None
-        if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
-            return None
-        if renamed:
-            return f"{before.name} is gone"
-        folders = [one.rpartition("/")[0] for one in (old.path, new.path)]
-        reached = new.rules.module == "file" or (new.rules.module == "folder" and folders[0] != folders[1])
-        return f"no longer in {old.path}" if moved and reached else None
-
-    def _of_module(self, one: FileOutlines) -> Change | None:
-        """A file with another name, where files are what is imported."""
-        old, new = one.old, one.new
-        if old is None or new is None or old.path == new.path or old.rules.module == "none":
-            return None
-        same_folder = old.path.rpartition("/")[0] == new.path.rpartition("/")[0]
-        if old.rules.module == "folder" and same_folder:
-            return None
-        given = sum(old.visibility(place) in _SEEN for place, each in enumerate(old.entities) if each.parent < 0)
-        breaking = bool(given) and not old.is_test
-        pair = Pair(old, -1, new, -1)
-        why = (f"{given} name{'s' * (given != 1)} to be taken from elsewhere",) if given else ()
-        return Change(
-            pair=pair,
-            change="renamed",
-            breaking=breaking,
-            why=why,
-            moved=True,
-            tags=["symbol_renamed"],
-            risk="high" if breaking else "low",
-        )
-
-    def _is_inherited(self, old: Outline, parent: int, name: str) -> bool:
-        """Whether one of the classes that a class builds on now has a member by this name, as far as they changed."""
-        own = old.entities[parent]
-        around = [one for one in self._classes.get(own.name, ()) if one[0].path == old.path]
-        waiting = [above for outline, place in around for above in self._above(outline, place)]
-        looked: set[tuple[str, int]] = set()
-        while waiting and len(looked) < _MOST_ABOVE:
-            outline, place = waiting.pop()
-            if (outline.path, place) in looked:
-                continue
-            looked.add((outline.path, place))
-            if any(outline.entities[child].name == name for child in outline.children.get(place, ())):
-                return True
-            waiting += self._above(outline, place)
-        return False
-
-    def _above(self, outline: Outline, place: int) -> list[tuple[Outline, int]]:
-        """The classes a class names as what it builds on: of its own file, or of the module they are imported from."""
-        found: list[tuple[Outline, int]] = []
-        facts = outline.facts
-        for base in outline.parts(place).header.bases if facts is not None else ():
-            words = [word for word in re.split(r"[\[(<=]", base)[0].split(" ") if word.isidentifier()]
-            if not words or facts is None:
-                continue
-            source = next((one for one in facts.imports if one.local == words[0] and one.scope == 0), None)
-            if source is None:
-                found += [one for one in self._classes.get(words[-1], ()) if one[0].path == outline.path]
-                continue
-            wanted = words[-1] if len(words) > 1 else source.imported
-            modules = {re.split(r"[./:]", source.source)[-1], source.imported} if len(words) > 1 else set()
-            modules |= {re.split(r"[./:]", source.source)[-1]}
-            found += [one for one in self._classes.get(wanted, ()) if _stem(one[0].path) in modules]
-        return found
-
-
-def _stem(path: str) -> str:
-    """The name a module is imported by."""
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in ("__init__", "index", "mod") else stem
-
-
-_BODY_TAGS = frozenset({"body_logic_changed", "value_changed", "minor_change", "major_change"})
-
-
-def _seen(pair: Pair) -> Visibility:
-    if pair.new is not None:
-        return pair.new.visibility(pair.new_place)
-    assert pair.old is not None
-    return pair.old.visibility(pair.old_place)
-
-
-def _was_overload(one: Entity, now: Outline) -> bool:
-    """Whether a callable is gone of which others with the same name are left: each of them stands for itself."""
-    if not now.rules.typed or one.kind not in CALLABLES:
-        return False
-    return any(other.path == one.path and other.kind == one.kind for other in now.entities)
-
-
-def _is_overloaded(new: Outline, place: int) -> bool:
-    """Whether a definition is the implementation behind signatures that say what callers see."""
-    one = new.entities[place]
-    if new.language not in ("typescript", "tsx") or not new.parts(place).header.has_body:
-        return False
-    return any(
-        other.path == one.path and number != place and not new.parts(number).header.has_body
-        for number, other in enumerate(new.entities)
-        if other.kind == one.kind
-    )
-
-
-def _risk(change: Change, *, tested: bool) -> Risk:
-    if tested:
-        return "low"
-    if change.pair.old is None or not change.pair.old.known:
-        return "unknown"
-    if change.breaking:
-        return "high"
-    lines = change.lines
-    if lines is None:
-        return "low"
-    if lines.count > _MAJOR:
-        return "high"
-    if change.pair.now.kind in VALUES:
-        return "medium" if change.visibility in _SEEN else "low"
-    return "medium" if lines.count > _MINOR or not _FLOW.isdisjoint(lines.words) else "low"
-
-
-_FIRST: Mapping[Kind, int] = {"signature_changed": 0, "removed": 1, "renamed": 2, "body_changed": 3, "added": 4}
+_FIRST: Mapping[Kind, int] = {
+    "signature_changed": 0,
+    "removed": 1,
+    "renamed": 2,
+    "moved": 2,
+    "body_changed": 3,
+    "added": 4,
+}
 Order = tuple[bool, int, str, int]
 
 

@@ -8,12 +8,14 @@ from codeplane.repo.compare.impact import Impacts
 
 _NAMED = 5
 _BROKEN = 10
+_REWRITTEN: tuple[Kind, ...] = ("signature_changed", "renamed", "moved")
 _WORDS: dict[Kind, str] = {
     "added": "added",
     "removed": "removed",
     "signature_changed": "signature changed",
     "body_changed": "body changed",
     "renamed": "renamed",
+    "moved": "moved",
 }
 
 
@@ -46,13 +48,13 @@ def hint(changes: Sequence[Change], impacts: Impacts) -> str:
     signatures = [
         (impact.count, one)
         for one in found
-        if one.change in ("signature_changed", "renamed") and (impact := impacts.of(one)) is not None and impact.count
+        if one.change in _REWRITTEN and (impact := impacts.of(one)) is not None and impact.count
     ]
     if signatures:
         signatures.sort(key=lambda scored: (not scored[1].breaking, -scored[0]))
         told = [f"{name_of(one)} ({_tiers(impacts, one)})" for _, one in signatures[:_NAMED]]
         steps.append(f"update callers of {_listed(told, len(signatures))}")
-    unused = [one for one in found if one.breaking and one.change in ("signature_changed", "renamed", "added")]
+    unused = [one for one in found if one.breaking and one.change in (*_REWRITTEN, "added")]
     unused = [one for one in unused if (impact := impacts.of(one)) is None or not impact.count]
     if unused:
         told = [name_of(one) for one in unused[:_NAMED]]
@@ -82,7 +84,7 @@ def name_of(change: Change) -> str:
     if change.is_module:
         return change.pair.old.path if change.pair.old is not None else change.path
     before = change.pair.before
-    if change.change in ("removed", "renamed") and before is not None:
+    if change.change in ("removed", "renamed", "moved") and before is not None:
         return before.path
     return change.pair.now.path
 

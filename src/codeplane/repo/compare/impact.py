@@ -2,11 +2,13 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from codeplane.repo.compare.change import Change
+from codeplane.repo.compare.meanings import Meanings
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.entity import Bound
@@ -15,12 +17,16 @@ from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.scope import is_test
 
-BUDGET_SEC = 2.0
-_ONE_SEC = 0.4
-_MOST = 400
+# Places that are looked at: for all changes, and for one of them.
+WORK = 8000
+_ONE_WORK = 2000
+_MOST = 1000
 _MOST_REFERENCES = 1000
+# Whatever the places cost, an answer does not wait longer.
+_LONGEST_SEC = 20.0
 _NAMED = 20
-_CHECKED = 32
+# What is no longer where it was, under the name it had.
+GONE = frozenset({"removed", "renamed", "moved"})
 
 
 @dataclass(slots=True)
@@ -31,6 +37,7 @@ class Impact:
     tiers: Counter[str] = field(default_factory=Counter)
     referencing: set[str] = field(default_factory=set)
     importing: set[str] = field(default_factory=set)
+    is_cut: bool = False
 
     @property
     def count(self) -> int:
@@ -80,40 +87,53 @@ class Impacts:
                         change.why = (f"still there, from {found.file}",)
                     break
 
-    def look(self, changes: Iterable[Change], *, budget_sec: float = BUDGET_SEC) -> None:
-        """Look for what these changes reach; what there is no time for stays unknown."""
-        deadline = time.monotonic() + budget_sec
-        wanted = [one for one in changes if one.change != "added" and not one.is_module and id(one) not in self.found]
-        for change in sorted(wanted, key=_matters)[:_MOST]:
-            if time.monotonic() > deadline:
+    def look(self, changes: Iterable[Change], *, work: int = WORK) -> None:
+        """Look for what these changes reach; what there is too much of stays partial or unknown, see `truncated`."""
+        wanted = [one for one in changes if _is_wanted(one) and id(one) not in self.found]
+        costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}
+        # Of what matters as much, rare names first: they cost least and are the surest.
+        wanted.sort(key=lambda one: (*_matters(one), costs[_name(one)], _name(one)))
+        meanings = Meanings(self._world)
+        deadline = time.monotonic() + _LONGEST_SEC
+        for change in wanted[:_MOST]:
+            if meanings.spent >= work or time.monotonic() > deadline:
                 return
             impact = Impact()
             # Whatever goes wrong in here is no reason not to say what changed.
             with suppress(Exception):
-                self._look_for(change, impact, min(deadline, time.monotonic() + _ONE_SEC))
+                most = min(work, meanings.spent + _ONE_WORK)
+                self._look_for(change, impact, meanings, partial(_is_over, meanings, most, deadline))
             self.found[id(change)] = impact
+
+    def truncated(self, changes: Iterable[Change]) -> int:
+        """Of how many of these changes not all was looked at."""
+        wanted = [self.found.get(id(one)) for one in changes if _is_wanted(one)]
+        return sum(one is None or one.basis == "unknown" or one.is_cut for one in wanted)
 
     def of(self, change: Change) -> Impact | None:
         """What a change reaches, if it was looked for."""
         return self.found.get(id(change))
 
-    def _look_for(self, change: Change, impact: Impact, deadline: float) -> None:
+    def _look_for(self, change: Change, impact: Impact, meanings: Meanings, is_over: Callable[[], bool]) -> None:
         bound = self._bound(change)
-        before = change.pair.before
-        gone = change.change in ("removed", "renamed") and before is not None
-        name = before.name if gone and before is not None else change.pair.now.name
+        gone = change.change in GONE and change.pair.before is not None
+        name = _name(change)
         whole = False
         if bound is None:
             self._mentioned(change, name, impact)
         else:
             taken: dict[str, bool] = {}
 
-            def in_time(path: str) -> bool:
-                return time.monotonic() < deadline
-
-            looked = references(self._world, self._store, [bound], keep=in_time, receivers=False)
-            for place, one in enumerate(looked):
-                if place >= _MOST_REFERENCES or (place % _CHECKED == 0 and time.monotonic() > deadline):
+            looked = references(
+                self._world,
+                self._store,
+                [bound],
+                keep=lambda path: not is_over(),
+                receivers=False,
+                resolver=meanings,
+            )
+            for one in looked:
+                if impact.count >= _MOST_REFERENCES:
                     break
                 if one.role == "DEFINITION":
                     continue
@@ -128,12 +148,13 @@ class Impacts:
                 if one.role == "IMPORT":
                     impact.importing.add(one.path)
             else:
-                whole = time.monotonic() < deadline
+                whole = not is_over()
+            impact.is_cut = not whole
         impact.basis = "ref_facts_resolved" if whole and self._is_present else "ref_facts_partial"
 
     def _bound(self, change: Change) -> Bound | None:
         """Where the index knows what changed, or the place it was in."""
-        gone = change.change in ("removed", "renamed")
+        gone = change.change in GONE
         outline, entity = (change.pair.old, change.pair.before) if gone else (change.pair.new, change.pair.after)
         if outline is None or entity is None:
             return None
@@ -180,8 +201,22 @@ def _member_of(facts: Facts, path: str, above: str, name: str) -> Bound | None:
     return None
 
 
+def _is_wanted(change: Change) -> bool:
+    return change.change != "added" and not change.is_module
+
+
+def _is_over(meanings: Meanings, most: int, deadline: float) -> bool:
+    return meanings.spent >= most or time.monotonic() > deadline
+
+
+def _name(change: Change) -> str:
+    """What those who use it call it."""
+    before = change.pair.before
+    return before.name if change.change in GONE and before is not None else change.pair.now.name
+
+
 def _matters(change: Change) -> tuple[bool, int]:
-    order = {"signature_changed": 0, "removed": 1, "renamed": 2, "body_changed": 3}
+    order = {"signature_changed": 0, "removed": 1, "renamed": 2, "moved": 2, "body_changed": 3}
     return (not change.breaking, order.get(change.change, 4))
 
 

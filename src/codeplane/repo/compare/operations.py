@@ -17,7 +17,8 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Risk, operation
 from codeplane.repo.compare import epochs
 from codeplane.repo.compare.answer import SemanticDiffResult
-from codeplane.repo.compare.change import Change, Comparison, FileOutlines, order
+from codeplane.repo.compare.change import Change, FileOutlines, order
+from codeplane.repo.compare.comparison import Comparison
 from codeplane.repo.compare.files import Differing, differing, untracked
 from codeplane.repo.compare.hint import breaking_summary, every, hint, summary
 from codeplane.repo.compare.impact import Impacts
@@ -108,6 +109,9 @@ class CompareOperations:
         notes = list(compared.notes)
         if is_markdown and len(compared.changes) > _MARKDOWN:
             notes.append(f"only {_MARKDOWN} of {len(compared.changes)} are shown; name fewer with paths")
+        unknown = compared.impacts.truncated(every(compared.changes))
+        if unknown:
+            notes.append(f"not all references were looked at for {unknown} changes; a page looks further for its own")
         return SemanticDiffResult(
             summary=said,
             breaking_summary=broken,
@@ -118,6 +122,7 @@ class CompareOperations:
             non_structural_changes=others,
             non_structural_count=len(compared.others),
             agentic_hint=told,
+            impact_truncated=unknown > 0,
             notes=tuple(notes) if not request.cursor else (),
             markdown=markdown(
                 head=head, summary=said, breaking=broken, changes=changes, others=others, notes=notes, hint=told

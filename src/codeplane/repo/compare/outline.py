@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from codeplane.repo.compare.generators import yields
 from codeplane.repo.compare.header import Header, Said, taken_apart
 from codeplane.repo.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
 from codeplane.repo.compare.tokens import Span, balanced, body_of, code_of, without_docstring
@@ -110,6 +111,14 @@ class Outline:
         return found
 
     @cached_property
+    def named(self) -> dict[tuple[int, str, str], list[int]]:
+        """The entities by what they are in, their kind and their name."""
+        found: dict[tuple[int, str, str], list[int]] = {}
+        for place, one in enumerate(self.entities):
+            found.setdefault((one.parent, one.kind, one.name), []).append(place)
+        return found
+
+    @cached_property
     def exported(self) -> frozenset[str]:
         """The names a file gives away by saying so, as they are called in it."""
         if self.facts is None:
@@ -119,11 +128,28 @@ class Outline:
     @cached_property
     def bound(self) -> frozenset[str]:
         """The names that are to be had from the file, defined there or brought in from elsewhere."""
+        defined = {one.name for one in self.entities if one.parent < 0}
         if self.facts is None:
-            return frozenset(one.name for one in self.entities if one.parent < 0)
-        found = {one.local for one in self.facts.imports if one.scope == 0}
-        found |= {one.name for one in self.facts.exports} | {one.name for one in self.entities if one.parent < 0}
-        return frozenset(found)
+            return frozenset(defined)
+        given = {one.name for one in self.facts.exports}
+        if self.language not in _SCRIPTED:
+            return frozenset(given | defined | {one.local for one in self.facts.imports if one.scope == 0})
+        # What such a file imports, or keeps to itself, is to be had by nobody else.
+        return frozenset(given if given else defined)
+
+    def given_as(self, place: int) -> frozenset[str]:
+        """The names that others know a definition of the file by."""
+        name = self.entities[place].name
+        if self.facts is None or self.language not in _SCRIPTED or self.entities[place].kind == "export":
+            return frozenset({name})
+        found = {one.name for one in self.facts.exports if not one.source and (one.local or one.name) == name}
+        return frozenset(found or {name})
+
+    @cached_property
+    def passed_on(self) -> tuple[str, ...]:
+        """The modules all of whose names the file gives away, too."""
+        exports = self.facts.exports if self.facts is not None else ()
+        return tuple(one.source for one in exports if one.name == "*" and one.source)
 
     def raw(self, place: int) -> bytes:
         """An entity's own bytes, without those of the entities inside it."""
@@ -249,9 +275,11 @@ class Outline:
         defined = {one.name for one in self.entities if one.parent < 0}
         passed: dict[str, tuple[str, int]] = {}
         if facts.language in _SCRIPTED:
+            taken = {one.local for one in facts.imports if one.scope == 0 and one.local}
             for one in facts.exports:
                 name = f"* from {one.source}" if one.name == "*" else one.name
-                if (one.source or (one.local and one.local != one.name)) and name not in defined and name != "default":
+                is_passed = one.source or one.local in taken or (one.local and one.local != one.name)
+                if is_passed and name not in defined and name != "default":
                     passed[name] = (f"{one.local} {one.source}", one.at)
         elif facts.language == "python":
             listed = {one.name for one in facts.exports if one.evidence == "all"}
@@ -338,6 +366,8 @@ class Outline:
             marks=marks,
         )
         header, found = taken_apart(said, self.rules)
+        if has_body and one.kind in CALLABLES and yields(facts, text, definition):
+            header = replace(header, modifiers=header.modifiers | {"*"})
         if one.kind not in CALLABLES and self.children.get(place):
             found = [] if one.kind in _PLACES else [token for token in found if token not in _MERE]
         elif one.kind not in CALLABLES:

@@ -33,7 +33,7 @@ class Rendering:
         outline, place = (pair.new, pair.new_place) if pair.new is not None else (pair.old, pair.old_place)
         assert outline is not None
         definition = now.definition
-        differs = one.change in ("signature_changed", "renamed", "removed", "added") and one.itself
+        differs = one.change in ("signature_changed", "renamed", "moved", "removed", "added") and one.itself
         end_column = None
         if definition is not None:
             end_column = definition.end - outline.text.rfind(b"\n", 0, definition.end)
@@ -49,7 +49,7 @@ class Rendering:
             entity_id=self._uid(outline, place) if pair.new is not None else None,
             old_signature=_signature(pair.old, pair.old_place) if differs and before is not None else None,
             new_signature=_signature(pair.new, pair.new_place) if differs and after is not None else None,
-            old_name=before.name if one.change == "renamed" and before is not None else None,
+            old_name=before.name if one.change in ("renamed", "moved") and before is not None else None,
             old_path=shown(pair.old.path) if one.moved and pair.old is not None else None,
             start_line=now.line,
             start_col=definition.column + 1 if definition is not None else None,
@@ -70,7 +70,7 @@ class Rendering:
             path=shown(one.path),
             kind="module",
             name=shown(one.path.rpartition("/")[2]),
-            change="renamed",
+            change=one.change,
             structural_severity="breaking" if one.breaking else "non_breaking",
             behavior_change_risk=one.risk,
             why=one.why or None,

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+from codeplane.repo.compare.ancestry import judge_bases
 from codeplane.repo.compare.calls import judge_calls
+from codeplane.repo.compare.fields import field_of, judge_field, judge_order
+from codeplane.repo.compare.generators import gives_the_same
 from codeplane.repo.compare.header import Header
 from codeplane.repo.compare.outline import Outline
 from codeplane.repo.compare.pairing import Pair
@@ -14,8 +17,6 @@ from codeplane.repo.compare.unions import narrows, widens
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
 _CONTAINED = frozenset({"struct", "record", "enum_member"})
-_MADE_OF_FIELDS = ("dataclass", "define", "frozen", "attrs", "attr . s")
-_FIELD_BASES = frozenset({"NamedTuple", "TypedDict", "BaseModel", "Struct"})
 _WAYS = {"staticmethod": "static method", "classmethod": "class method", "property": "property"}
 
 
@@ -46,10 +47,8 @@ def on_added(new: Outline, place: int) -> list[str]:
         fields = [child for child in others if new.entities[child].kind == "field"]
         if fields and all(new.visibility(child) == "public" for child in fields):
             return ["every value that is written out has to name it"]
-    is_field = one.kind in ("variable", "constant") and new.language == "python"
-    if is_field and header.returns and not new.parts(place).body and _is_made_of_fields(holder):
-        return ["it has to be given now"]
-    return []
+    field = field_of(new, place)
+    return ["it has to be given now"] if field is not None and field.given == "required" else []
 
 
 def on_changed(pair: Pair) -> Verdict:
@@ -76,13 +75,10 @@ def on_changed(pair: Pair) -> Verdict:
     if one.parameters != two.parameters:
         _judge_parameters(found, pair, one, two)
     _judge_types(found, before.kind, one, two, rules, pair.new.language)
-    gone = [base for base in one.bases if base not in two.bases]
-    come = [base for base in two.bases if base not in one.bases]
-    if gone:
-        bases = [base for base in gone if "=" not in base]
-        found.say(f"no longer builds on {', '.join(gone).replace(' . ', '.')}", breaks=bool(bases), tag="bases_changed")
-    if come:
-        found.say(f"builds on {', '.join(come).replace(' . ', '.')}", breaks=False, tag="bases_changed")
+    judge_bases(found, pair.old, pair.old_place, pair.new, pair.new_place)
+    if pair.new.language == "python":
+        judge_field(found, pair.old, pair.old_place, pair.new, pair.new_place)
+        judge_order(found, pair.old, pair.old_place, pair.new, pair.new_place)
     promised = after.parent >= 0 and pair.new.entities[after.parent].kind in PROMISES
     if promised and before.kind in CALLABLES and one.has_body and not two.has_body:
         found.say("has to be given by everyone now", breaks=True)
@@ -102,13 +98,13 @@ def _judge_kind(found: Verdict, before: str, after: str, *, still: bool) -> None
 def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Rules) -> None:
     for word in sorted(two.modifiers - one.modifiers):
         if word == "*":
-            found.say("a generator now", breaks=True)
+            found.say("a generator now", breaks=not gives_the_same(one, two))
         elif word not in ORDER and word not in ("open",):
             breaks = word in rules.added and not (word == "readonly" and kind == "class")
             found.say(f"{word} now", breaks=breaks)
     for word in sorted(one.modifiers - two.modifiers):
         if word == "*":
-            found.say("no generator any more", breaks=True)
+            found.say("no generator any more", breaks=not gives_the_same(one, two))
         elif word not in ORDER:
             found.say(f"no longer {word}", breaks=word in rules.removed)
 
@@ -234,11 +230,6 @@ def _derived(marks: Sequence[str]) -> set[str]:
 
 def _is_open(header: Header) -> bool:
     return any("non_exhaustive" in mark for mark in header.marks)
-
-
-def _is_made_of_fields(header: Header) -> bool:
-    marked = any(word in mark for mark in header.marks for word in _MADE_OF_FIELDS)
-    return marked or any(base.split()[-1] in _FIELD_BASES for base in header.bases if base)
 
 
 def _plain(said: str) -> str:

@@ -59,7 +59,7 @@ def _package_json(path: str, text: str) -> Fence | None:
 
 def _pnpm(path: str, text: str) -> Fence | None:
     must_be_shallow(text)
-    value = yaml.load(text, Loader=_YAML)
+    value = yaml.load(text, Loader=_YAML)  # nosec B506  # a safe loader
     if value in (None, ""):
         return None
     if not isinstance(value, dict):

@@ -67,14 +67,14 @@ class PortableOperations:
         self._index = index
         self._folder = folder
 
-    @operation("index.export", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=3600)
+    @operation("index.export", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def export(self, call: Call, request: ExportRequest) -> ExportResult:
         """Write what is dear to make (facts, vectors) into one file; import it where the same contents lie."""
         snapshot = await self._settled()
         name = request.name or f"index-{(snapshot.commit or 'none')[:12]}{_ENDING}"
         return await asyncio.to_thread(self._export, snapshot, self._folder / name)
 
-    @operation("index.import", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=3600)
+    @operation("index.import", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def import_(self, call: Call, request: ImportRequest) -> ImportResult:
         """Take over facts and vectors from an archive for every file whose content is the same; the rest is parsed."""
         fresh = await self._index.ready()

@@ -180,7 +180,7 @@ class IndexService:
             "healthy": True,
         }
 
-    @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=3600)
+    @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Read every file anew and publish a new epoch; normally nothing needs this."""
         await asyncio.to_thread(self._following.follower.feed_anew)

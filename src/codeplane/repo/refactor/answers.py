@@ -16,6 +16,9 @@ Status = Literal["previewed", "applied", "cancelled", "divergence", "needs_decis
 _SHOWN_RISKS = 12
 _SHOWN_FACTS = 8
 _SHOWN_LEFT = 10
+_SHOWN_FILES = 20
+# Of one kind of risk.
+_SHOWN_ALIKE = 3
 
 
 class EditInfo(Result):
@@ -69,8 +72,9 @@ class Manifest(Result):
     truncated: str = ""
     tiers: dict[str, int]
     proposed: int
-    risks: tuple[RiskInfo, ...] = ()
+    risks: tuple[RiskInfo, ...] = Field((), description="at most 20 of a kind")
     risk_count: int = 0
+    risk_kinds: dict[str, int] = Field({}, description="how many there are of each kind")
     level: Literal["low", "medium", "high"]
 
 
@@ -228,7 +232,12 @@ class RefactorResult(Result):
     witness: Witness | None = None
     decision_capsules: tuple[CapsuleInfo, ...] = ()
     commit_endpoint: str | None = None
-    suggested_refresh_scope: tuple[str, ...] = ()
+    suggested_refresh_scope: tuple[str, ...] = Field(
+        (),
+        description="when blocked: at most 50 of the files that changed since, or else of all that the plan is about",
+    )
+    changed_count: int = Field(0, description="how many files changed since the plan was made")
+    unchanged_count: int = Field(0, description="how many other files the plan is about")
     divergence: Divergence | None = None
     applied: AppliedInfo | None = None
     expires_at: str | None = None
@@ -288,14 +297,27 @@ class RefactorResult(Result):
     def _risks(self) -> list[str]:
         if self.manifest is None:
             return []
-        said = [one.text() for one in self.manifest.risks[:_SHOWN_RISKS]]
-        if self.manifest.risk_count > len(said):
-            said.append(f"  … and {self.manifest.risk_count - len(said)} more")
+        said = self._alike(self.manifest)
         if self.manifest.unparsed:
             said.append(f"  not parsed: {', '.join(self.manifest.unparsed[:5])}")
         if self.manifest.truncated:
             said.append(f"  not looked at: {self.manifest.truncated}")
         return [f"risk {self.manifest.level}:", *said] if said else []
+
+    @staticmethod
+    def _alike(manifest: Manifest) -> list[str]:
+        """The risks by their kinds: a few of each, and how many more there are."""
+        by_kind: dict[str, list[RiskInfo]] = {}
+        for one in manifest.risks:
+            by_kind.setdefault(one.kind, []).append(one)
+        said: list[str] = []
+        for kind, some in list(by_kind.items())[:_SHOWN_RISKS]:
+            said += [one.text() for one in some[:_SHOWN_ALIKE]]
+            more = manifest.risk_kinds.get(kind, len(some)) - len(some[:_SHOWN_ALIKE])
+            said += [f"  {kind}: and {more} more"] if more else []
+        if len(by_kind) > _SHOWN_RISKS:
+            said.append(f"  … and other kinds: {', '.join(list(by_kind)[_SHOWN_RISKS:])}")
+        return said
 
     def _undecided(self) -> list[str]:
         said = [f"{self.title}: which is meant?", *(one.text() for one in self.candidates)]
@@ -313,7 +335,12 @@ class RefactorResult(Result):
         said = [f"blocked: {self.title}: {', '.join(self.witness.invariants_failed)}"]
         said += [f"  {one.question} {one.how_to_verify}" for one in self.witness.disambiguation_checklist]
         if self.suggested_refresh_scope:
-            said.append(f"  look at: {', '.join(self.suggested_refresh_scope[:20])}")
+            named = self.suggested_refresh_scope[:_SHOWN_FILES]
+            total = self.changed_count or self.unchanged_count
+            more = f" and {total - len(named)} more" if total > len(named) else ""
+            said.append(f"  {'changed since' if self.changed_count else 'look at'}: {', '.join(named)}{more}")
+        if self.changed_count and self.unchanged_count:
+            said.append(f"  {self.unchanged_count} other files of the plan are as they were")
         if self.expires_at:
             said.append(f"planned anew: refactor_id={self.refactor_id}")
         return said

@@ -7,6 +7,7 @@ from pathlib import Path
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.edit.engine import Applied, Engine
+from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Plan
@@ -38,16 +39,21 @@ class Applying:
 
     async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> Applied:
         """Make these edits, with the plan's moves, as one mutation."""
-        made = await asyncio.to_thread(changes, self._root, plan, edits)
-        for change in made:
-            located = await asyncio.to_thread(self._scope.located, change.path)
-            if located != change.path:
-                raise InvalidArgument(f"{change.path} is reached through a link to {located}", hint="name that instead")
+        made = await asyncio.to_thread(self._located, plan, edits)
         if not made:
             raise InvalidArgument(
                 "no edit of this plan would be applied", hint="include proposals, or look at the plan"
             )
         return await self._engine.apply(call, made, what=f"refactor: {plan.draft.title}")
+
+    def _located(self, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
+        """The changes that edits come to, none of them through a link."""
+        made = changes(self._root, plan, edits)
+        for change in made:
+            located = self._scope.located(change.path)
+            if located != change.path:
+                raise InvalidArgument(f"{change.path} is reached through a link to {located}", hint="name that instead")
+        return made
 
 
 def chosen(plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]) -> tuple[Edit, ...]:
@@ -90,6 +96,8 @@ def _numbers(words: Sequence[str], known: frozenset[int]) -> frozenset[int]:
 
 def _same(plan: Plan, now: Plan, candidate: str | None) -> bool:
     """Whether two plans are one: the same edits of the same texts, and the same question left open."""
+    if now is plan:
+        return True
     known = {one.id for one in now.draft.candidates}
     if known != {one.id for one in plan.draft.candidates}:
         return False
@@ -101,6 +109,5 @@ def _same(plan: Plan, now: Plan, candidate: str | None) -> bool:
         return False
     if plan.listed(candidate) != now.listed(candidate) or now.conflicts:
         return False
-    return all(now.texts.get(one.edit.path) == plan.texts[one.edit.path] for one in plan.listed(candidate)) and all(
-        now.texts.get(move.path) == plan.texts.get(move.path) for move in plan.draft.moves
-    )
+    touched = {one.edit.path for one in plan.listed(candidate)} | {move.path for move in plan.draft.moves}
+    return all(now.texts.get(path) == plan.texts.get(path) for path in touched)

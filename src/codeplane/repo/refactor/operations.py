@@ -1,7 +1,7 @@
 """`refactor.*` and `decision.commit`: plan, look, choose, apply."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
@@ -13,7 +13,7 @@ from codeplane.repo.edit.engine import Applied
 from codeplane.repo.refactor.answers import AppliedInfo, RefactorResult
 from codeplane.repo.refactor.applying import Applying, chosen
 from codeplane.repo.refactor.draft import Edit
-from codeplane.repo.refactor.plan import Asked, Plan
+from codeplane.repo.refactor.plan import Asked, Plan, differing
 from codeplane.repo.refactor.planning import Planned, Planning
 from codeplane.repo.refactor.proof import disproved
 from codeplane.repo.refactor.requests import (
@@ -36,6 +36,19 @@ _MAX_LEFT = 50
 # What breaks a program though every edit is right: somebody has to have seen it.
 _GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
 _MAX_WORDS = 200
+_MAX_CHANGED = 50
+Judges = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
+
+
+def _judges(name: str) -> Judges:
+    """What judges an operation that plans, and applies at once when it is asked to."""
+
+    @assesses(name)
+    def judged(self: "RefactorOperations", request: MoveRequest | DeleteRequest | ReplaceRequest) -> Assessment:
+        """Planning only reads."""
+        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+
+    return judged
 
 
 class RefactorOperations:
@@ -94,10 +107,7 @@ class RefactorOperations:
             exclude=request.exclude,
         )
 
-    @assesses("refactor.move")
-    def assess_move(self, request: MoveRequest) -> Assessment:
-        """Planning only reads."""
-        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+    assess_move = _judges("refactor.move")
 
     @operation("refactor.move", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def move(self, call: Call, request: MoveRequest) -> RefactorResult:
@@ -115,10 +125,7 @@ class RefactorOperations:
         )
         return await self._answered(call, asked, request, apply=request.apply)
 
-    @assesses("refactor.delete")
-    def assess_delete(self, request: DeleteRequest) -> Assessment:
-        """Planning only reads."""
-        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+    assess_delete = _judges("refactor.delete")
 
     @operation("refactor.delete", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def delete(self, call: Call, request: DeleteRequest) -> RefactorResult:
@@ -128,10 +135,7 @@ class RefactorOperations:
         asked = Asked(kind="delete", symbol=request.target, options={"force": request.force}, contexts=request.contexts)
         return await self._answered(call, asked, request, apply=request.apply)
 
-    @assesses("refactor.replace")
-    def assess_replace(self, request: ReplaceRequest) -> Assessment:
-        """Planning only reads."""
-        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
+    assess_replace = _judges("refactor.replace")
 
     @operation("refactor.replace", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def replace(self, call: Call, request: ReplaceRequest) -> RefactorResult:
@@ -203,7 +207,7 @@ class RefactorOperations:
         exclude: Sequence[str] = (),
     ) -> RefactorResult:
         found = await self._planning.planned(asked)
-        blocked = _blocked(found, anew=False)
+        blocked = _blocked(found)
         if blocked is not None:
             return blocked
         plan = found.plan
@@ -228,7 +232,7 @@ class RefactorOperations:
 
     async def _gated(self, plan: Plan, candidate: str | None) -> RefactorResult | None:
         now = await self._applying.gate(plan, candidate)
-        return _blocked(now, anew=True) if now is not None else None
+        return _blocked(now, before=plan) if now is not None else None
 
     async def _done(
         self, call: Call, plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]
@@ -267,18 +271,23 @@ class RefactorOperations:
         return result.model_copy(update={"pagination": Pagination(next_cursor=cursor, total_estimate=len(edits))})
 
 
-def _blocked(found: Planned, *, anew: bool) -> RefactorResult | None:
-    """Why a plan may not be applied; None when nothing stands against it."""
-    failed = [name for name, holds in (("index_behind", found.behind), ("files_changed", found.stale or anew)) if holds]
+def _blocked(found: Planned, *, before: Plan | None = None) -> RefactorResult | None:
+    """Why a plan may not be applied, `before` being the one that was to be; None when nothing stands against it."""
+    moved_on = bool(found.stale) or before is not None
+    failed = [name for name, holds in (("index_behind", found.behind), ("files_changed", moved_on)) if holds]
     if not failed:
         return None
     told = Told(found.plan)
-    result = told.result("blocked", edits=found.plan.listed(), all_edits=False)
-    return result.model_copy(
+    changed = [*found.stale, *(map(shown, differing(before, found.plan)) if before is not None else ())]
+    changed = list(dict.fromkeys(changed))
+    files = [path for path in map(shown, sorted(found.plan.texts)) if path not in set(changed)]
+    return told.result("blocked", edits=found.plan.listed(), all_edits=False).model_copy(
         update={
             "preview": None,
-            "witness": told.witness(*failed),
-            "suggested_refresh_scope": found.stale or tuple(map(shown, sorted(found.plan.texts)[:50])),
+            "witness": told.witness(*failed, first=changed),
+            "suggested_refresh_scope": tuple(changed[:_MAX_CHANGED] or files[:_MAX_CHANGED]),
+            "changed_count": len(changed),
+            "unchanged_count": len(files),
         }
     )
 

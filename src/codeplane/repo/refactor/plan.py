@@ -13,12 +13,16 @@ from codeplane.kernel.json import JsonObject
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.divergence import Conflict
 from codeplane.repo.refactor.draft import Draft, Edit
+from codeplane.repo.resolve.references import TIERS
 from codeplane.repo.resolve.world import World
 
 Kind = Literal["rename", "move", "delete", "replace"]
 Planner = Callable[[World, FactStore, float], Draft]
 _SURE: Mapping[str, frozenset[str]] = {"strong": frozenset({"PROVEN", "STRONG"}), "proven": frozenset({"PROVEN"})}
 _LEVELS = ("low", "medium", "high")
+_ORDER: Mapping[str, int] = {tier: place for place, tier in enumerate(TIERS)}
+_Key = tuple[str, int, int, str]
+_Rank = tuple[bool, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,17 @@ class Listed:
     applies: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """All that a plan follows from, beside the question: equal ones give equal plans."""
+
+    epoch: int
+    contexts: object
+    """What routes files to contexts; the same one while nothing about contexts changed."""
+    indexes: tuple[tuple[str, int], ...]
+    """The SCIP indexes that were taken in, and when."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What was planned, from which texts, and how to plan it again."""
@@ -57,6 +72,8 @@ class Plan:
     conflicts: tuple[Conflict, ...]
     expires_ns: int
     config: RefactorConfig
+    basis: Basis | None = None
+    """None where the index lagged, or files changed, while it was made."""
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -72,29 +89,46 @@ class Plan:
 
     def listed(self, candidate: str | None = None) -> tuple[Listed, ...]:
         """Its edits, code before words; without a candidate those of all, of which the ones they share are made."""
+        found = self._listings.get(candidate)
+        if found is None:
+            found = self._listings[candidate] = self._listed(candidate)
+        return found
+
+    @cached_property
+    def _listings(self) -> dict[str | None, tuple[Listed, ...]]:
+        return {}
+
+    def _listed(self, candidate: str | None) -> tuple[Listed, ...]:
         shared = [{_key(edit) for edit in one.edits if self._sure(edit)} for one in self.draft.candidates]
         chosen = candidate is not None or not shared
-        always = {_key(edit) for edit in self.draft.edits}.union(set.intersection(*shared) if shared else ())
+        always = frozenset[_Key]()
+        if not chosen:
+            always = frozenset(map(_key, self.draft.edits)) | set.intersection(*shared)
+        numbers = self._numbers
         return tuple(
-            Listed(
-                number=self._numbers[_key(edit)],
-                edit=edit,
-                applies=self._sure(edit) and (chosen or _key(edit) in always),
-            )
+            Listed(number=numbers[key], edit=edit, applies=self._sure(edit) and (chosen or key in always))
             for edit in self._edits(candidate)
+            for key in (_key(edit),)
         )
 
     def _edits(self, candidate: str | None) -> tuple[Edit, ...]:
-        wanted = [one for one in self.draft.candidates if candidate in (None, one.id)]
-        if candidate is not None and not wanted:
+        if candidate is None:
+            return self.every
+        wanted = [one for one in self.draft.candidates if candidate == one.id]
+        if not wanted:
             known = ", ".join(one.id for one in self.draft.candidates) or "this plan has none"
             raise InvalidArgument(f"there is no candidate {candidate!r}", hint=f"candidates: {known}")
         return ordered([*self.draft.edits, *(edit for one in wanted for edit in one.edits)])
 
     @cached_property
-    def _numbers(self) -> Mapping[tuple[str, int, int, str], int]:
+    def every(self) -> tuple[Edit, ...]:
+        """All edits, those of all candidates among them."""
+        return ordered([*self.draft.edits, *(edit for one in self.draft.candidates for edit in one.edits)])
+
+    @cached_property
+    def _numbers(self) -> Mapping[_Key, int]:
         """The number of each edit, the same whichever candidate is looked at."""
-        keys = dict.fromkeys(map(_key, self._edits(None)))
+        keys = dict.fromkeys(map(_key, self.every))
         keys |= dict.fromkeys(_key(edit) for one in self.draft.candidates for edit in one.edits)
         return {key: number for number, key in enumerate(keys)}
 
@@ -113,23 +147,34 @@ class Plan:
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Code, then words; each in the order of files and places, and once: of two about one place the surer one stays."""
-    found: dict[tuple[str, int, int, str], Edit] = {}
+    found: dict[_Key, tuple[_Rank, Edit]] = {}
     for edit in edits:
-        held = found.get(_key(edit))
-        if held is None or _rank(edit) < _rank(held):
-            found[_key(edit)] = edit
+        key, rank = _key(edit), _rank(edit)
+        held = found.get(key)
+        if held is None or rank < held[0]:
+            found[key] = rank, edit
     # Of two edits at one place the one that facts know of comes first.
-    listed = sorted(found.values(), key=lambda edit: (edit.path, edit.start, edit.end, _rank(edit)))
+    listed = sorted((*key[:3], rank, at) for at, (key, (rank, _)) in enumerate(found.items()))
+    by_place = [edit for _, edit in found.values()]
     kept: list[Edit] = []
-    for edit in listed:
-        before = kept[-1] if kept else None
-        if before is not None and before.path == edit.path and _meet(before, edit):
+    ranks: list[_Rank] = []
+    for path, _, _, rank, at in listed:
+        edit = by_place[at]
+        if kept and kept[-1].path == path and _meet(kept[-1], edit):
             # Two planners about one place: the surer one knows better.
-            if _rank(edit) < _rank(before):
-                kept[-1] = edit
+            if rank < ranks[-1]:
+                kept[-1], ranks[-1] = edit, rank
             continue
         kept.append(edit)
-    return tuple(sorted(kept, key=lambda edit: not edit.semantic))
+        ranks.append(rank)
+    return (*(edit for edit in kept if edit.semantic), *(edit for edit in kept if not edit.semantic))
+
+
+def differing(plan: Plan, now: Plan) -> list[str]:
+    """The files about which two plans differ: those with another text first, then those with other edits."""
+    texts = {path for path in plan.texts.keys() | now.texts.keys() if plan.texts.get(path) != now.texts.get(path)}
+    edits = {edit.path for edit in set(plan.every) ^ set(now.every)}
+    return [*sorted(texts), *sorted(edits - texts)]
 
 
 def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict[str, int]]:
@@ -143,12 +188,12 @@ def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict
     return texts, modes
 
 
-def _key(edit: Edit) -> tuple[str, int, int, str]:
+def _key(edit: Edit) -> _Key:
     return edit.path, edit.start, edit.end, edit.new
 
 
-def _rank(edit: Edit) -> tuple[bool, int]:
-    return not edit.semantic, ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN").index(edit.tier)
+def _rank(edit: Edit) -> _Rank:
+    return not edit.semantic, _ORDER[edit.tier]
 
 
 def _meet(one: Edit, other: Edit) -> bool:

@@ -17,7 +17,7 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.refactor.divergence import conflicts
 from codeplane.repo.refactor.draft import Danger, Draft, Edit
-from codeplane.repo.refactor.plan import Asked, Plan, Planner, ordered, texts_of
+from codeplane.repo.refactor.plan import Asked, Basis, Plan, Planner, ordered, texts_of
 from codeplane.repo.refactor.plans import Plans
 from codeplane.repo.refactor.questions import Questions
 from codeplane.repo.resolve.world import World
@@ -64,8 +64,13 @@ class Planning:
         return found
 
     async def again(self, plan: Plan) -> Planned:
-        """The same question asked of the repository as it is now, everything looked at anew."""
-        await (await self._knowledge.fresh()).snapshot(strict=True)
+        """The same question asked of the repository as it is now, every file looked at anew.
+
+        Where all that a plan follows from is as it was, the answer is the plan itself.
+        """
+        snapshot = await (await self._knowledge.fresh()).snapshot(strict=True)
+        if plan.basis is not None and plan.basis == await self._basis(snapshot, await self._router()):
+            return Planned(plan=plan)
         return await self._found(plan.asked, new_id("plan"))
 
     async def kept(self, plan_id: str) -> Plan:
@@ -96,7 +101,14 @@ class Planning:
             )
         finally:
             abandoned.set()
-        return Planned(plan=found.answer, behind=found.partial or "", stale=found.stale)
+        plan = found.answer
+        if not found.partial and not found.stale:
+            plan = replace(plan, basis=await self._basis(found.snapshot, router))
+        return Planned(plan=plan, behind=found.partial or "", stale=found.stale)
+
+    async def _basis(self, snapshot: Snapshot, router: Router | None) -> Basis:
+        indexes = await asyncio.to_thread(self._questions.indexes)
+        return Basis(epoch=snapshot.epoch, contexts=router, indexes=indexes)
 
     async def _router(self) -> Router | None:
         try:
@@ -131,7 +143,7 @@ class Planning:
             epoch=snapshot.epoch,
             commit=snapshot.commit,
             contexts=tuple(sorted(homes - {"none"})),
-            conflicts=conflicts(world, router, edits) if router is not None else (),
+            conflicts=conflicts(world, router, _imports(edits)) if router is not None else (),
             expires_ns=self._clock.now_ns() + int(self._config.plan_minutes * 60 * SECOND_NS),
             config=self._config,
         )
@@ -157,8 +169,12 @@ class _Watched(World):
             raise Cancelled("nobody waits for this plan any more")
 
 
-def _all(draft: Draft) -> tuple[Edit, ...]:
-    return ordered([*draft.edits, *(edit for one in draft.candidates for edit in one.edits)])
+def _all(draft: Draft) -> list[Edit]:
+    return [*draft.edits, *(edit for one in draft.candidates for edit in one.edits)]
+
+
+def _imports(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    return ordered(edit for edit in edits if edit.role == "IMPORT")
 
 
 def _spoken_of(draft: Draft) -> set[str]:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from codeplane.kernel.config import RefactorConfig
-from codeplane.kernel.errors import InvalidArgument, NotFound
+from codeplane.kernel.errors import InvalidArgument, NotFound, NotRefactorable
 from codeplane.kernel.json import JsonValue
 from codeplane.repo.explain.explain import entry, near_names
 from codeplane.repo.index.facts import FactStore
+from codeplane.repo.refactor.delete.folder import left_behind
 from codeplane.repo.refactor.delete.planned import planned_delete
+from codeplane.repo.refactor.documents.paths import paths
 from codeplane.repo.refactor.documents.sweep import swept
 from codeplane.repo.refactor.draft import Danger, Draft
 from codeplane.repo.refactor.move.files import planned_file_move
@@ -36,6 +38,10 @@ class Questions:
         self._config = config
         self._scip = scip
 
+    def indexes(self) -> tuple[tuple[str, int], ...]:
+        """The indexes of other tools that answers depend on, and when each was taken in."""
+        return self._scip.taken_in()
+
     def planner(self, asked: Asked) -> Planner:
         """The planner that answers a question."""
         return {"rename": self._rename, "move": self._move, "delete": self._delete, "replace": self._replace}[
@@ -50,7 +56,7 @@ class Questions:
             if module is not None:
                 new_path = _beside(module, asked.new_name)
                 draft = planned_file_move(world, store, module, new_path, deadline=deadline)
-                return _unsearched(_importable(module, new_path, draft))
+                return self._with_paths(world, store, _importable(module, new_path, draft))
             target = meant(world, store, asked.symbol)
             draft = planned_rename(world, store, target, asked.new_name, deadline=deadline)
             draft = replace(raised(draft, Authority(self._scip, world.snapshot)), name=_inside(target))
@@ -68,7 +74,7 @@ class Questions:
             if asked.options.get("files"):
                 path = canonical(asked.symbol, root=self._root)
                 draft = planned_file_move(world, store, path, goes_to, deadline=deadline)
-                return _unsearched(_importable(path, goes_to, draft))
+                return self._with_paths(world, store, _importable(path, goes_to, draft))
             target = meant(world, store, asked.symbol)
             draft = planned_symbol_move(world, store, target, goes_to, deadline=deadline)
             draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
@@ -80,16 +86,37 @@ class Questions:
         """The end of a symbol or a file."""
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
-            path = asked.symbol.removeprefix("./")
-            what = path if path in world.snapshot.files else meant(world, store, asked.symbol)
-            return planned_delete(world, store, what, force=bool(asked.options.get("force")), deadline=deadline)
+            force = bool(asked.options.get("force"))
+            path = asked.symbol.strip().removeprefix("./").rstrip("/")
+            if path in world.snapshot.files:
+                return planned_delete(world, store, path, force=force, deadline=deadline)
+            folder = canonical(path, root=self._root) if self._is_folder(world, store, asked.symbol, path) else ""
+            if not folder:
+                return planned_delete(world, store, meant(world, store, asked.symbol), force=force, deadline=deadline)
+            below = [one for one in world.snapshot.files if one.startswith(f"{folder}/")]
+            if not below:
+                raise NotRefactorable(
+                    f"no file in the folder {folder} belongs to what is looked at here",
+                    hint="what git or .cplignore leaves out is deleted outside of CodePlane",
+                )
+            draft = planned_delete(world, store, folder, force=force, deadline=deadline)
+            left = left_behind(self._root / folder, self._root, frozenset(world.snapshot.files))
+            files = f"{len(draft.removes)} file{'s' * (len(draft.removes) != 1)}"
+            draft = replace(draft, title=f"delete the folder {folder} ({files})")
+            return replace(draft, dangers=(*draft.dangers, left)) if left is not None else draft
 
         return planner
 
+    def _is_folder(self, world: World, store: FactStore, symbol: str, path: str) -> bool:
+        """Whether a folder is meant: it is named as a path, or nothing else has its name."""
+        if not path or ":" in path or not (self._root / path).is_dir():
+            return False
+        return "/" in symbol or not targets(world, store, symbol.strip())
+
     def _replace(self, asked: Asked) -> Planner:
         """Other syntax wherever a pattern matches."""
-        paths = asked.options.get("paths")
-        keep = scope([str(one) for one in paths] if isinstance(paths, list) else (), (), "include", self._root)
+        where = asked.options.get("paths")
+        keep = scope([str(one) for one in where] if isinstance(where, list) else (), (), "include", self._root)
         language = str(asked.options.get("language", ""))
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
@@ -104,6 +131,25 @@ class Questions:
             return path
         below = f"{path}/"
         return path if "/" in symbol and any(one.startswith(below) for one in world.snapshot.files) else None
+
+    def _with_paths(self, world: World, store: FactStore, draft: Draft) -> Draft:
+        """A move of files with what documentation says of their paths."""
+        if not self._config.doc_sweep.enabled:
+            what = "comments and documentation that name the old place are left as they are"
+            return replace(draft, dangers=(*draft.dangers, Danger(kind="documents", what=what)))
+        ends = tuple(one.lower() for one in self._config.doc_sweep.scan_extensions)
+        words = paths(world, store, {one.path: one.new_path for one in draft.moves})
+        words = [edit for edit in words if edit.path.lower().endswith(ends)]
+        seen = {edit.path for edit in words}
+        what = "comments, and dotted names in documentation, that name the old place are left as they are"
+        return replace(
+            draft,
+            edits=(*draft.edits, *words),
+            dangers=(
+                *(one for one in draft.dangers if one.kind != "path_in_text" or one.path not in seen),
+                Danger(kind="documents", what=what),
+            ),
+        )
 
     def _with_words(
         self, world: World, store: FactStore, target: Target, new_name: str, draft: Draft, deadline: float
@@ -164,12 +210,6 @@ def _importable(path: str, new_path: str, draft: Draft) -> Draft:
         if part not in before and (keyword.iskeyword(part) or not part.isidentifier()):
             raise InvalidArgument(f"{part!r} cannot stand in an import", hint="choose letters, digits and _")
     return draft
-
-
-def _unsearched(draft: Draft) -> Draft:
-    """A move of files, which says that words about them were left alone."""
-    said = Danger(kind="documents", what="comments and documentation that name the old place are left as they are")
-    return replace(draft, dangers=(*draft.dangers, said))
 
 
 def _qualified(world: World, target: Target) -> str:

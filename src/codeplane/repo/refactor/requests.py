@@ -40,7 +40,7 @@ class MoveRequest(Paged):
 class DeleteRequest(Paged):
     """What shall go."""
 
-    target: str = Field(min_length=1, max_length=4200, description="a symbol or a file's path")
+    target: str = Field(min_length=1, max_length=4200, description="a symbol, a file or a folder")
     force: bool = Field(False, description="though it is still referred to")
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")

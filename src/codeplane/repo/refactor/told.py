@@ -26,6 +26,7 @@ from codeplane.repo.refactor.answers import (
     WitnessFact,
     manifest_level,
 )
+from codeplane.repo.refactor.draft import Danger
 from codeplane.repo.refactor.plan import Listed, Plan
 from codeplane.repo.refactor.planning import FOR_SEC
 from codeplane.repo.truth.paths import shown
@@ -33,6 +34,8 @@ from codeplane.repo.truth.paths import shown
 _MAX_LINE = 200
 _MAX_MATCHES = 50
 _MAX_RISKS = 100
+_MAX_ALIKE = 20
+_MAX_FAILED = 20
 _MAX_PLAN = 200
 _MAX_NAMED = 200
 _CHECKS = {
@@ -137,9 +140,10 @@ class Told:
                     line=self._line(one.path, one.offset),
                     count=one.count,
                 )
-                for one in draft.dangers[:_MAX_RISKS]
+                for one in _some_of_each(draft.dangers)
             ),
             risk_count=len(draft.dangers),
+            risk_kinds=dict(Counter(one.kind for one in draft.dangers)),
             level=manifest_level(
                 tiers, len(draft.dangers), truncated=bool(coverage.truncated), unparsed=bool(coverage.unparsed)
             ),
@@ -195,15 +199,17 @@ class Told:
             )
         return tuple(found)
 
-    def witness(self, *failed: str) -> Witness:
-        """The evidence there is, and what is not as it must be."""
+    def witness(self, *failed: str, first: Sequence[str] = ()) -> Witness:
+        """The evidence there is, and what is not as it must be; `first` are the files to name before others."""
         plan, draft = self._plan, self._plan.draft
+        most = _MAX_NAMED if not failed else _MAX_FAILED
+        named = dict.fromkeys([*first, *map(shown, sorted(plan.texts))])
         return Witness(
             bounds=Bounds(
-                files_scanned=tuple(map(shown, sorted(plan.texts)[:_MAX_NAMED])),
+                files_scanned=tuple(named)[:most],
                 contexts_queried=plan.contexts,
                 time_budget_ms=int(FOR_SEC * 1000),
-                truncated=bool(draft.coverage.truncated) or len(plan.texts) > _MAX_NAMED,
+                truncated=bool(draft.coverage.truncated) or len(named) > most,
             ),
             facts=tuple(
                 WitnessFact(
@@ -287,3 +293,14 @@ class Told:
                 found.append(at)
             self._lines[path] = found
         return found
+
+
+def _some_of_each(dangers: Sequence[Danger]) -> list[Danger]:
+    """What may go wrong, no kind so often that another is not seen."""
+    counts: Counter[str] = Counter()
+    found = []
+    for one in dangers:
+        counts[one.kind] += 1
+        if counts[one.kind] <= _MAX_ALIKE:
+            found.append(one)
+    return found[:_MAX_RISKS]

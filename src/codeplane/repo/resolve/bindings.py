@@ -25,6 +25,13 @@ class Bindings:
             found = held[name] = _bound(facts, name)
         return found.get(scope, ())
 
+    def scopes(self, path: str, facts: Facts, name: str) -> Mapping[int, Sequence[int]]:
+        """The rows of a file's bindings under a name, by their scopes."""
+        held = self._bound.setdefault(path, {})
+        if name not in held:
+            held[name] = _bound(facts, name)
+        return held[name]
+
     def definitions(self, path: str, facts: Facts, scope: int, name: str) -> Sequence[int]:
         """The definitions of a file that a scope has under a name, in their order."""
         held = self._declared.setdefault(path, {})

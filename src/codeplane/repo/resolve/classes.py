@@ -2,9 +2,12 @@
 
 import re
 
-from codeplane.repo.facts.model import Facts
+from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.repo.resolve.evidence import decorators
 from codeplane.repo.resolve.expression import chains, extended
+from codeplane.repo.resolve.instance import in_static, is_static
+from codeplane.repo.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
 from codeplane.repo.resolve.names import Names
 from codeplane.repo.resolve.world import World
 
@@ -13,6 +16,7 @@ NAMESPACES = frozenset({"namespace"})
 VARIABLES = frozenset({"variable", "constant"})
 _HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
 _MAX_BASES = 60
+_DEFINED, _IMPORTED = REASONS.index("DEF_IN_SCOPE"), REASONS.index("IMPORT_ALIAS")
 # Bases of others that bring no members anyone names.
 _EMPTY = frozenset({"Generic", "Protocol", "ABC"})
 _EMPTY_IN = frozenset({"typing", "typing_extensions", "abc"})
@@ -26,6 +30,8 @@ class Classes(Names):
         self._lines: dict[Bound, tuple[tuple[Bound, ...], bool]] = {}
         self._prefixes: dict[Bound, frozenset[Bound]] = {}
         self._members: dict[tuple[Bound, str, bool], tuple[Bound | None, bool]] = {}
+        self._replaced: dict[Bound, bool] = {}
+        self._others: dict[Bound, bool] = {}
 
     def member(self, of: Bound, name: str, *, skip_own: bool = False) -> tuple[Bound | None, bool]:
         """The member a class has under a name, by its bases in their order; False when an unseen base may hide it."""
@@ -56,7 +62,8 @@ class Classes(Names):
                     if not self._scripted(facts):
                         # With one base nothing stands between a class and it, unless a subclass puts it there.
                         near = not skip_own or len(self._bases(of)) == 1
-                        return found, whole or one == of or (near and one in self._before_unseen(of))
+                        seen = whole or one == of or (near and one in self._before_unseen(of))
+                        return found, seen and not self._is_twice(one)
                     ways = self._ways(found)
                     if ways != {"assigned"}:
                         # Of a static and another member with one name this may be either.
@@ -73,11 +80,14 @@ class Classes(Names):
 
     def _ways(self, member: Bound) -> set[str]:
         """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
-        text = self._world.text(member.file)
+        facts, text = self._world.facts(member.file), self._world.text(member.file)
         found = set()
         for _, one in self.definitions(member):
-            before = text[max(one.start, one.name_at - 80) : one.name_at]
-            found.add("assigned" if before.endswith(b"this.") else "static" if b"static " in before else "declared")
+            if text[max(0, one.name_at - 5) : one.name_at] == b"this.":
+                static = facts is not None and in_static(facts, text, one.name_at, member.scope)
+                found.add("static" if static else "assigned")
+            else:
+                found.add("static" if is_static(text, one) else "declared")
         return found - {"assigned"} or found or {"declared"}
 
     def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
@@ -89,14 +99,14 @@ class Classes(Names):
         self._underway += 1
         lines: list[list[Bound]] = []
         direct: list[Bound] = []
-        whole = True
+        whole = not self._is_twice(of)
         for found in self._bases(of):
             classes = [one for one in found if isinstance(one, Bound) and self._is_class(one)]
             if len(classes) != 1:
                 whole = False
                 continue
             line, complete = self.line_of(classes[0])
-            whole = whole and complete
+            whole = whole and complete and not self.is_replaced(classes[0])
             direct.append(classes[0])
             lines.append(list(line))
         self._underway -= 1
@@ -115,7 +125,7 @@ class Classes(Names):
         bases = self._bases(of)
         for base in bases:
             known = [one for one in base if isinstance(one, Bound) and self._is_class(one)]
-            if len(known) != 1:
+            if len(known) != 1 or self._is_twice(of) or self.is_replaced(known[0]):
                 break
             found |= self._before_unseen(known[0]) if len(bases) == 1 else {known[0]}
             if not self.line_of(known[0])[1]:
@@ -155,6 +165,92 @@ class Classes(Names):
         """Whether calling a name makes an instance of the class it names: an interface is made by something else."""
         kinds = {one.kind for _, one in self.definitions(of)}
         return bool(kinds & CLASSES) and kinds.isdisjoint({"interface"} | VARIABLES)
+
+    def _is_twice(self, of: Bound) -> bool:
+        """Whether a class of Python is written more than once, so that it is one of them."""
+        definitions = self.definitions(of)
+        if len(definitions) < 2:
+            return False
+        facts = self._world.facts(of.file)
+        return facts is not None and facts.language == "python"
+
+    def is_replaced(self, of: Bound) -> bool:
+        """Whether a class's name may stand for something else: assigned to again, or decorated by who knows what."""
+        held = self._replaced.get(of)
+        if held is None:
+            held = self._replaced[of] = self._is_replaced(of)
+        return held
+
+    def _is_replaced(self, of: Bound) -> bool:
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        for row in self.bindings.rows(of.file, facts, of.scope, of.name):
+            _, _, reason, target = facts.binds[row].tolist()
+            itself = reason == _IMPORTED and self.imported(of.file, facts, facts.imports[target]) in ((of,), ())
+            if reason != _DEFINED and not itself:
+                return True
+        text = self._world.text(of.file)
+        for _, one in self.definitions(of):
+            above = decorators(text, one)
+            start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+            if any(not self._keeps(of.file, facts, *found) for found in decorating(above, start)):
+                return True
+        return False
+
+    def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
+        """Whether a decorator gives back the class it is put on."""
+        names = name.split(".")
+        current = self._one(self._lexical(path, facts, at, names[0]).entities)
+        for part in names[1:]:
+            current = self._one(self._step(current, part)) if isinstance(current, Module) else current
+        if not isinstance(current, Bound):
+            return is_known_to_keep(name)
+        there = self._world.facts(current.file)
+        functions = [index for index, one in self.definitions(current) if one.kind == "function"]
+        return there is not None and all_give_back(there, self._world.text(current.file), functions)
+
+    def makes_others(self, of: Bound) -> bool:
+        """Whether calling a class may give what is no instance of it: by `__new__`, or by its metaclass."""
+        held = self._others.get(of)
+        if held is None:
+            self._others[of] = False
+            held = self._others[of] = any(self._makes_others(one) for one in self.line_of(of)[0])
+        return held
+
+    def _makes_others(self, of: Bound) -> bool:
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        if self._overrides_making(of, "__new__"):
+            return True
+        for _, one in self.definitions(of):
+            named = metaclass(self._world.text(of.file), one)
+            if named is None:
+                continue
+            name, at = named
+            meant = self._one(self._lexical(of.file, facts, at, name).entities) if name else None
+            if not name or (isinstance(meant, Bound) and self._meta_makes(meant)):
+                return True
+        return False
+
+    def _meta_makes(self, meta: Bound) -> bool:
+        return any(self._overrides_making(one, "__call__") for one in self.line_of(meta)[0])
+
+    def _overrides_making(self, of: Bound, name: str) -> bool:
+        """Whether a class has a way of its own to make instances, which may give anything."""
+        facts = self._world.facts(of.file)
+        if facts is None:
+            return False
+        text = self._world.text(of.file)
+        for index, _ in self.definitions(of):
+            body = facts.body_of.get(index, -1)
+            own = self.bindings.definitions(of.file, facts, body, name)
+            if not all(makes_its_own(facts, text, one, name) for one in own):
+                return True
+            if not own and self.bindings.rows(of.file, facts, body, name):
+                return True
+        return False
 
     @staticmethod
     def _one(entities: tuple[Entity, ...]) -> Entity | None:

@@ -20,21 +20,44 @@ _KEEPING = frozenset(
 )
 _LOOP = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
 _BINDING = re.compile(rb"[ \t]*(?:(?:async[ \t]+)?(?:with|for|def)\b.*|(?:from|import)\b.*)?$", re.DOTALL)
+_MODULE = re.compile(rb"(?:^|[;:])[ \t]*(?:from[ \t]+|import[ \t](?:[^;]*[, \t\\])?)([\w.\x80-\xff]*)$")
 _FAR = 20_000
 
 
 def decorators(text: bytes, definition: Definition) -> bytes:
     """The lines of decorators right above a definition."""
     end = text.rfind(b"\n", 0, definition.start) + 1
-    start, depth = end, 0
-    while start > 0:
-        line_at = text.rfind(b"\n", 0, start - 1) + 1
-        line = text[line_at:start].strip()
+    indent = _indent(text[end : definition.start + 1])
+    start = at = end
+    depth = 0
+    while at > 0:
+        line_at = text.rfind(b"\n", 0, at - 1) + 1
+        raw = text[line_at:at]
+        line, at = raw.strip(), line_at
+        if line.startswith(b"@") and _indent(raw) == indent:
+            # Brackets in its strings count for nothing once its beginning is found.
+            start, depth = at, 0
+            continue
         depth += sum(map(line.count, (b")", b"]", b"}"))) - sum(map(line.count, (b"(", b"[", b"{")))
-        if not (line.startswith((b"@", b"#")) or depth > 0) or not line:
+        closes = line.startswith((b")", b"]", b"}", b"#"))
+        if not line.startswith(b"#") and (depth <= 0 or (_indent(raw) <= indent and line and not closes)):
             break
-        start = line_at
     return text[start:end]
+
+
+def module_before(text: bytes, offset: int) -> str | None:
+    """What stands before a name in the module that an import statement names; None where a name is not in one.
+
+    That it is no name which the statement brings is known already.
+    """
+    start = text.rfind(b"\n", 0, offset) + 1
+    while text[max(0, start - 3) : start].rstrip(b"\r\n").endswith(b"\\"):
+        start = text.rfind(b"\n", 0, start - 1) + 1
+    before = text[start:offset]
+    if b"from" not in before and b"import" not in before:
+        return None
+    found = _MODULE.search(before.replace(b"\n", b" "))
+    return found[1].decode("utf-8", "replace") if found is not None else None
 
 
 def is_property(text: bytes, definition: Definition) -> bool:

@@ -103,6 +103,14 @@ def constructed(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     return (chain[0], chain.start()) if following in (b"", b"\n", b"#", b";", b")", b",", b"/", b"}") else None
 
 
+def is_first_of_several(text: bytes, chain: bytes, at: int) -> bool:
+    """Whether a comma follows a call, so that what is made is one of several: `a, b = A(), B()`."""
+    opened = text.find(b"(", at + len(chain))
+    closed = closing(text, opened) if opened >= 0 else None
+    after = _LEFT.match(text, closed + 1) if closed is not None else None
+    return after is not None and text[after.end() : after.end() + 1] == b","
+
+
 def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The type written after a name: `: Chain`, with quotes, `| None` and `Optional[...]` taken off."""
     match = _TYPE.match(text, name_end)

@@ -2,8 +2,10 @@
 
 import re
 
-from codeplane.repo.facts.model import Facts, Scope
+from codeplane.repo.facts.model import Definition, Facts, Scope
 
+_STATIC = re.compile(rb"\bstatic\b")
+_BLOCK = re.compile(rb"static\s*\{")
 _FUNCTION = re.compile(rb"(?:(?:export|default|async)\s+)*function\b")
 
 
@@ -22,6 +24,26 @@ def class_of_this(facts: Facts, text: bytes, offset: int) -> int:
             return -1
         at = scope.parent
     return -1
+
+
+def is_static(text: bytes, one: Definition) -> bool:
+    """Whether a member is the class's own, not that of its instances."""
+    return _STATIC.search(text, max(one.start, one.name_at - 80), one.name_at) is not None
+
+
+def in_static(facts: Facts, text: bytes, offset: int, of: int) -> bool:
+    """Whether the `this` at a place in a class, given by its scope, is the class itself."""
+    at, below = facts.scope_at(offset), -1
+    while at > of:
+        at, below = facts.scopes[at].parent, at
+    scope = facts.scopes[below] if below >= 0 else None
+    if scope is not None and _BLOCK.match(text, scope.start):
+        return True
+    if scope is not None and scope.definition >= 0:
+        return is_static(text, facts.definitions[scope.definition])
+    # The value of a field, or a function in it.
+    around = (one for one in facts.definitions if one.scope == of and one.start <= offset < one.end)
+    return any(is_static(text, one) for one in around)
 
 
 def _own(facts: Facts, text: bytes, scope: Scope) -> bool:

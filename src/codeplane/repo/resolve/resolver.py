@@ -3,25 +3,39 @@
 from collections.abc import Mapping
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
+from codeplane.repo.resolve.assignments import Assignments
 from codeplane.repo.resolve.classes import NAMESPACES, VARIABLES, Classes
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.repo.resolve.evidence import binding_before, copied, is_property, returned, steps_of
+from codeplane.repo.resolve.evidence import (
+    binding_before,
+    copied,
+    decorators,
+    is_property,
+    module_before,
+    returned,
+    steps_of,
+)
 from codeplane.repo.resolve.exported import exported_places
 from codeplane.repo.resolve.expression import (
     Step,
     annotated,
     constructed,
     declared_type,
+    is_first_of_several,
     receiver,
     says_type,
 )
-from codeplane.repo.resolve.instance import class_of_this
+from codeplane.repo.resolve.given_places import names_given, says_nothing
+from codeplane.repo.resolve.instance import class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.world import World
 
 _PARAM = REASONS.index("PARAM")
 _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
+_FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
+# Languages in which a first value does not say what comes later.
+_UNTYPED = frozenset({"javascript", "python"})
 
 # What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
@@ -38,6 +52,7 @@ class Resolver(Classes):
         self._values: dict[Bound, Entity | None] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
         self._typing: set[tuple[Bound, int]] = set()
+        self._assignments = Assignments(world, self)
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
         """What the name at a place of a file means."""
@@ -50,6 +65,9 @@ class Resolver(Classes):
             certain = bool(found) and not self.guesses(path, facts, one)
             return Meaning(entities=found, certain=certain, how="import")
         text = self._world.text(path)
+        if facts.language == "python" and (before := module_before(text, offset)) is not None:
+            modules = tuple(map(Module, self._world.python().find(f"{before}{name}", path)))
+            return Meaning(entities=modules or (Outside(name),), certain=True, how="import")
         if facts.exports and facts.language != "python":
             given = self._given.get(path)
             if given is None:
@@ -78,10 +96,27 @@ class Resolver(Classes):
             return entity
         if entity in self._values:
             return self._values[entity]
-        found = entity if self._is_class(entity) or self._holds(entity) else self._typed(entity)
+        if self._is_class(entity):
+            found: Entity | None = None if self.is_replaced(entity) else entity
+        else:
+            found = entity if self._holds(entity) else self._typed(entity)
         if not self._underway and not self._typing:
             self._values[entity] = found
         return found
+
+    def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
+        """What the member at a place is a member of, as far as that is known."""
+        steps = receiver(self._world.text(path), offset, facts.in_text)
+        return self._owner(path, facts, steps, offset)[0] if steps else None
+
+    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+        """What the name that ends at a place is given there: by its type, or by what is made or copied."""
+        text = self._world.text(path)
+        return (
+            self._declared_here(path, facts, text, end)
+            if self._scripted(facts)
+            else self._given_here(path, facts, text, end)
+        )
 
     def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
         owner, skip_own = self._owner(path, facts, steps, offset)
@@ -94,17 +129,26 @@ class Resolver(Classes):
             return Meaning(entities=found, certain=len(found) == 1, how="member")
         of = owner.of if isinstance(owner, Instance) else owner
         member, whole = self.member(of, name, skip_own=skip_own)
-        if member is not None and isinstance(owner, Instance) and self._scripted(facts):
-            # An instance does not have what only the class has.
-            whole = whole and self._ways(member) != {"static"}
+        if member is not None and self._scripted(facts):
+            whole = whole and self._has(owner, member)
         entities: tuple[Entity, ...] = (member,) if member is not None else ()
         return Meaning(entities=entities, certain=whole, how="member")
+
+    def _has(self, owner: Bound | Instance, member: Bound) -> bool:
+        """Whether a member is of the side that is asked: an instance has nothing static, and a class nothing else."""
+        ways = self._ways(member)
+        if isinstance(owner, Instance):
+            return ways != {"static"}
+        facts = self._world.facts(member.file)
+        return facts is None or facts.scopes[member.scope].kind != "class" or "static" in ways
 
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0].at
         scope = facts.scope_at(first)
         reached = self._reaching(path, facts, scope, steps[0])
-        key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), reached)
+        # In a class's body `this` is the class or an instance, field by field.
+        which = -2 - first if facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super") else reached
+        key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), which)
         held = self._owners.setdefault(path, {})
         found = held.get(key)
         if found is None:
@@ -118,7 +162,7 @@ class Resolver(Classes):
         if facts.language != "python":
             return -1
         rows = self.bindings.rows(path, facts, scope, first.name)
-        if len(rows) < 2:
+        if len(rows) < 2 or self._set_elsewhere(Bound(path, scope, first.name), facts):
             return -1
         return binding_before(self._world.text(path), [int(facts.binds[row, 1]) for row in rows], first.at)
 
@@ -128,12 +172,12 @@ class Resolver(Classes):
         first = steps[0]
         scripted = self._scripted(facts)
         if first.name == "super" and (first.called or facts.language != "python"):
-            of = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
-            return (of, True) if of is not None and len(steps) == 1 else (None, False)
+            above = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
+            return (above, True) if above is not None and len(steps) == 1 else (None, False)
         current: Entity | None
         if first.name == "this" and facts.language != "python":
-            of = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
-            current = Instance(of) if of is not None else None
+            around = self.enclosing_class(path, facts, offset) if not scripted else None
+            current = self._of_this(path, facts, offset) if scripted else Instance(around) if around else None
         elif scripted and self._is_exports(path, facts, steps):
             steps = steps[1:] if first.name == "module" else steps
             current = Module(path)
@@ -141,7 +185,7 @@ class Resolver(Classes):
             meant = self._lexical(path, facts, first.at, first.name)
             current = self._one(meant.entities) if meant.certain else None
         if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
-            current = self._typed(current, reached) if not self._is_class(current) else current
+            current = self._typed(current, reached) if not self._is_class(current) else self.value(current)
         else:
             current = self._called(current) if first.called else self._valued(current)
         for step in steps[1:]:
@@ -149,12 +193,15 @@ class Resolver(Classes):
             current = self._called(current) if step.called else self._valued(current)
         return current, False
 
-    def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | None:
-        scope = class_of_this(facts, self._world.text(path), offset)
+    def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | Instance | None:
+        """What `this` is at a place: an instance of the class around, or the class itself where that is static."""
+        text = self._world.text(path)
+        scope = class_of_this(facts, text, offset)
         if scope < 0 or facts.scopes[scope].definition < 0:
             return None
         definition = facts.definitions[facts.scopes[scope].definition]
-        return Bound(path, definition.scope, definition.name)
+        of = Bound(path, definition.scope, definition.name)
+        return of if in_static(facts, text, offset, scope) else Instance(of)
 
     def _is_exports(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> bool:
         """Whether a chain begins with this module's own `exports` or `module.exports`."""
@@ -171,7 +218,9 @@ class Resolver(Classes):
             return entity
         if not isinstance(entity, Bound):
             return None
-        return Instance(entity) if self._makes(entity) else self._returned(entity, called=True)
+        if self._makes(entity):
+            return None if self.is_replaced(entity) or self.makes_others(entity) else Instance(entity)
+        return self._returned(entity, called=True)
 
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """What calling a function gives, or reading a property, by what all its definitions say."""
@@ -205,76 +254,90 @@ class Resolver(Classes):
 
     def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
         text = self._world.text(bound.file)
-        scripted = self._scripted(facts)
         found: set[Entity | None] = set()
         rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
         places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
         definitions = self.definitions(bound)
         if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
             return self._returned(bound, called=False)
+        if facts.scopes[bound.scope].kind == "class" and facts.language in _UNTYPED and not self._assignments.judging:
+            return self._assignments.member(bound)
         places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
         if only >= 0:
             places = [place for place in places if place[0] == only]
+        if only < 0:
+            places += self._set_elsewhere(bound, facts)
         for at, reason in places:
             if reason == _PARAM and self._is_instance(facts, bound, at):
                 of = self.enclosing_class(bound.file, facts, at)
-                return Instance(of) if of is not None else None
-            end = at + len(bound.name.encode())
-            if not scripted:
-                found.add(self._given_here(bound, facts, text, end))
+                found.add(Instance(of) if of is not None else None)
                 continue
-            written = declared_type(text, end)
-            made = None if written or says_type(text, end) else constructed(text, end)
-            chain = written or made
-            named = self._class_named(bound.file, facts, chain) if chain else None
-            if made and isinstance(named, Instance) and not self._makes(named.of):
-                named = None
-            found.add(named)
-        types = {one for one in found if one is not None}
-        # One binding that says nothing makes the others a guess, unless it is an annotation that speaks for all.
-        if len(types) == 1 and None not in found:
-            return types.pop()
-        return None
+            end = at + len(bound.name.encode())
+            if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
+                # A default says what may be given, not what is.
+                return None
+            if not says_nothing(text, end) or says_type(text, end):
+                found.add(self.given_at(bound.file, facts, end))
+        if None in found or len(found) != 1:
+            return None
+        if only < 0 and facts.language == "python" and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
+            found.update(self._assignments.to_module(bound))
+        return found.pop() if len(found) == 1 else None
 
-    def _given_here(self, bound: Bound, facts: Facts, text: bytes, end: int) -> Entity | None:
+    def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
+        """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
+        if facts.language == "javascript":
+            text = self._world.text(bound.file)
+            here = [int(facts.binds[row, 1]) for row in self.bindings.rows(bound.file, facts, bound.scope, bound.name)]
+            return [
+                (at, NO_TARGET)
+                for at in names_given(text, bound.name)
+                if at not in here and not facts.in_text(at) and at not in facts.labels
+                if self.lexical(bound.file, facts, at, bound.name) == bound
+            ]
+        if facts.language != "python":
+            return []
+        found = []
+        for scope, rows in self.bindings.scopes(bound.file, facts, bound.name).items():
+            reasons = {int(facts.binds[row, 2]) for row in rows}
+            if scope == bound.scope or not reasons & _FURTHER_OUT:
+                continue
+            if self._bound(bound.file, facts, scope, bound.name) == bound:
+                places = ((int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows)
+                found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
+        return found
+
+    def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
+        """What one binding of JavaScript says: the type written there, or the class that makes it."""
+        written = declared_type(text, end)
+        made = None if written or says_type(text, end) else constructed(text, end)
+        chain = written or made
+        named = self._class_named(path, facts, chain) if chain else None
+        return None if made and isinstance(named, Instance) and not self._makes(named.of) else named
+
+    def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
-        if facts.scopes[bound.scope].kind != "lambda":
+        inside = facts.scope_at(end - 1)
+        if facts.scopes[inside].kind != "lambda":
             written = annotated(text, end)
             if written is not None:
-                return self._class_named(bound.file, facts, written)
+                return self._class_named(path, facts, written)
         made = constructed(text, end)
         chain = made or copied(text, end)
         if chain is None:
             return None
-        if facts.scopes[bound.scope].kind == "class" and self._annotated_above(bound, facts):
-            return None
         if facts.language != "python":
-            named = self._class_named(bound.file, facts, made) if made else None
+            named = self._class_named(path, facts, made) if made else None
             return named if not isinstance(named, Instance) or self._makes(named.of) else None
         steps = steps_of(*chain, called=made is not None)
-        if b"await" in text[end : chain[1]].split():
+        if b"await" in text[end : chain[1]].split() or (made is not None and is_first_of_several(text, *chain)):
             return None
-        given, passed_over = self._owner(bound.file, facts, steps, chain[1])
+        given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
             # What a value of others holds or gives may be ours; what their modules make is theirs.
-            root = self._one(self._lexical(bound.file, facts, steps[0].at, steps[0].name).entities)
+            root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
-
-    def _annotated_above(self, bound: Bound, facts: Facts) -> bool:
-        """Whether a base says what a member is, which then counts for it."""
-        of = facts.scopes[bound.scope].definition
-        if of < 0:
-            return False
-        line, _ = self.line_of(Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name))
-        for base in line[1:]:
-            there = self._world.facts(base.file)
-            for index, _ in self.definitions(base) if there is not None else ():
-                assert there is not None
-                for row in self.bindings.rows(base.file, there, there.body_of.get(index, -1), bound.name):
-                    if says_type(self._world.text(base.file), int(there.binds[row, 1]) + len(bound.name.encode())):
-                        return True
-        return False
 
     def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
         written, at = chain
@@ -294,11 +357,8 @@ class Resolver(Classes):
         if facts.language != "python" or outer is None or outer.kind not in methods or scope.definition < 0:
             return False
         first = self._first_parameters(bound.file, facts).get(bound.scope, -1)
-        text = self._world.text(bound.file)
-        before = text[
-            max(0, facts.definitions[scope.definition].start - 60) : facts.definitions[scope.definition].start
-        ]
-        return first == at and b"@staticmethod" not in before
+        above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
+        return first == at and b"staticmethod" not in above
 
     def _first_parameters(self, path: str, facts: Facts) -> Mapping[int, int]:
         """Where the first parameter of each scope stands."""

@@ -30,6 +30,7 @@ class World:
         self._shared = shared
         self._facts: dict[str, Facts | None] = {}
         self._texts: dict[str, bytes] = {}
+        self._holding: dict[str, list[str]] = {}
         self.missing: set[str] = set()
 
     def facts(self, path: str) -> Facts | None:
@@ -48,6 +49,23 @@ class World:
         if found is None:
             found = self._texts[path] = self.snapshot.text(self.snapshot.files[path])
         return found
+
+    def holding(self, name: str) -> list[str]:
+        """The files of this world in which an identifier occurs."""
+        there = self._holding.get(name)
+        if there is None:
+            listed = (path for path, _ in self._store.files_with(name))
+            files = self.snapshot.files
+            there = [path for path in listed if path in files and files[path].skipped is None]
+            self._holding[name] = there
+        return there
+
+    def named(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
+        """The definitions of a name, each by its file and the position there; and whether these are all."""
+        listed = self._store.named(name, limit=limit)
+        files = self.snapshot.files
+        there = (one for one in listed if one.file in files and files[one.file].digest == one.digest)
+        return [(one.file, one.position) for one in there], len(listed) < limit
 
     def language(self, facts: Facts) -> Language:
         """The table of a file's language."""

@@ -238,7 +238,7 @@ class Execution:
             network = self.means.config.network
             enclosure = Enclosure(root=self.means.root, writable=(folder,), tools=program.tools, network=network)
             command = sandbox.command(command, cwd=cwd, enclosure=enclosure)
-            environment["TMPDIR"] = "/tmp"
+            environment["TMPDIR"] = "/tmp"  # nosec B108  # the sandbox's own
             if target.runner is not None and not network:
                 environment |= dict(target.runner.offline_variables)
         own = target.custom.timeout_sec if target.custom is not None else None

@@ -107,7 +107,7 @@ class WorkspaceOperations:
         self._max_attached = max_attached
         self._busy: set[str] = set()
 
-    @operation("workspace.attach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="workspaces")
+    @operation("workspace.attach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools")
     async def attach(self, call: Call, request: AttachRequest) -> WorkspaceInfo:
         """Make another folder searchable and readable: give its name as `workspace` to search, read_files and others.
 
@@ -135,7 +135,7 @@ class WorkspaceOperations:
             return Assessment(risk=Risk.WRITE)
         return Assessment(risk=Risk.HIGH, effects=("it opens a folder outside workspaces.roots to agents",))
 
-    @operation("workspace.detach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="workspaces")
+    @operation("workspace.detach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools")
     async def detach(self, call: Call, request: DetachRequest) -> DetachResult:
         """Forget an attached workspace; its index goes too unless delete_index is false, and so does a clone."""
         name = request.name
@@ -160,7 +160,7 @@ class WorkspaceOperations:
         """The workspaces that can be named beside the repository itself."""
         return WorkspaceList(workspaces=tuple(self._info(call, one) for one in self._workspaces.all()))
 
-    @operation("git.clone", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="workspaces", timeout_sec=0)
+    @operation("git.clone", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
     async def clone(self, call: Call, request: CloneRequest) -> WorkspaceInfo:
         """Clone a remote and attach it: give its name as `workspace` to search, read_files and others.
 

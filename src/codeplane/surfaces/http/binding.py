@@ -1,10 +1,10 @@
-"""Which address the server listens on: loopback, and a port that stays the same for a repository."""
+"""Which addresses the server listens on: loopback for this machine, and with TLS one more for others."""
 
 import socket
 from hashlib import sha256
-from ipaddress import ip_address
 from pathlib import Path
 
+from codeplane.kernel.binding import address, is_loopback, may_bind
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import BindRefused
 
@@ -17,16 +17,27 @@ def stable_port(root: Path) -> int:
 
 
 def bind(config: ServerConfig, root: Path) -> socket.socket:
-    """A listening socket; the stable port's neighbour by the system's choice when it is taken."""
-    address = _loopback(config.host)
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    wanted = [config.port] if config.port else [stable_port(root), 0]
+    """A listening socket that only this machine reaches; the stable port's neighbour when that is taken."""
+    may_bind(config)
+    host = address(config.host) if is_loopback(config.host) else "127.0.0.1"
+    own = config.port if config.tls == "off" else 0
+    return _listener(host, [own] if own else [stable_port(root), 0])
+
+
+def bind_tls(config: ServerConfig) -> socket.socket:
+    """The socket that others reach too, with TLS."""
+    may_bind(config)
+    return _listener(address(config.host), [config.port])
+
+
+def _listener(host: str, wanted: list[int]) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem: OSError | None = None
     for port in wanted:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((address, port))
+            listener.bind((host, port))
             listener.listen(1024)
         except OSError as error:
             listener.close()
@@ -35,16 +46,6 @@ def bind(config: ServerConfig, root: Path) -> socket.socket:
         listener.setblocking(False)
         return listener
     raise BindRefused(
-        f"cannot listen on {address}:{wanted[0]}: {problem}",
+        f"cannot listen on {host}:{wanted[0]}: {problem}",
         hint="choose another with --set server.port=N, or 0 for any",
     ) from problem
-
-
-def _loopback(host: str) -> str:
-    address = "127.0.0.1" if host == "localhost" else host
-    try:
-        if ip_address(address).is_loopback:
-            return address
-    except ValueError:
-        pass
-    raise BindRefused(f"server.host is {host!r}, which is not a loopback address")

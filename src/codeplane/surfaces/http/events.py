@@ -12,8 +12,8 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.caller import caller
 from codeplane.surfaces.http.following import Following
-from codeplane.surfaces.http.rpc import caller
 from codeplane.surfaces.http.sse import message, shutdown_message
 
 _FILTERS = ("stream", "task_id", "call_id", "in_session")

@@ -1,6 +1,7 @@
 """What every HTTP request passes first: the right host and origin, a bounded body, a name for the request."""
 
 import re
+from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,13 +27,13 @@ class Guard:
         *,
         config: ServerConfig,
         host: str,
-        port: int,
+        ports: Sequence[int],
         activity: Activity,
     ) -> None:
         self._app = app
         self._config = config
         self._hosts = LOOPBACK | {host} | {name.lower() for name in config.allowed_hosts}
-        self._origins = _own_origins(self._hosts, port) | {origin.lower() for origin in config.allowed_origins}
+        self._origins = _own_origins(self._hosts, ports) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,10 +89,16 @@ def _hostname(host: str) -> str | None:
     return (found[1] or found[2]) if found else None
 
 
-def _own_origins(hosts: frozenset[str], port: int) -> frozenset[str]:
+def _own_origins(hosts: frozenset[str], ports: Sequence[int]) -> frozenset[str]:
+    """Of the first port in the clear, of the second with TLS."""
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
+    schemes = (("http", 80), ("https", 443))
     # Browsers leave the default port out.
-    return frozenset(f"http://{host}" if port == 80 else f"http://{host}:{port}" for host in shown)
+    return frozenset(
+        f"{scheme}://{host}" if port == default else f"{scheme}://{host}:{port}"
+        for (scheme, default), port in zip(schemes, ports, strict=False)
+        for host in shown
+    )
 
 
 def _shown(values: list[str]) -> str:

@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import uvicorn
@@ -33,34 +34,48 @@ class HttpServer:
 
     def __init__(self, app: ASGIApp, *, stopping: asyncio.Event, headers: Mapping[str, bytes]) -> None:
         """`headers` are on every answer, also on those that uvicorn gives by itself."""
-        self._uvicorn = _Uvicorn(
+        self._app = app
+        self._headers = [(name, value.decode("latin-1")) for name, value in headers.items()]
+        self._stopping = stopping
+
+    def _server(self, tls: ssl.SSLContext | None) -> _Uvicorn:
+        return _Uvicorn(
             uvicorn.Config(
-                app,
+                self._app,
                 http="httptools",
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                headers=[(name, value.decode("latin-1")) for name, value in headers.items()],
+                headers=self._headers,
                 # Calls have had their time in `drain`; what is left are answers on their way out.
                 timeout_graceful_shutdown=_LAST_BYTES_SEC,
                 timeout_keep_alive=75,
+                ssl_context_factory=(lambda config, default: tls) if tls is not None else None,
             )
         )
-        self._stopping = stopping
 
     async def run(
-        self, listener: socket.socket, *, ready: Callable[[], None], drain: Callable[[], Awaitable[None]]
+        self,
+        listener: socket.socket,
+        *,
+        ready: Callable[[], None],
+        drain: Callable[[], Awaitable[None]],
+        secure: tuple[socket.socket, ssl.SSLContext] | None = None,
     ) -> None:
-        """Serve until stopped; `drain` runs while connections are still open."""
+        """Serve until stopped, on a second socket with TLS where one is given; `drain` runs before connections end."""
+        servers = [(self._server(None), listener)]
+        if secure is not None:
+            servers.append((self._server(secure[1]), secure[0]))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stopping.set)
-        serving = asyncio.ensure_future(self._uvicorn.serve(sockets=[listener]))
+        serving = asyncio.ensure_future(_all(one.serve(sockets=[bound]) for one, bound in servers))
         waiting = asyncio.ensure_future(self._stopping.wait())
+        all_listen = _all(one.listening.wait() for one, _ in servers)
+        listening = asyncio.ensure_future(all_listen)
         try:
-            listening = asyncio.ensure_future(self._uvicorn.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if not serving.done():
                 ready()
@@ -68,9 +83,15 @@ class HttpServer:
             self._stopping.set()
             await drain()
         finally:
-            self._uvicorn.should_exit = True
+            for one, _ in servers:
+                one.should_exit = True
             waiting.cancel()
+            listening.cancel()
             await asyncio.wait({serving})
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
         serving.result()
+
+
+async def _all(steps: Iterable[Coroutine[object, object, object]]) -> None:
+    await asyncio.gather(*steps)

@@ -59,11 +59,11 @@ def _connection(ctx: Context) -> str | None:
 
 def _credential(request: Request | None) -> str | None:
     """The bearer token; whatever else is sent as a credential is a wrong one, never none."""
-    header = request.headers.get("authorization") if request is not None else None
-    if header is None:
+    headers = request.headers.getlist("authorization") if request is not None else []
+    if not headers:
         return None
-    scheme, _, token = header.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
+    scheme, _, token = headers[0].partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and len(headers) == 1 else ""
 
 
 def _request_id(request: Request | None) -> str | None:

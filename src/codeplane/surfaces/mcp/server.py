@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
@@ -13,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, UnknownOperation
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
 from codeplane.surfaces.mcp.resources import Resources
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
@@ -54,6 +57,10 @@ class McpSurface:
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
+        # What a client brings back for the second round of a call is what it was given.
+        self.server.middleware.append(
+            RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplane")
+        )
         # SSE mode: with JSON responses progress and elicitation would be lost.
         self._manager = StreamableHTTPSessionManager(
             self.server,
@@ -91,14 +98,16 @@ class McpSurface:
             raise _invalid(error, readable(error.to_wire())) from error
         return types.ListToolsResult(tools=found)
 
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        arguments: JsonObject = params.arguments or {}
-        outcome = await self._conveyor.call(params.name, arguments, caller_of(ctx))
+    async def _call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        caller = replace(caller_of(ctx), ask=asks(ctx, params))
+        outcome = await self._conveyor.call(params.name, continued(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown(params.name, outcome.error)
             raise _invalid(error, readable(error.to_wire()))
-        return call_result(outcome, structured=_structured(ctx))
+        return next_round(ctx, params, outcome) or call_result(outcome, structured=_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

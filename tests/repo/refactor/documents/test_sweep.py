@@ -140,10 +140,57 @@ def test_ordinary_words_need_a_mark(tmp_path: Path) -> None:
     assert told(draft, files) == {
         "README.md:1:4": "low",
         "README.md:1:22": "high",
-        "README.md:4:1": "medium",
+        "README.md:4:1": "low",
         "README.md:5:1": "low",
         "shop/a.py:5:3": "medium",
         "shop/a.py:5:27": "low",
+    }
+
+
+def test_code_that_is_shown_is_one_thing(tmp_path: Path) -> None:
+    blocks = [
+        # An import says what every use of it means.
+        "from shop.prices import price\n\nprice(1)\ntotal = price\nx.price(2)  # the price\nf(price=1)\nd['price']",
+        # Another import makes them another thing.
+        "from other import price\n\nprice(1)",
+        # Nothing says that the second is meant: then neither is changed.
+        "price(1)\nprice = 2",
+        "shop.prices.price(1)\nprice(2)\nprint(price)",
+    ]
+    files = {
+        "shop/prices.py": "def price(net):\n    return net\n",
+        "README.md": "\n".join(f"```python\n{one}\n```\n" for one in blocks),
+    }
+    draft = sweep(tmp_path / "a", files, "price", qualified="shop.prices.price", near=("shop/prices.py",))
+    assert told(draft, files) == {
+        "README.md:2:25": "high",
+        "README.md:4:1": "high",
+        "README.md:5:9": "high",
+        "README.md:6:3": "low",
+        "README.md:6:19": "low",
+        "README.md:7:3": "low",
+        "README.md:8:4": "low",
+        "README.md:12:19": "low",
+        "README.md:14:1": "low",
+        "README.md:18:1": "low",
+        "README.md:19:1": "low",
+        "README.md:23:13": "high",
+        "README.md:24:1": "high",
+        "README.md:25:7": "high",
+    }
+
+
+def test_members_whose_receiver_is_not_known_keep_a_block_as_it_is(tmp_path: Path) -> None:
+    files = {
+        "zoo.py": "class Dog:\n    def speak_up(self):\n        return 1\n",
+        "README.md": "```python\nDog.speak_up\nit.speak_up()\n```\n\n```python\nDog.speak_up\nCat.speak_up\n```\n",
+    }
+    draft = sweep(tmp_path / "a", files, "speak_up", qualified="zoo.Dog.speak_up", near=("zoo.py",))
+    assert told(draft, files) == {
+        "README.md:2:5": "medium",
+        "README.md:3:4": "medium",
+        "README.md:7:5": "high",
+        "README.md:8:5": "low",
     }
 
 

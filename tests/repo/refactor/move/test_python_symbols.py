@@ -257,3 +257,27 @@ def test_what_uses_a_name_that_is_bound_anew_stays(tmp_path: Path, name: str) ->
     text = "n = 0\ndef bump():\n    global n\n    n += 1\ndef get():\n    return n\n"
     with repository(tmp_path, {"m.py": text}) as repo, pytest.raises(NotRefactorable, match="binds anew"):
         repo.plan(planned_symbol_move, repo.target(name), "other.py")
+
+
+def test_an_alias_that_others_know_stays_where_the_symbol_goes(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "from .mod import f as g\nfrom .mod import h\n\n\ndef use():\n    return g()\n",
+        "pkg/mod.py": "def f():\n    return 1\n\n\ndef h():\n    return 2\n",
+        "main.py": "import pkg\nfrom pkg import g as k\n\nprint(pkg.g(), k(), pkg.use())\n",
+    }
+    with repository(tmp_path, files) as repo:
+        after = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "pkg/__init__.py"))
+    lines = [line for line in after["pkg/__init__.py"].split("\n") if line]
+    assert lines == ["from .mod import h", "def f():", "    return 1", "g = f", "def use():", "    return g()"]
+    assert "main.py" not in after
+
+
+def test_an_alias_of_a_function_s_own_import_is_gone(tmp_path: Path) -> None:
+    files = {
+        "old.py": "def f():\n    return 1\n",
+        "new.py": "def use():\n    from old import f as g\n    return g()\n",
+    }
+    with repository(tmp_path, files) as repo:
+        after = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "new.py"))
+    assert "return f()" in after["new.py"]
+    assert "import" not in after["new.py"]

@@ -138,3 +138,47 @@ def test_the_text_of_a_literal_type_is_text(tmp_path: Path) -> None:
     text = "const hello = 1\nlet a: `hello ${typeof hello}`\n"
     with repo(tmp_path, {"a.ts": text}) as found:
         assert found.after("a.ts:1:7", "hi") == {"a.ts": "const hi = 1\nlet a: `hello ${typeof hi}`\n"}
+
+
+STATIC = """class A {
+  static s = 1; s = 2;
+  static { this.s; }
+  static z = this.s; y = this.s;
+  static t() { return this.s; }
+  u() { return this.s; }
+  m() {} static m() {}
+}
+A.s; new A().s;
+class B extends A { static t() { return this.s; } u() { return this.s; } }
+"""
+
+
+def test_a_static_field_and_an_instance_s_are_two(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.js": STATIC}) as found:
+        draft = found.plan("a.js:2:10", "zz")
+        proposed = found.proposed(draft)
+        text = found.applied(draft.edits)["a.js"]
+    assert text == (
+        STATIC.replace("static s", "static zz")
+        .replace("static { this.s", "static { this.zz")
+        .replace("static z = this.s", "static z = this.zz")
+        .replace("static t() { return this.s", "static t() { return this.zz")
+        .replace("A.s;", "A.zz;")
+    )
+    assert set(proposed) == {"a.js:4:31", "a.js:6:21", "a.js:9:14", "a.js:10:69"}
+
+
+def test_what_a_class_has_is_not_what_its_instances_have(tmp_path: Path) -> None:
+    code = "class A { s = 2; static s = 1; static t() { this.s; } u() { this.s; } }\nA.s; new A().s;\n"
+    with repo(tmp_path, {"a.js": code}) as found:
+        draft = found.plan("a.js:1:11", "zz")
+        assert found.applied(draft.edits)["a.js"] == (
+            "class A { zz = 2; static s = 1; static t() { this.s; } u() { this.zz; } }\nA.s; new A().zz;\n"
+        )
+        assert set(found.proposed(draft)) == {"a.js:1:50", "a.js:2:3"}
+
+
+def test_a_static_method_and_an_instance_s_are_two(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.js": STATIC}) as found:
+        assert found.after("a.js:7:3", "zz")["a.js"] == STATIC.replace("m() {} static m()", "zz() {} static m()")
+        assert found.after("a.js:7:17", "zz")["a.js"] == STATIC.replace("static m()", "static zz()")

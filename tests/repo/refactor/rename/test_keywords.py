@@ -90,9 +90,47 @@ def test_fields_of_dataclasses_are_arguments_too(tmp_path: Path) -> None:
         assert found.after("a.py:9:5", "start")["a.py"].endswith("P(left=1)\nQ(left=2).left\nT(start=3)\n")
 
 
+OVERRIDING = (
+    "class A:\n    def f(self, x): ...\n    def __init__(self, x): ...\n"
+    "class B(A):\n    def f(self, x): return x\n    def __init__(self, x): ...\n"
+    "class C(A):\n    def f(self, other): ...\n"
+    "class D:\n    def f(self, x): ...\n"
+    "A(1).f(x=1)\nB(1).f(x=2)\nC(1).f(other=3)\nD().f(x=4)\n"
+)
+
+
+def test_a_parameter_of_overriding_methods_is_a_choice(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": OVERRIDING}) as found:
+        draft = found.plan("a.py:2:17", "y")
+        assert draft.edits == ()
+        family, alone = draft.candidates
+        assert (family.id, alone.id) == ("family", "this_one")
+        assert found.applied(family.edits)["a.py"] == (
+            OVERRIDING.replace("A:\n    def f(self, x)", "A:\n    def f(self, y)")
+            .replace("f(self, x): return x", "f(self, y): return y")
+            .replace("f(x=1)", "f(y=1)")
+            .replace("f(x=2)", "f(y=2)")
+        )
+        assert found.applied(alone.edits)["a.py"] == (
+            OVERRIDING.replace("A:\n    def f(self, x)", "A:\n    def f(self, y)").replace("f(x=1)", "f(y=1)")
+        )
+        assert {(one.path, one.offset) for one in draft.facts} == {
+            ("a.py", OVERRIDING.index("x): ...")),
+            ("a.py", OVERRIDING.index("x): return")),
+        }
+        assert not found.plan("a.py:3:24", "y").candidates
+        assert not found.plan("a.py:2:11", "this").candidates
+
+
+def test_a_parameter_that_another_has_already_is_refused(tmp_path: Path) -> None:
+    files = {"a.py": "class A:\n    def f(self, x): ...\nclass B(A):\n    def f(self, x, y=1): ...\n"}
+    with repo(tmp_path, files) as found, pytest.raises(NameTaken):
+        found.plan("a.py:2:17", "y")
+
+
 def test_overriding_methods_keep_their_parameters_and_are_told(tmp_path: Path) -> None:
-    files = {"a.py": "class A:\n    def f(self, x): ...\nclass B(A):\n    def f(self, x): ...\n"}
-    with repo(tmp_path, files) as found:
+    more = "".join(f"class B{number}(A):\n    def f(self, x): ...\n" for number in range(50))
+    with repo(tmp_path, {"a.py": f"class A:\n    def f(self, x): ...\n{more}"}) as found:
         draft = found.plan("a.py:2:17", "y")
         assert found.applied(draft.edits)["a.py"].count("y") == 1
     assert "overriding_parameter" in kinds(draft)
@@ -148,3 +186,93 @@ def test_what_cannot_be_named_in_a_call_is_not(tmp_path: Path) -> None:
     with repo(tmp_path, files) as found:
         assert found.after("a.py:1:22", "m")["a.py"].endswith("f(1, more=2, a=3)\n")
         assert found.after("a.py:1:7", "b")["a.py"].endswith("f(1, more=2, a=3)\n")
+
+
+INDIRECT = """import functools
+from functools import partial
+def f(aa, *, bb=1): ...
+@functools.wraps(f)
+def w(*a, **k): return f(*a, **k)
+w(1, bb=2)
+g = f
+g(1, bb=3)
+p = functools.partial(f, bb=4)
+p(1, bb=5)
+run(f, 1, bb=6)
+def own(func, bb): ...
+own(f, bb=7)
+def partial(func, bb): ...
+partial(f, bb=8)
+other(1, bb=9)
+"""
+
+
+def test_calls_through_other_names_are_proposed(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": INDIRECT}) as found:
+        draft = found.plan("a.py:3:14", "zz")
+        assert found.applied(draft.edits)["a.py"] == INDIRECT.replace("bb=1", "zz=1").replace("bb=4", "zz=4")
+        assert found.proposed(draft) == dict.fromkeys(["a.py:6:6", "a.py:8:6", "a.py:10:6", "a.py:11:11"], "ANCHORED")
+
+
+CALLED = """class A:
+    def __init__(self, aa=1): ...
+    def __call__(self, bb): ...
+    def __init_subclass__(cls, flag=0): ...
+class B(A, flag=1): ...
+class C(B, flag=2): ...
+class D(A, metaclass=M, flag=3): ...
+class E: ...
+class F(E, flag=4): ...
+A()(bb=2)
+A(
+    aa=(1)
+)(bb=3)
+E()(bb=4)
+make()(bb=5)
+"""
+
+
+def test_what_is_made_and_called_takes_the_name(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": CALLED}) as found:
+        draft = found.plan("a.py:3:24", "zz")
+        assert found.applied(draft.edits)["a.py"] == (
+            CALLED.replace("self, bb", "self, zz").replace("bb=2", "zz=2").replace("bb=3", "zz=3")
+        )
+        assert found.proposed(draft) == {"a.py:15:8": "ANCHORED"}
+
+
+def test_the_heading_of_a_class_names_what_its_base_takes(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": CALLED}) as found:
+        draft = found.plan("a.py:4:32", "zz")
+        assert found.applied(draft.edits)["a.py"] == (
+            CALLED.replace("cls, flag", "cls, zz").replace("flag=1", "zz=1").replace("flag=2", "zz=2")
+        )
+        assert found.proposed(draft) == {"a.py:7:25": "ANCHORED"}
+
+
+def test_arguments_of_a_decorated_class_are_proposed(tmp_path: Path) -> None:
+    code = "@unknown\nclass A:\n    def __init__(self, aa): ...\nA(aa=1)\n"
+    with repo(tmp_path, {"a.py": code}) as found:
+        draft = found.plan("a.py:3:24", "zz")
+        assert found.proposed(draft) == {"a.py:4:3": "ANCHORED"}
+
+
+def test_what_a_subclass_passes_on_is_proposed(tmp_path: Path) -> None:
+    code = (
+        "class A:\n    def __init__(self, aa=1): ...\n"
+        "class B(A):\n    def __init__(self, bb=1, **more): super().__init__(**more)\n"
+        "class C(A):\n    def __init__(self, aa=2): ...\n"
+        "B(aa=1)\nC(aa=2)\n"
+    )
+    with repo(tmp_path, {"a.py": code}) as found:
+        draft = found.plan("a.py:2:24", "zz")
+        assert found.applied(draft.edits)["a.py"] == code.replace("self, aa=1", "self, zz=1")
+        assert found.proposed(draft) == {"a.py:7:3": "ANCHORED"}
+
+
+def test_calls_of_a_named_lambda_are_proposed(tmp_path: Path) -> None:
+    code = "lam = lambda aa, bb=2: aa + bb\nlam(aa=1, bb=2)\nother(bb=3)\n"
+    with repo(tmp_path, {"a.py": code}) as found:
+        draft = found.plan("a.py:1:18", "zz")
+        assert found.applied(draft.edits)["a.py"].startswith("lam = lambda aa, zz=2: aa + zz\nlam(aa=1, bb=2)\n")
+        assert found.proposed(draft) == {"a.py:2:11": "ANCHORED"}

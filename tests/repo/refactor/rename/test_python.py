@@ -248,3 +248,135 @@ def test_a_pattern_names_attributes_and_no_parameters(tmp_path: Path) -> None:
         after = found.after("a.py:3:24", "given")["a.py"]
         assert "M(given=1)" in after
         assert "case M(px=q)" in after
+
+
+def test_the_path_of_a_module_is_no_name(tmp_path: Path) -> None:
+    code = (
+        "import lib9, lib9 as x\nimport os, \\\n    lib9 as y\nfrom lib9 import val\n"
+        "if 1: from lib9 import val as v\nprint(lib9.val)\nfor lib9 in [1]: print(lib9)\n"
+    )
+    with repo(tmp_path, {"a.py": code, "lib9.py": "val = 1\n"}) as found:
+        assert found.after("a.py:7:5", "zz") == {
+            "a.py": (
+                "import lib9 as zz, lib9 as x\nimport os, \\\n    lib9 as y\nfrom lib9 import val\n"
+                "if 1: from lib9 import val as v\nprint(zz.val)\nfor zz in [1]: print(zz)\n"
+            )
+        }
+
+
+def test_a_relative_module_is_no_member(tmp_path: Path) -> None:
+    files = {
+        "p/__init__.py": "from .lib9 import val\nfrom . import lib9\n",
+        "p/lib9.py": "val = 1\n",
+        "p/a.py": "class A:\n    def lib9(self): ...\n",
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("p/a.py:2:9", "zz")
+        assert [edit.path for edit in draft.edits] == ["p/a.py"]
+
+
+MANGLED = (
+    "class A:\n"
+    "    __x = 1\n"
+    "    def __init__(self): self.__y = 2\n"
+    "    def get(self, other): return self.__x, self.__y, self._A__y, other.__x\n"
+    "class B(A):\n"
+    "    __x = 3\n"
+    "    def get2(self, what): return self.__x, self._A__x, what._A__x\n"
+    "class Other: ...\n"
+    "print(A()._A__x, B()._B__x, getattr(A, '_A__x'), Other()._A__x)\n"
+)
+
+
+def test_a_class_s_own_name_changes_where_it_is_spelled_out(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": MANGLED}) as found:
+        draft = found.plan("a.py:2:5", "__zz")
+        assert not draft.candidates
+        assert found.applied(draft.edits)["a.py"] == (
+            MANGLED.replace("__x = 1", "__zz = 1")
+            .replace("return self.__x, self.__y", "return self.__zz, self.__y")
+            .replace("other.__x", "other.__zz")
+            .replace("self._A__x", "self._A__zz")
+            .replace("what._A__x", "what._A__zz")
+            .replace("A()._A__x", "A()._A__zz")
+        )
+        assert found.proposed(draft) == {"a.py:9:41": "UNKNOWN"}
+        freed = found.plan("a.py:3:30", "free")
+        assert "self.free = 2" in found.applied(freed.edits)["a.py"]
+        assert "self.__x, self.free, self.free" in found.applied(freed.edits)["a.py"]
+
+
+def test_a_subclass_s_own_name_is_another(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": MANGLED}) as found:
+        after = found.after("a.py:6:5", "__zz")["a.py"]
+    assert after == MANGLED.replace("__x = 3", "__zz = 3").replace(
+        "return self.__x, self._A__x", "return self.__zz, self._A__x"
+    ).replace("_B__x", "_B__zz")
+
+
+def test_a_class_takes_the_spelling_of_its_own_names_along(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": MANGLED}) as found:
+        after = found.after("a.py:1:7", "_Zed")["a.py"]
+    assert "self._Zed__y" in after
+    assert "self._Zed__x, what._Zed__x" in after
+    assert "_Zed()._Zed__x, B()._B__x, getattr(_Zed, '_A__x'), Other()._A__x" in after
+
+
+def test_of_two_classes_with_one_name_the_spelling_is_proposed(tmp_path: Path) -> None:
+    more = "class _A:\n    __x = 1\ndef f(x):\n    return x._A__x\n"
+    with repo(tmp_path, {"a.py": MANGLED, "b.py": more}) as found:
+        draft = found.plan("a.py:2:5", "__zz")
+        assert found.proposed(draft)["b.py:4:14"] == "ANCHORED"
+        assert "b.py" not in found.applied(draft.edits)
+
+
+SLOTS = (
+    "class S:\n"
+    "    __slots__ = ('aa', \"bb\")\n"
+    "    def __init__(self): self.aa = 1; self.bb = 'aa'\n"
+    "class T(S):\n"
+    "    __slots__ = {'cc': 'aa'}\n"
+    "    __match_args__ = ['cc']\n"
+    "    def __init__(self): self.cc = 1; self.aa = 2\n"
+    "class U:\n"
+    "    __slots__ = 'dd'\n"
+    "    def __init__(self): self.dd = 1\n"
+    "class V:\n"
+    "    __slots__ = make('ee', aa='aa')\n"
+    "    def __init__(self): self.ee = 1\n"
+    "def f(t):\n"
+    "    match t:\n"
+    "        case T(cc=1): ...\n"
+)
+
+
+def test_attributes_that_a_class_lists_change_there(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": SLOTS}) as found:
+        assert "__slots__ = ('aa', \"zz\")" in found.after("a.py:3:43", "zz")["a.py"]
+        after = found.after("a.py:7:30", "zz")["a.py"]
+        assert "{'zz': 'aa'}\n    __match_args__ = ['zz']" in after
+        assert "case T(zz=1)" in after
+        assert "__slots__ = 'zz'" in found.after("a.py:10:30", "zz")["a.py"]
+
+
+def test_what_may_not_be_an_entry_is_proposed(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": SLOTS}) as found:
+        draft = found.plan("a.py:13:30", "zz")
+        assert found.proposed(draft) == {"a.py:12:23": "UNKNOWN"}
+        family = next(one for one in found.plan("a.py:3:30", "zz").candidates if one.id == "family")
+        after = found.applied(family.edits)["a.py"]
+    assert "('zz', \"bb\")" in after
+    assert "self.bb = 'aa'" in after
+    assert "{'cc': 'aa'}" in after
+
+
+def test_what_may_be_a_module_of_the_package_is_proposed(tmp_path: Path) -> None:
+    files = {
+        "lib/__init__.py": "sub = 'shadow'\nfrom .sub import val\n",
+        "lib/sub.py": "val = 9\n",
+        "main.py": "import lib\nfrom lib import sub\nprint(sub.val, lib.sub.val)\n",
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("lib/__init__.py:1:1", "zz")
+        assert set(found.applied(draft.edits)) == {"lib/__init__.py"}
+        assert set(found.proposed(draft).values()) == {"ANCHORED"}

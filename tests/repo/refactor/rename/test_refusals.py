@@ -1,10 +1,13 @@
 """What cannot be renamed, or not to that name."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
+from codeplane.repo.refactor.rename.planned import planned_rename
+from codeplane.repo.search.symbols import targets
 from tests.repo.refactor.rename.renamed import kinds, repo
 
 
@@ -113,3 +116,13 @@ def test_every_refusal_has_a_next_step(tmp_path: Path) -> None:
 def test_a_name_that_is_read_as_another_is_refused(tmp_path: Path) -> None:
     with repo(tmp_path, {"a.py": "a = 1\nx = 2\n"}) as found, pytest.raises(InvalidArgument, match="is read as 'a'"):
         found.plan("a.py:2:1", "\uff41")
+
+
+def test_more_places_than_a_plan_may_have_are_not_counted_to_the_end(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": "zed = 1\n" + "zed\n" * 20}) as found:
+        world, store = found.written.world(), found.written.store
+        (target,) = targets(world, store, "zed")
+        with pytest.raises(InvalidArgument) as refused:
+            planned_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=20)
+        assert refused.value.details == {"limit": 20}
+        assert len(planned_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=21).edits) == 21

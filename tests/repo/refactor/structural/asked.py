@@ -68,7 +68,7 @@ def asked(
                 task=None,
                 idempotency_key=None,
                 log=cast(EventLog, None),
-                check_path=lambda path: None,
+                check_path=lambda call, path: None,
             )
             answer = operation.handler(call, operation.request.model_validate(arguments))
             return await cast("asyncio.Future[Result]", answer)

@@ -74,6 +74,42 @@ def test_lists_are_taken_over_with_what_is_between_them(tmp_path: Path) -> None:
     assert applied(files, draft)["a.py"] == "logger.info(1,  2, # two\n    3)\nlogger.info()\nlogger.info(x)\n"
 
 
+LAID_OUT = [
+    ("foo(\n        a,\n        b=1,\n    )", "foo($$$R)", "bar($$$R)", "bar(\n        a,\n        b=1,\n    )"),
+    ("foo(x,\n        a,\n        b)", "foo($A, $$$R)", "bar($A, $$$R)", "bar(x,\n        a,\n        b)"),
+    ("foo(x,\n        a,\n    )", "foo($A, $$$R)", "bar($$$R)", "bar(\n        a,\n    )"),
+    ("foo(x, a, b)", "foo($A, $$$R)", "bar($$$R)", "bar(a, b)"),
+    ("foo(\n        a,\n    )", "foo($$$R)", "bar(x, $$$R)", "bar(x,\n        a,\n    )"),
+    ("foo(  # why\n        a,  # one\n    )", "foo($$$R)", "bar($$$R)", "bar(  # why\n        a,  # one\n    )"),
+    ("foo( a, b )", "foo($$$R)", "bar($$$R)", "bar( a, b )"),
+    ("foo(a, b,)", "foo($$$R)", "bar($$$R, c)", "bar(a, b, c)"),
+    ("foo()", "foo($$$R)", "bar(x, $$$R)", "bar(x)"),
+    ("foo()", "foo($$$R)", "bar($$$R, x)", "bar(x)"),
+    ("foo(\n        a,\n    )", "foo($$$R)", "bar(\n    $$$R\n)", "bar(\n        a,\n    )"),
+]
+
+
+@pytest.mark.parametrize(("code", "pattern", "rewrite", "expected"), LAID_OUT)
+def test_a_list_keeps_its_layout(tmp_path: Path, code: str, pattern: str, rewrite: str, expected: str) -> None:
+    files = {"a.py": f"def f():\n    {code}\n"}
+    assert applied(files, plan(tmp_path / "a", files, pattern, rewrite))["a.py"] == f"def f():\n    {expected}\n"
+
+
+def test_a_block_keeps_its_layout_where_it_comes_to_stand(tmp_path: Path) -> None:
+    files = {"a.js": "  if (a) {\n    b();\n\n    // c\n    d();\n  }\n"}
+    draft = plan(tmp_path / "a", files, "if ($A) { $$$B }", "try {\n  if (!$A) { $$$B }\n} finally {}", "javascript")
+    inner = "    if (!a) {\n      b();\n\n      // c\n      d();\n    }\n"
+    assert applied(files, draft)["a.js"] == f"  try {{\n{inner}  }} finally {{}}\n"
+
+
+def test_what_typescript_has_and_its_grammar_has_not_is_no_error(tmp_path: Path) -> None:
+    varied = "export interface Box<in out T, out U = unknown> {\n  a: T\n  (b: U): void\n}\n"
+    files = {"a.ts": f"{varied}const s = new Set<string>();\n", "b.ts": "const s = new Set<string>( ;\n"}
+    draft = plan(tmp_path / "a", files, "new Set<$T>()", "makeSet<$T>()", "typescript")
+    assert draft.coverage.unparsed == ("b.ts",)
+    assert applied(files, draft)["a.ts"] == f"{varied}const s = makeSet<string>();\n"
+
+
 def test_the_same_name_is_the_same_text(tmp_path: Path) -> None:
     files = {"a.py": "a = a\na = b\n"}
     draft = plan(tmp_path / "a", files, "$A = $A", "pass")

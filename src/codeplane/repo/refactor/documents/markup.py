@@ -65,6 +65,27 @@ class Markup:
         self._lines = text.split("\n")
         self._code = dict(blocks(self._lines, flavour))
         self._read: dict[int, _Line] = {}
+        self._blocks = self._numbered()
+
+    def block(self, start: int) -> int:
+        """The number of the code block a place is in, or -1."""
+        return self._blocks.get(bisect_right(self._starts, start) - 1, -1)
+
+    def beside(self, start: int, end: int) -> tuple[str, str]:
+        """What stands on a match's line before and after it."""
+        number = bisect_right(self._starts, start) - 1
+        line, first = self._lines[number], self._starts[number]
+        return line[max(0, start - first - _BESIDE) : start - first], line[end - first : end - first + _BESIDE]
+
+    def _numbered(self) -> dict[int, int]:
+        """The block of each line that is code: lines with nothing but empty ones between them are one."""
+        found: dict[int, int] = {}
+        last = -1
+        for number in sorted(self._code):
+            apart = last < 0 or any(self._lines[between].strip() for between in range(last + 1, number))
+            found[number] = number if apart else found[last]
+            last = number
+        return found
 
     def at(self, start: int, end: int) -> Setting:
         """What a match is surrounded by."""

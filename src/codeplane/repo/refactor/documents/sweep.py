@@ -14,6 +14,8 @@ from codeplane.repo.refactor.documents.comments import remarks
 from codeplane.repo.refactor.documents.judged import Judgement, Meant, judged
 from codeplane.repo.refactor.documents.local import Local, judged_inside, local
 from codeplane.repo.refactor.documents.markup import Markup
+from codeplane.repo.refactor.documents.records import is_record
+from codeplane.repo.refactor.documents.whole import Found, as_wholes
 from codeplane.repo.refactor.documents.words import word
 from codeplane.repo.refactor.draft import Coverage, Draft, Edit, Role
 from codeplane.repo.resolve.world import World
@@ -29,12 +31,6 @@ _FLAVOURS: dict[str, Flavour] = {
     "markdown": "markdown",
     "adoc": "adoc",
 }
-# What was true of a version stays true of it.
-_RECORD = re.compile(
-    r"(?i)(?:^|/)(?:changes?|changelogs?|history|news|releases?|release[-_ ]?notes|newsfragments|whats[-_]?new|"
-    r"upgrading|authors|contributors|licen[cs]es?|copying|notice)(?:[-_.][^/]*)?(?:/|$)"
-)
-_PINNED = re.compile(r"(?i)(?:^|/)(?:requirements|constraints)[^/]*(?:\.txt$|/)")
 
 
 def swept(
@@ -161,13 +157,15 @@ class _Sweep:
             if inside is not None and not inside.holds(remark, text):
                 continue
             markup = Markup(remark.text, "rst" if remark.is_docstring else "plain")
-            for start, end in _words(remark.text, self._name):
-                setting = markup.at(start, end)
-                if inside is not None:
-                    found = judged_inside(self.meant, setting, remark.text, start, end)
-                else:
-                    found = judged(self.meant, setting, near=path in self._near, family=_family(setting.language))
-                yield _Place(start=remark.start + start, judgement=found)
+            words = list(_words(remark.text, self._name))
+            if inside is not None:
+                for start, end in words:
+                    told = judged_inside(self.meant, markup.at(start, end), remark.text, start, end)
+                    yield _Place(start=remark.start + start, judgement=told)
+                continue
+            found = [self._seen(markup, path, start, end) for start, end in words]
+            for one, judgement in zip(found, as_wholes(self.meant, found), strict=True):
+                yield _Place(start=remark.start + one.start, judgement=judgement)
 
     def _in_document(self, path: str, text: bytes) -> Iterator[_Place]:
         said = text.decode("latin-1")
@@ -175,11 +173,17 @@ class _Sweep:
         if not words:
             return
         markup = Markup(said, _FLAVOURS.get(path.rpartition(".")[2].lower(), "rst"))
-        past = _RECORD.search(path) is not None or _PINNED.search(path) is not None
-        for start, end in words:
-            setting = markup.at(start, end)
-            found = judged(self.meant, setting, near=path in self._near, family=_family(setting.language))
-            yield _Place(start=start, judgement=("low", "in a record of what was") if past else found)
+        past = is_record(path)
+        found = [self._seen(markup, path, start, end) for start, end in words]
+        for one, judgement in zip(found, as_wholes(self.meant, found), strict=True):
+            yield _Place(start=one.start, judgement=("low", "in a record of what was") if past else judgement)
+
+    def _seen(self, markup: Markup, path: str, start: int, end: int) -> Found:
+        setting = markup.at(start, end)
+        before, after = markup.beside(start, end)
+        judgement = judged(self.meant, setting, near=path in self._near, family=_family(setting.language))
+        block = markup.block(start)
+        return Found(start=start, block=block, setting=setting, judgement=judgement, before=before, after=after)
 
 
 def _meant(store: FactStore, name: str, qualified: str, near: frozenset[str]) -> Meant:

@@ -8,6 +8,7 @@ from codeplane.repo.refactor.draft import Danger, Edit, Role
 from codeplane.repo.refactor.move.module_names import absolute, modules_of, parent_of, relative, root_of, steps_of
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.statement import (
+    Item,
     Span,
     Statement,
     added_after,
@@ -36,6 +37,8 @@ class Importer:
     path: str
     edits: list[Edit] = field(default_factory=list)
     dangers: list[Danger] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+    """Other names that the file where the symbol goes gives it, and that others may use."""
     _added: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     _gone: list[Statement] = field(default_factory=list)
 
@@ -102,7 +105,7 @@ class Importer:
         if self.path == self.to_path:
             for item in items:
                 if item.alias and item.alias != item.name:
-                    self._unaliased(facts, text, item.alias)
+                    self._renamed_here(facts, text, item)
             if len(items) == len(statement.items):
                 self._gone.append(statement)
             else:
@@ -118,12 +121,26 @@ class Importer:
         names = [f"{one.name} as {one.alias}" if one.alias else one.name for one in items]
         self._added.setdefault((statement.start, statement.end), []).append(f"from {source} import {', '.join(names)}")
 
-    def _unaliased(self, facts: Facts, text: bytes, alias: str) -> None:
+    def _renamed_here(self, facts: Facts, text: bytes, item: Item) -> None:
+        """An alias that others may know stays; any other is gone with its import."""
+        scope = next((one.scope for one in facts.imports if one.imported_at == item.start), 0)
+        if scope == 0 and self._is_known(facts, item.alias):
+            self.aliases.append(item.alias)
+        else:
+            self._unaliased(facts, text, item.alias, scope)
+
+    def _is_known(self, facts: Facts, alias: str) -> bool:
+        """Whether a name of this file may be used from outside."""
+        if self.path.endswith("__init__.py") or any(one.name == alias for one in facts.exports):
+            return True
+        return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.holding(alias))
+
+    def _unaliased(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
         """Uses of an alias are uses of the name once it is defined here."""
         for at in occurrences(text, alias):
             if facts.in_text(at) or at in facts.imported_at or receiver(text, at, facts.in_text) != ():
                 continue
-            if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, 0, alias):
+            if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, scope, alias):
                 span = Span(start=at, end=at + len(alias.encode()), new=self.bound.name)
                 self._put(span, "STRONG", "REFERENCE", "the alias is gone with its import")
 

@@ -58,6 +58,7 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
             break
     _stars(world, store, bound, by_file)
     edits: list[Edit] = []
+    aliases: list[str] = []
     for path, found in by_file.items():
         if path == bound.file:
             continue
@@ -69,11 +70,12 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
         importer.planned(sure)
         edits += importer.edits
         dangers += importer.dangers
+        aliases += importer.aliases
     stays = _still_used(resolver, facts, text, bound, pieces)
     old_source = relative(relocation, to_path, bound.file) if _is_close(facts) else None
     old_source = old_source or absolute(relocation, to_path, bound.file, None)
     edits += _of_old(world, store, resolver, bound, pieces, needs, stays, old_source, dangers)
-    made, created = _of_new(world, resolver, bound, to_path, pieces, needs, edits, dangers)
+    made, created = _of_new(world, resolver, bound, to_path, pieces, needs, edits, aliases, dangers)
     edits = made
     dangers += cycles(world, bound.file, to_path, needs, stays=bool(stays))
     edits += _strings(world, store, relocation, bound, to_path)
@@ -184,6 +186,7 @@ def _of_new(
     pieces: Sequence[Piece],
     needs: Needs,
     edits: list[Edit],
+    aliases: Sequence[str],
     dangers: list[Danger],
 ) -> tuple[list[Edit], list[NewFile]]:
     text = world.text(bound.file)
@@ -192,6 +195,8 @@ def _of_new(
     body = "".join(_moved(text, one, needs.changed) for one in pieces)
     future = _FUTURE.search(text) is not None
     is_large = text[pieces[0].start :].startswith((b"def", b"class", b"@", b"async"))
+    if aliases:
+        body += ("\n\n" if is_large else "") + "".join(f"{alias} = {bound.name}\n" for alias in aliases)
     if to_path not in world.snapshot.files:
         heads = ["from __future__ import annotations\n\n"] if future else []
         blank = b""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.new_name import is_mangled
 from codeplane.repo.resolve.entity import Bound
 
 _MAX_DEFINERS = 2_000
@@ -26,7 +27,9 @@ class Family:
 def family_of(ground: Ground) -> Family:
     """The members that override the subject, or that it overrides, directly or through others of them."""
     subject = ground.subject
-    if subject.owner is None:
+    own = subject.language.name == "python" and is_mangled(subject.name)
+    if subject.owner is None or own:
+        # What a class keeps to itself nobody overrides.
         return Family(members=(subject.bound,), owners=(), outside=())
     definers = dict(_definers(ground, subject.name))
     definers.setdefault(subject.owner, subject.bound)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.refactor.rename.subject import Subject
+from codeplane.repo.refactor.rename.subject import Subject, is_generated
 from codeplane.repo.refactor.rename.written import Syntax
 from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
+from codeplane.repo.search.scope import is_copy
 from codeplane.repo.truth.paths import shown
 
 
@@ -25,8 +26,10 @@ class Ground:
     new: str
     deadline: float
     syntax: Syntax
+    most: int
     cut: list[str] = field(default_factory=list)
     looked_at: set[str] = field(default_factory=set)
+    _made: dict[str, bool] = field(default_factory=dict)
     _files: dict[str, tuple[tuple[str, Facts], ...]] = field(default_factory=dict)
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
@@ -48,6 +51,21 @@ class Ground:
         if said not in self.cut:
             self.cut.append(said)
         return True
+
+    @property
+    def is_module_as_well(self) -> bool:
+        """Whether the subject is a package's, which has a module of the same name: importing that hides the subject."""
+        path = self.subject.bound.file
+        if self.subject.sort != "top" or not path.endswith(("__init__.py", "__init__.pyi")):
+            return False
+        return self.world.python().submodule(path, self.name) is not None
+
+    def is_made(self, path: str) -> bool:
+        """Whether something else writes a file: it is built, generated or brought along."""
+        found = self._made.get(path)
+        if found is None:
+            found = self._made[path] = is_copy(path) or is_generated(self.world.text(path))
+        return found
 
     def files(self, name: str) -> tuple[tuple[str, Facts], ...]:
         """The parsed files of the subject's language family that hold a name."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.indirect import handed, is_python_s, lambda_s_name, stand_ins, takes
 from codeplane.repo.resolve.entity import Bound, Instance, Outside
 from codeplane.repo.resolve.evidence import decorators
 from codeplane.repo.resolve.references import Tier
@@ -28,6 +29,10 @@ class Call:
     callee: str
     callee_at: int
     opened: int
+    twice: bool = False
+    """Whether what is called is what a call of that name gave."""
+    heading: bool = False
+    """Whether it is the heading of a class, which gives its bases what it names."""
 
 
 def keyword_edits(ground: Ground) -> Iterator[Edit]:
@@ -35,26 +40,25 @@ def keyword_edits(ground: Ground) -> Iterator[Edit]:
     subject = ground.subject
     if subject.language.name != "python" or subject.sort not in ("parameter", "member"):
         return
-    if subject.sort == "parameter" and (subject.function is None or not _by_keyword(ground)):
+    if subject.sort == "parameter" and not _by_keyword(ground):
         return
     if subject.sort == "member" and not _is_field(ground):
         return
+    calls: list[tuple[Call, Facts]] = []
     for path, facts in ground.files(ground.name):
-        for call in calls_naming(ground, path, facts, ground.name):
-            if subject.sort == "parameter" and _is_pattern(ground.world.text(path), call.at):
-                continue
-            tier, why = _judged(ground, facts, call)
-            if tier is not None:
-                yield Edit(
-                    path=path,
-                    start=call.at,
-                    end=call.at + ground.length,
-                    new=ground.new,
-                    tier=tier,
-                    role="KEYWORD",
-                    why=why,
-                )
+        calls += ((call, facts) for call in calls_naming(ground, path, facts, ground.name))
         if ground.late("calls were read for arguments by name"):
+            return
+    functions = _functions(ground) if subject.function is not None and calls else []
+    others = frozenset(one for of in functions for one in stand_ins(ground, of)) | {*lambda_s_name(ground)}
+    for call, facts in calls:
+        if subject.sort == "parameter" and _is_pattern(ground.world.text(call.path), call.at):
+            continue
+        tier, why = _judged(ground, facts, call, others)
+        if tier is not None:
+            end = call.at + ground.length
+            yield Edit(path=call.path, start=call.at, end=end, new=ground.new, tier=tier, role="KEYWORD", why=why)
+        if ground.late("calls were followed for arguments by name"):
             return
 
 
@@ -85,15 +89,24 @@ def calls_naming(ground: Ground, path: str, facts: Facts, name: str) -> Iterator
         return
     text = ground.world.text(path)
     for at in ground.places(path, name):
-        if at in labels and (opened := _opening(text, facts, at)) is not None:
-            word = _WORD.search(text, max(0, opened - 200), opened)
-            if word is not None and not text[max(0, word.start() - 7) : word.start()].endswith((b"class ", b"def ")):
-                yield Call(path=path, at=at, callee=word[0].decode(), callee_at=word.start(), opened=opened)
+        opened = _opening(text, facts, at) if at in labels else None
+        if opened is None:
+            continue
+        twice = text[opened - 1 : opened] == b")"
+        inner = _opening(text, facts, opened - 1) if twice else opened
+        word = _WORD.search(text, max(0, inner - 200), inner) if inner is not None else None
+        if word is None or text[max(0, word.start() - 4) : word.start()] == b"def ":
+            continue
+        heading = text[max(0, word.start() - 6) : word.start()] == b"class "
+        callee = word[0].decode("utf-8", "replace")
+        yield Call(path=path, at=at, callee=callee, callee_at=word.start(), opened=opened, twice=twice, heading=heading)
 
 
 def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier | None:
     """How sure it is that a call is one of a function, directly or by making an instance."""
     resolver = ground.resolver
+    if call.heading or call.twice:
+        return _of_heading(ground, facts, call, function) if call.heading else _of_made(ground, call, function)
     if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, facts, function)):
         return None
     meaning = resolver.at(call.path, call.callee_at, call.callee)
@@ -105,10 +118,17 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
         if isinstance(entity, Outside):
             continue
         value = resolver.value(entity) if isinstance(entity, Bound) else entity
+        known = value is not None
+        if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+            # What is decorated may be something else, and is made of this all the same.
+            value = entity
         if isinstance(value, Bound) and function.name in _MAKING:
             found, whole = resolver.member(value, function.name)
             if found == function:
-                return "STRONG" if whole else "ANCHORED"
+                straight = function.name == "__new__" or not resolver.makes_others(value)
+                return "STRONG" if whole and known and straight else "ANCHORED"
+            if _passes_on(ground, value, found, function):
+                return "ANCHORED"
         if isinstance(value, Instance):
             wanted = "__call__" if call.callee != "cls" else function.name if function.name in _MAKING else ""
             found, whole = resolver.member(value.of, wanted) if wanted == function.name else (None, False)
@@ -119,6 +139,51 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
     return None
 
 
+def _of_heading(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier | None:
+    """`class B(A, flag=1)`: what the heading names, the nearest `__init_subclass__` above takes."""
+    if function.name != "__init_subclass__":
+        return None
+    defined = ground.resolver.defined_at(call.path, facts, call.callee_at)
+    if defined is None:
+        return None
+    found, whole = ground.resolver.member(Bound(call.path, defined.scope, defined.name), function.name, skip_own=True)
+    if found != function:
+        return None
+    bases = ground.world.text(call.path)[slice(*defined.bases)] if defined.bases is not None else b""
+    return "STRONG" if whole and b"metaclass" not in bases else "ANCHORED"
+
+
+def _of_made(ground: Ground, call: Call, function: Bound) -> Tier | None:
+    """`A()(bb=2)`: what a class makes is called."""
+    if function.name != "__call__":
+        return None
+    resolver = ground.resolver
+    meaning = resolver.at(call.path, call.callee_at, call.callee)
+    for entity in meaning.entities:
+        if not isinstance(entity, Bound):
+            continue
+        if not any(one.kind == "class" for _, one in resolver.definitions(entity)):
+            return "ANCHORED"
+        found, whole = resolver.member(entity, function.name)
+        if found == function:
+            straight = meaning.certain and not resolver.is_replaced(entity) and not resolver.makes_others(entity)
+            return "STRONG" if whole and straight else "ANCHORED"
+        return None
+    return "ANCHORED" if not meaning.entities else None
+
+
+def _passes_on(ground: Ground, of: Bound, own: Bound | None, function: Bound) -> bool:
+    """Whether a class makes its instances in its own way, and a base of it by the function, with what is left."""
+    if own is None or takes(ground, own, ground.name):
+        return False
+    facts = ground.world.facts(function.file)
+    holder = facts.scopes[function.scope].definition if facts is not None else -1
+    if facts is None or holder < 0:
+        return False
+    above = Bound(function.file, facts.definitions[holder].scope, facts.definitions[holder].name)
+    return above in ground.resolver.line_of(of)[0]
+
+
 def _may_be(ground: Ground, call: Call, facts: Facts, function: Bound) -> bool:
     """Whether a call under another name may reach a function: an alias, a class, an instance."""
     if function.name in (*_MAKING, "__call__"):
@@ -126,19 +191,34 @@ def _may_be(ground: Ground, call: Call, facts: Facts, function: Bound) -> bool:
     return any(one.alias == call.callee and one.imported == function.name for one in facts.imports)
 
 
-def _judged(ground: Ground, facts: Facts, call: Call) -> tuple[Tier | None, str]:
+def _judged(ground: Ground, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
     subject = ground.subject
     if subject.sort == "member":
-        return _of_field(ground, call)
-    assert subject.function is not None
-    for function in _functions(ground):
+        return _of_field(ground, call) if not (call.heading or call.twice) else (None, "")
+    for function in _functions(ground) if subject.function is not None else ():
         tier = reaches(ground, facts, call, function)
         if tier is not None:
             known = tier in ("PROVEN", "STRONG")
             return tier, f"an argument of {function.name}" if known else f"may be an argument of {function.name}"
-    if call.callee in _PARTIAL and _first_is(ground, facts, call):
-        return "ANCHORED", f"handed on to {subject.function.name} by {call.callee}"
-    return None, ""
+    return _indirectly(ground, call, others)
+
+
+def _indirectly(ground: Ground, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
+    """The same for a call of something else that hands its arguments on."""
+    function = ground.subject.function
+    if call.heading or call.twice:
+        return None, ""
+    meaning = ground.resolver.at(call.path, call.callee_at, call.callee)
+    meant = [one for one in meaning.entities if isinstance(one, Bound)]
+    if any(takes(ground, one, ground.name) for one in meant):
+        return None, ""
+    if any(one in others for one in meant):
+        return "ANCHORED", f"{call.callee} stands for {function.name if function is not None else 'the lambda'}"
+    given = handed(ground, call.path, call.opened)
+    if given is None or function is None:
+        return None, ""
+    sure = given[1] and call.callee in _PARTIAL and is_python_s(ground, call.path, call.callee_at, call.callee)
+    return ("STRONG" if sure else "ANCHORED"), f"handed on to {function.name} by {call.callee}"
 
 
 def _functions(ground: Ground) -> list[Bound]:
@@ -161,15 +241,20 @@ def _of_field(ground: Ground, call: Call) -> tuple[Tier | None, str]:
     for entity in meaning.entities:
         value = resolver.value(entity) if isinstance(entity, Bound) else None
         of = value.of if isinstance(value, Instance) and call.callee == "cls" else value
+        known = of is not None
+        if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+            of = entity
         if not isinstance(of, Bound):
             continue
         line, whole = resolver.line_of(of)
         if subject.owner not in line or resolver.member(of, subject.name)[0] not in subject.bounds:
             continue
+        if _is_pattern(ground.world.text(call.path), call.at):
+            return ("STRONG" if whole and known else "ANCHORED"), f"an attribute that a pattern of {call.callee} names"
         if any(resolver.member(of, one)[0] is not None for one in _MAKING):
             return None, ""
         if takes_fields(ground, subject.owner):
-            return "STRONG", f"a field that {call.callee} takes"
+            return ("STRONG" if known else "ANCHORED"), f"a field that {call.callee} takes"
         return ("UNKNOWN" if whole else "ANCHORED"), f"an argument of {call.callee}, which has this member"
     return None, ""
 
@@ -197,17 +282,6 @@ def _is_field(ground: Ground) -> bool:
 def _is_method(ground: Ground, function: Bound) -> bool:
     facts = ground.world.facts(function.file)
     return facts is not None and facts.scopes[function.scope].kind == "class"
-
-
-def _first_is(ground: Ground, facts: Facts, call: Call) -> bool:
-    text = ground.world.text(call.path)
-    first = re.compile(rb"\(\s*([\w.]+)\s*,").match(text, call.opened)
-    if first is None:
-        return False
-    name = first[1].rpartition(b".")[2]
-    at = first.end(1) - len(name)
-    meaning = ground.resolver.at(call.path, at, name.decode("utf-8", "replace"))
-    return ground.subject.function in meaning.entities
 
 
 def _opening(text: bytes, facts: Facts, at: int) -> int | None:

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from codeplane.repo.facts.model import REASONS, Facts
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.repo.facts.model import REASONS, Definition, Facts
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_mangled
 from codeplane.repo.refactor.rename.spelling import Spelling
-from codeplane.repo.refactor.rename.subject import is_generated
 from codeplane.repo.refactor.rename.written import SCRIPTED, is_shorthand, under_new_name
 from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.instance import is_static
 from codeplane.repo.resolve.references import Reference, occurrences, references
-from codeplane.repo.search.scope import is_copy
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _SURE = frozenset({"PROVEN", "STRONG"})
@@ -30,12 +30,20 @@ _WHY = {
 def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
     """An edit for every place that is, or may be, a reference to one of these bindings."""
     found: list[Reference] = []
+    own = ground.subject.language.name == "python" and ground.subject.owner is not None and is_mangled(ground.name)
     for one in references(ground.world, ground.store, bounds, receivers=False, resolver=ground.resolver):
         ground.looked_at.add(one.path)
         if _belongs(ground, bounds, one):
-            found.append(one)
+            # Inside a class its own name is that of whatever stands before it.
+            found.append(replace(one, tier="STRONG") if own and one.tier == "ANCHORED" else one)
         if ground.late("references were followed"):
             break
+        if len(found) > ground.most:
+            raise InvalidArgument(
+                f"{ground.name} is used in more than {ground.most} places, and a plan may have no more",
+                hint="replace it by text, folder by folder",
+                details={"limit": ground.most},
+            )
     if ground.subject.loose:
         found = list(_loose(ground, found))
     spelling = Spelling(ground.world, ground.resolver, bounds)
@@ -43,7 +51,7 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
         found = [one for one in found if one.tier not in _SURE or spelling.is_own(one.path, one.offset)]
     edits = [edit for one in found for edit in _edits(ground, bounds, one)]
     edits += _other_imports(ground, bounds, edits)
-    return [_careful(ground, edit) for edit in edits]
+    return edits
 
 
 def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
@@ -53,6 +61,8 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
     if one.role == "DEFINITION":
         defined = ground.resolver.defined_at(one.path, facts, one.offset)
         mine = subject.definition
+        if defined is not None and mine is not None and one.path == subject.bound.file and _is_other(ground, defined):
+            return False
         # Methods that name their receiver share a scope with those of other receivers.
         if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
             return defined.path == mine.path or bool(ground.resolver.bindings.rows(*_row_key(facts, bounds[0])))
@@ -70,6 +80,15 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         around = ground.resolver.enclosing_class(one.path, facts, one.offset)
         return around is not None and any(_body_of(ground, around) == (of.file, of.scope) for of in bounds)
     return True
+
+
+def _is_other(ground: Ground, defined: Definition) -> bool:
+    """Whether a definition is static and the subject is not, or the other way round: then they are two."""
+    mine, facts = ground.subject.definition, ground.subject.facts
+    if mine is None or facts.language not in SCRIPTED or defined.scope != mine.scope:
+        return False
+    text = ground.world.text(ground.subject.bound.file)
+    return facts.scopes[mine.scope].kind == "class" and is_static(text, defined) != is_static(text, mine)
 
 
 def _loose(ground: Ground, found: Sequence[Reference]) -> Iterator[Reference]:
@@ -165,12 +184,14 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
             )
 
 
-def _careful(ground: Ground, edit: Edit) -> Edit:
+def careful(ground: Ground, edit: Edit) -> Edit:
     """What is in a file that somebody else writes is proposed; a stub follows its module."""
     if edit.tier not in _SURE:
         return edit
-    if is_copy(edit.path) or is_generated(ground.world.text(edit.path)):
+    if ground.is_made(edit.path):
         return replace(edit, tier="ANCHORED", why="in a file that is built, generated or brought along")
+    if edit.path != ground.subject.bound.file and ground.is_module_as_well:
+        return replace(edit, tier="ANCHORED", why="the package has a module of that name, which this may be")
     if edit.path.endswith(".pyi") and edit.path not in {one.file for one in ground.subject.bounds}:
         return replace(edit, tier="ANCHORED", why="a stub of another module says what its own module gives")
     if edit.tier == "PROVEN" and edit.path.endswith(".pyi") and edit.path != ground.subject.bound.file:

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Sequence
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.refactor.draft import Candidate, Capsule, Coverage, Draft, Edit, Fact
+from codeplane.repo.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft, Edit, Fact
 from codeplane.repo.refactor.rename.collisions import refuse_collisions
 from codeplane.repo.refactor.rename.dangers import dangers_of, unparsed
 from codeplane.repo.refactor.rename.family import Family, family_of
 from codeplane.repo.refactor.rename.fixtures import asking_edits, is_asked_by_name
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.keywords import keyword_edits
+from codeplane.repo.refactor.rename.mangled import mangled_edits
 from codeplane.repo.refactor.rename.new_name import checked_name, is_mangled
-from codeplane.repo.refactor.rename.places import place_edits
+from codeplane.repo.refactor.rename.parameters import parameter_family
+from codeplane.repo.refactor.rename.places import careful, place_edits
 from codeplane.repo.refactor.rename.strings import string_edits
 from codeplane.repo.refactor.rename.subject import subject_of
 from codeplane.repo.refactor.rename.written import Syntax
@@ -24,10 +26,13 @@ from codeplane.repo.search.symbols import Target
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _MOST = 50
+_MAX_PLACES = 200_000
 
 
-def planned_rename(world: World, store: FactStore, target: Target, new_name: str, *, deadline: float) -> Draft:
-    """Plan a symbol's new name in all places that say it; never writes."""
+def planned_rename(
+    world: World, store: FactStore, target: Target, new_name: str, *, deadline: float, most: int = _MAX_PLACES
+) -> Draft:
+    """Plan a symbol's new name in all places that say it, refused where these are more than `most`; never writes."""
     resolver = Resolver(world)
     subject = subject_of(world, resolver, target)
     dangers = checked_name(subject.language, subject.name, new_name, member=subject.sort == "member")
@@ -39,12 +44,16 @@ def planned_rename(world: World, store: FactStore, target: Target, new_name: str
         new=new_name,
         deadline=deadline,
         syntax=Syntax(world),
+        most=most,
     )
     family = family_of(ground)
     edits = _edits(ground, subject.bounds)
     _refuse_mangling(ground, edits)
     title = f"Rename {target.line()} to {new_name}"
     asked = tuple(asking_edits(ground)) if is_asked_by_name(ground) else ()
+    shared, others = parameter_family(ground)
+    if others:
+        return _of_parameters(ground, shared, others, edits, title, dangers)
     if len(family.members) == 1 and not asked:
         refuse_collisions(ground, subject.bounds, edits)
         return Draft(
@@ -66,12 +75,57 @@ def planned_rename(world: World, store: FactStore, target: Target, new_name: str
     )
 
 
+def _of_parameters(
+    ground: Ground, family: Family, others: Sequence[Ground], edits: tuple[Edit, ...], title: str, dangers: list[Danger]
+) -> Draft:
+    """The choice between a parameter in all methods that override each other, and this one's alone."""
+    refuse_collisions(ground, ground.subject.bounds, edits)
+    more: list[Edit] = []
+    for other in others:
+        found = _edits(other, other.subject.bounds)
+        refuse_collisions(other, other.subject.bounds, found)
+        more += found
+    together = _surest([*edits, *more])
+    function = ground.subject.function
+    assert function is not None
+    told = [one for one in dangers_of(ground, family, together) if one.kind != "overriding_parameter"]
+    return Draft(
+        title=title,
+        candidates=(
+            Candidate(
+                id="family",
+                description=f"{ground.name} in every {function.name} that shares it: {_listed(family)}",
+                confidence=0.9,
+                provenance="syntactic",
+                edits=together,
+            ),
+            Candidate(
+                id="this_one",
+                description=f"{ground.name} of this {function.name} alone; calls by keyword may reach the others",
+                confidence=0.3,
+                provenance="syntactic",
+                edits=edits,
+            ),
+        ),
+        dangers=(*dangers, *told),
+        facts=tuple(_facts(ground, family)),
+        capsules=tuple(_capsules(ground, family, together)),
+        coverage=_coverage(ground),
+    )
+
+
+def _listed(family: Family) -> str:
+    more = f" and {len(family.owners) - 5} more" if len(family.owners) > 5 else ""
+    return ", ".join(owner.name for owner in family.owners[:5]) + more
+
+
 def _edits(ground: Ground, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     """All edits for some bindings."""
     named = list(keyword_edits(ground))
     if any(edit.tier in _SURE for edit in named):
         bounds = tuple(dict.fromkeys([*bounds, *ground.subject.branches]))
-    return _surest([*place_edits(ground, bounds), *named, *string_edits(ground, bounds)])
+    found = [*place_edits(ground, bounds), *named, *string_edits(ground, bounds), *mangled_edits(ground)]
+    return _surest(careful(ground, edit) for edit in found)
 
 
 def _surest(edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -91,7 +145,7 @@ def _refuse_mangling(ground: Ground, edits: Sequence[Edit]) -> None:
         return
     for edit in edits:
         facts = ground.world.facts(edit.path)
-        if edit.tier not in _SURE or edit.role == "STRING" or facts is None:
+        if edit.tier not in _SURE or edit.role == "STRING" or facts is None or edit.new != ground.new:
             continue
         if ground.resolver.enclosing_class(edit.path, facts, edit.start) != subject.owner:
             place = ground.shown_at(edit.path, edit.start)
@@ -104,14 +158,12 @@ def _refuse_mangling(ground: Ground, edits: Sequence[Edit]) -> None:
 def _candidates(
     ground: Ground, family: Family, together: tuple[Edit, ...], alone: tuple[Edit, ...], *, asked: bool
 ) -> tuple[Candidate, ...]:
-    owners = ", ".join(owner.name for owner in family.owners[:5])
-    more = f" and {len(family.owners) - 5} more" if len(family.owners) > 5 else ""
     owner = ground.subject.owner
     if asked:
         whole = f"the fixture {ground.name} and the parameters that ask for it"
         single = f"the fixture {ground.name} alone; tests that ask for it no longer find it"
     else:
-        whole = f"{ground.name} in every class that shares it: {owners}{more}"
+        whole = f"{ground.name} in every class that shares it: {_listed(family)}"
         single = f"{ground.name} of {owner.name if owner else ''} alone; it no longer overrides the others"
     return (
         Candidate(id="family", description=whole, confidence=0.9, provenance="syntactic", edits=together),
@@ -122,9 +174,13 @@ def _candidates(
 def _facts(ground: Ground, family: Family) -> Iterable[Fact]:
     for member in family.members[:_MOST]:
         facts = ground.world.facts(member.file)
-        for index in facts.declared.get((member.scope, member.name), ()) if facts is not None else ():
-            assert facts is not None
-            yield Fact(fact_type="definition", path=member.file, offset=facts.definitions[index].name_at)
+        if facts is None:
+            continue
+        places = [facts.definitions[index].name_at for index in facts.declared.get((member.scope, member.name), ())]
+        for row in facts.bound.get((member.scope, member.name), ())[:1] if not places else ():
+            places.append(int(facts.binds[row, 1]))
+        for at in places:
+            yield Fact(fact_type="definition", path=member.file, offset=at)
 
 
 def _capsules(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterable[Capsule]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.ground import Ground
+from codeplane.repo.refactor.rename.slots import slot_tier
 from codeplane.repo.refactor.rename.spelling import Spelling
 from codeplane.repo.resolve.entity import Bound, Entity
 from codeplane.repo.resolve.references import Tier
@@ -66,6 +67,8 @@ def _judged(
         return ("STRONG" if found else None), "STRING", "in a type comment"
     if text[start : start + 1] == b"#":
         return None, "", ""
+    if ground.subject.sort == "member" and (slot := slot_tier(ground, bounds, path, facts, text, at)) is not None:
+        return slot, "STRING", "an attribute that its class lists"
     named = _stands_as_type(text, start) and _named(ground, spelling, bounds, path, at)
     # Only what would mean the symbol is worth a parse.
     if named and _is_annotation(ground, path, text, at):

@@ -99,7 +99,7 @@ class ScipOperations:
         self._store = store
         self._clock = clock
 
-    @operation("scip.import", risk=Risk.WRITE, budget=Budget.MUTATION, capability="index", timeout_sec=600)
+    @operation("scip.import", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600)
     async def import_(self, call: Call, request: ScipImportRequest) -> ScipImport:
         """Take an index.scip (scip-python, scip-typescript, …) as authority for its files while they stay as they are.
 
@@ -121,7 +121,7 @@ class ScipOperations:
         snapshot = await fresh.snapshot(strict=False)
         return await asyncio.to_thread(self._status, snapshot)
 
-    @operation("scip.drop", risk=Risk.WRITE, capability="index")
+    @operation("scip.drop", risk=Risk.WRITE, capability="execute_tools")
     async def drop(self, call: Call, request: ScipDropRequest) -> ScipDrop:
         """Forget an imported SCIP index, or all of them."""
         name = canonical(request.path, root=self._root) if request.path is not None else None

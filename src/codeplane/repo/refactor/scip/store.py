@@ -98,6 +98,14 @@ class ScipStore:
             for name, tool, version, at_ns in rows
         )
 
+    def taken_in(self) -> tuple[tuple[str, int], ...]:
+        """The names of the indexes, and when each was taken in."""
+        with self._lock:
+            if not self._there():
+                return ()
+            rows = self._database().connection.execute("SELECT name, at_ns FROM imports ORDER BY name").fetchall()
+        return tuple((name, at_ns) for name, at_ns in rows)
+
     def spoken(self, path: str, digest: str) -> tuple[Spoken, ...] | None:
         """What is said of a file with this very content; None when nothing is, or it was of another content."""
         with self._lock:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.repo.facts.readable import readable, separated
 from codeplane.repo.search.language_names import known_language
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ _AROUND: dict[str, tuple[tuple[str, str], ...]] = {
     "php": (("<?php ", ";"), ("<?php ", " ")),
     "rust": (("fn f() { ", "; }"), ("fn f() { ", " }")),
 }
+_SIGHTED = frozenset({"typescript", "tsx"})
 
 
 def known_grammar(language: str) -> str:
@@ -67,11 +69,19 @@ def surroundings(grammar: str) -> Iterator[tuple[str, str]]:
 
 
 def tree(text: str, grammar: str) -> "SgNode":
-    """The syntax tree of a text."""
+    """The syntax tree of a text; what the grammar does not know of its language is blanked out, all places stay."""
     # A large extension, and only some calls need it.
     from ast_grep_py import SgRoot
 
-    return SgRoot(text, grammar).root()
+    if grammar not in _SIGHTED:
+        return SgRoot(text, grammar).root()
+    raw = readable(grammar, text.encode(errors="replace"))
+    root = SgRoot(raw.decode(), grammar).root()
+    broken = len(faults(root))
+    if broken and (other := separated(grammar, raw)) is not None:
+        second = SgRoot(other.decode(), grammar).root()
+        return second if len(faults(second)) < broken else root
+    return root
 
 
 def nodes(root: "SgNode") -> Iterator["SgNode"]:

@@ -171,7 +171,7 @@ def _looked(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, s
     if looked.unread:
         said.append(f"{len(looked.unread)} files are too large or not UTF-8")
     if looked.broken:
-        said.append(f"{len(looked.broken)} files have syntax errors: {', '.join(map(shown, looked.broken[:3]))}")
+        said.append(f"{len(looked.broken)} files do not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
     if pattern.left_out:
         said.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
     if keep is not None and not any(map(keep, snapshot.files)):

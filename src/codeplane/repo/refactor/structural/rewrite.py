@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.refactor.structural.grammar import extent, nodes
+from codeplane.repo.refactor.structural.layout import placed
 from codeplane.repo.refactor.structural.pattern import METAVARIABLE, StructuralPattern
 from codeplane.repo.refactor.structural.search import Captured, Match
 
@@ -39,17 +40,24 @@ class Rewrite:
         base = _indent_at(text, match.start)
         said, pieces, done = "", [], 0
         for found in METAVARIABLE.finditer(self._text):
+            if found.start() < done:
+                continue
             said += _shifted(self._text[done : found.start()], base, newline, ends=False)
             done = found.end()
-            name = found["many"] or found["one"]
-            captured = match.captures.get(name)
-            if captured is None or not captured.nodes:
-                continue
+            captured = match.captures.get(found["many"] or found["one"])
             own = _INDENT.match(self._text[self._text.rfind("\n", 0, found.start()) + 1 :])
-            start = len(said)
-            said += _taken_over(text, captured, base + (own[0] if own else ""))
+            indent = base + (own[0] if own else "")
             if found["one"]:
-                pieces.append((start, len(said)))
+                if captured is not None and captured.nodes:
+                    start = len(said)
+                    said += _taken_over(text, captured, captured.start, captured.end, indent)
+                    pieces.append((start, len(said)))
+                continue
+            put = placed(text, captured, said, self._text[done:])
+            said, done = put.before, done + put.skipped
+            if captured is not None and captured.nodes:
+                # With the lines around them, pieces are as deep below the match as they were.
+                said += _taken_over(text, captured, put.start, put.end, indent, of=match.start if put.moved else None)
         said += _shifted(self._text[done:], base, newline, ends=True)
         return Rewritten(text=said, pieces=tuple(pieces))
 
@@ -74,17 +82,18 @@ def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
     return newline.join([first, *moved])
 
 
-def _taken_over(text: str, captured: Captured, indent: str) -> str:
+def _taken_over(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
     """A captured text, its further lines moved from where they were; what stands in strings stays as it is."""
-    said = text[captured.start : captured.end]
-    old = _indent_at(text, captured.start)
+    said = text[first:end]
+    old = _indent_at(text, first if of is None else of)
     if "\n" not in said or old == indent:
         return said
     fixed = [span for node in captured.nodes for span in _verbatim(node)]
-    lines, at = [], captured.start
+    lines, at = [], first
     for line in said.split("\n"):
-        inside = any(start < at < end for start, end in fixed)
-        moved = at > captured.start and not inside and line.startswith(old) and line.strip()
+        inside = any(start < at < last for start, last in fixed)
+        # On the last line something follows, also where there are only blanks yet.
+        moved = at > first and not inside and line.startswith(old) and (line.strip() or at + len(line) == end)
         lines.append(indent + line[len(old) :] if moved else line)
         at += len(line) + 1
     return "\n".join(lines)

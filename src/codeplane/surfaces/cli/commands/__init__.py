@@ -2,14 +2,20 @@
 
 import typer
 
+from codeplane.surfaces.cli.commands.agents import agents
+from codeplane.surfaces.cli.commands.approvals import approvals
+from codeplane.surfaces.cli.commands.audit import audit
 from codeplane.surfaces.cli.commands.call import call
+from codeplane.surfaces.cli.commands.devices import devices
 from codeplane.surfaces.cli.commands.diff import diff
 from codeplane.surfaces.cli.commands.doctor import doctor
 from codeplane.surfaces.cli.commands.down import down
+from codeplane.surfaces.cli.commands.grants import grants
 from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
 from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
+from codeplane.surfaces.cli.commands.policy import policy
 from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.status import status
 from codeplane.surfaces.cli.commands.uninstall import uninstall
@@ -26,6 +32,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(version)
-for command in (init, up, status, search, diff, doctor, call, log, down, mcp, uninstall):
+for command in (init, up, status, search, diff, doctor, call, log, audit, down, mcp, uninstall):
     app.command()(command)
 app.add_typer(index, name="index")
+app.add_typer(approvals, name="approvals")
+app.add_typer(devices, name="devices")
+app.add_typer(agents, name="agents")
+app.add_typer(grants, name="grants")
+app.add_typer(policy, name="policy")

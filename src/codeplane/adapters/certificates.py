@@ -1,0 +1,242 @@
+"""TLS: a certificate of our own or the owner's files, and who may connect with which."""
+
+import os
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codeplane.adapters.disk import refusal
+from codeplane.kernel.config import ServerConfig
+from codeplane.kernel.errors import ConfigInvalid
+
+if TYPE_CHECKING:
+    from cryptography import x509
+
+CERTIFICATE, KEY = "certificate.pem", "key.pem"
+ALWAYS = ("localhost", "127.0.0.1", "::1")
+# Browsers refuse certificates that are good for longer.
+_GOOD_FOR = timedelta(days=397)
+_RENEW_BEFORE = timedelta(days=30)
+_SKEW = timedelta(hours=1)
+_LARGEST = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """What a server shows and what it asks for: the files, and what is in them as PEM."""
+
+    certificate_file: Path
+    key_file: Path
+    certificate: bytes
+    key: bytes
+    client_ca: bytes | None
+    fingerprint: str
+    not_after: datetime
+
+    def context(self) -> ssl.SSLContext:
+        """A server's context: TLS 1.2 and newer, and clients with certificates where a CA is named."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        context.options |= ssl.OP_NO_RENEGOTIATION
+        try:
+            # A password would be asked for on the terminal, where nobody may be.
+            context.load_cert_chain(self.certificate_file, self.key_file, password=lambda: b"")
+        except (ssl.SSLError, OSError, ValueError) as error:
+            raise ConfigInvalid(f"the TLS certificate and key do not fit together: {_said(error)}") from error
+        if self.client_ca is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            try:
+                context.load_verify_locations(cadata=self.client_ca.decode("ascii"))
+            except (ssl.SSLError, ValueError) as error:
+                raise ConfigInvalid(f"server.tls_client_ca holds no certificates: {_said(error)}") from error
+        return context
+
+
+def tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls | None:
+    """What the settings say, with a certificate of our own in the folder where they want one; None when TLS is off.
+
+    Relative paths in the settings start at `root`.
+    """
+    if config.tls == "off":
+        for name in ("tls_certificate", "tls_key", "tls_client_ca"):
+            if getattr(config, name):
+                raise ConfigInvalid(f"server.{name} is set, but server.tls is off", hint="set server.tls: files")
+        return None
+    now = datetime.fromtimestamp(now_ns // 1_000_000_000, UTC)
+    if config.tls == "self_signed":
+        if config.tls_certificate or config.tls_key:
+            raise ConfigInvalid(
+                "server.tls is self_signed, but tls_certificate or tls_key is set", hint="set server.tls: files"
+            )
+        certificate, key = _own(folder, names={*ALWAYS, *_names(config)}, now=now)
+        files = folder / CERTIFICATE, folder / KEY
+    else:
+        certificate, key = (
+            _file(root, config.tls_certificate, "tls_certificate"),
+            _file(root, config.tls_key, "tls_key"),
+        )
+        files = _path(root, config.tls_certificate), _path(root, config.tls_key)
+    found = _leaf(certificate)
+    if not found.not_valid_before_utc <= now < found.not_valid_after_utc:
+        raise ConfigInvalid(
+            f"the TLS certificate is good from {found.not_valid_before_utc:%Y-%m-%d} to "
+            f"{found.not_valid_after_utc:%Y-%m-%d}, not now",
+            hint="put a new one in place, or look at this machine's clock",
+        )
+    ready = Tls(
+        certificate_file=files[0],
+        key_file=files[1],
+        certificate=certificate,
+        key=key,
+        client_ca=_file(root, config.tls_client_ca, "tls_client_ca") if config.tls_client_ca else None,
+        fingerprint=_fingerprint(found),
+        not_after=found.not_valid_after_utc,
+    )
+    ready.context()
+    return ready
+
+
+def _names(config: ServerConfig) -> Iterable[str]:
+    """What clients may call this server; an address that stands for all of them is nobody's name."""
+    for name in (config.host, *config.allowed_hosts):
+        try:
+            if ip_address(name).is_unspecified:
+                continue
+        except ValueError:
+            pass
+        yield name.lower()
+
+
+def _own(folder: Path, *, names: set[str], now: datetime) -> tuple[bytes, bytes]:
+    """Our own certificate and key; made anew when there is none that fits, before the old one is over."""
+    try:
+        certificate, key = (folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes()
+        if _still_fits(certificate, key, names, now):
+            (folder / KEY).chmod(0o600)
+            return certificate, key
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise refusal(error, folder) from error
+    certificate, key = _made(names, now)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # The key goes first: a certificate without its key is made anew at the next start.
+        _put(folder / KEY, key)
+        _put(folder / CERTIFICATE, certificate)
+    except OSError as error:
+        raise refusal(error, folder) from error
+    return certificate, key
+
+
+def _still_fits(certificate: bytes, key: bytes, names: set[str], now: datetime) -> bool:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import serialization
+
+    try:
+        found = x509.load_pem_x509_certificate(certificate)
+        private = serialization.load_pem_private_key(key, None)
+        said = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, TypeError, x509.ExtensionNotFound):
+        return False
+    covered = {*said.get_values_for_type(x509.DNSName), *map(str, said.get_values_for_type(x509.IPAddress))}
+    return (
+        private.public_key() == found.public_key()
+        and names <= covered
+        and found.not_valid_before_utc <= now < found.not_valid_after_utc - _RENEW_BEFORE
+    )
+
+
+def _made(names: set[str], now: datetime) -> tuple[bytes, bytes]:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    # Not Ed25519: browsers do not take it in certificates.
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "CodePlane on this machine")])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _SKEW)
+        .not_valid_after(now + _GOOD_FOR)
+        .add_extension(x509.SubjectAlternativeName([_general(name) for name in sorted(names)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(private, hashes.SHA256())
+    )
+    key = private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM), key
+
+
+def _general(name: str) -> "x509.GeneralName":
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        pass
+    try:
+        return x509.DNSName(name)
+    except ValueError as error:
+        raise ConfigInvalid(f"{name!r} in server.allowed_hosts is no host name: {_said(error)}") from error
+
+
+def _leaf(certificate: bytes) -> "x509.Certificate":
+    from cryptography import x509
+
+    try:
+        return x509.load_pem_x509_certificate(certificate)
+    except ValueError as error:
+        raise ConfigInvalid("server.tls_certificate holds no PEM certificate") from error
+
+
+def _fingerprint(certificate: "x509.Certificate") -> str:
+    """The SHA-256 that a client can be told to expect."""
+    from cryptography.hazmat.primitives import hashes
+
+    return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
+
+
+def _file(root: Path, named: str, setting: str) -> bytes:
+    if not named:
+        raise ConfigInvalid(f"server.tls is files, but server.{setting} names none")
+    path = _path(root, named)
+    try:
+        with path.open("rb") as opened:
+            data = opened.read(_LARGEST + 1)
+    except OSError as error:
+        raise ConfigInvalid(f"server.{setting}: {path} cannot be read: {error.strerror}") from error
+    if len(data) > _LARGEST:
+        raise ConfigInvalid(f"server.{setting}: {path} is too large")
+    return data
+
+
+def _path(root: Path, named: str) -> Path:
+    return root / Path(named).expanduser()
+
+
+def _put(path: Path, data: bytes) -> None:
+    partial = path.with_name(path.name + ".part")
+    partial.unlink(missing_ok=True)
+    file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(file, "wb") as opened:
+        opened.write(data)
+        opened.flush()
+        os.fsync(opened.fileno())
+    partial.replace(path)
+
+
+def _said(error: Exception) -> str:
+    return str(error)[:200] or type(error).__name__

@@ -1,0 +1,38 @@
+"""A kernel's own bound on how many processes a command may have; the limit of a user's processes does not bind root."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_MOUNTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
+_ENTER = 'echo $$ > "$0" && exec "$@"'
+
+
+class PidsCgroup:
+    """Puts commands into control groups of their own, where this process may make any."""
+
+    def __init__(self, mounts: Sequence[Path] = _MOUNTS) -> None:
+        self._mounts = mounts
+
+    def command(self, argv: Sequence[str], *, name: str, most: int) -> list[str]:
+        """The command that runs this one with at most so many processes; the same one where that cannot be had."""
+        for mount in self._mounts:
+            group = mount / name
+            try:
+                group.mkdir()
+                (group / "pids.max").write_text(f"{most}\n")
+            except OSError:
+                self._remove(group)
+                continue
+            return ["/bin/sh", "-c", _ENTER, str(group / "cgroup.procs"), *argv]
+        return list(argv)
+
+    def remove(self, name: str) -> None:
+        """Take the group away once all its processes have ended."""
+        for mount in self._mounts:
+            self._remove(mount / name)
+
+    @staticmethod
+    def _remove(group: Path) -> None:
+        with suppress(OSError):
+            group.rmdir()

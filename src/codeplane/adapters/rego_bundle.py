@@ -1,0 +1,205 @@
+"""One compiled policy and the interpreter that runs it, for one thread; regopy's traps end here."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+from regopy import (  # type: ignore[import-untyped]  # it comes without types
+    Bundle,
+    Input,
+    Interpreter,
+    LogLevel,
+    Node,
+    NodeKind,
+    RegoError,
+)
+from regopy.rego_shared import (  # type: ignore[import-untyped]  # as above
+    rego as library,
+)
+from regopy.rego_shared import (
+    rego_bundle_query_entrypoint,
+    rego_free_output,
+    rego_new_input,
+    rego_output_node,
+    rego_output_ok,
+    rego_output_string,
+)
+
+from codeplane.adapters.rego_plan import Fault, faults
+
+_MESSAGE = re.compile(r"\(errormsg (\d+):")
+_PLACE = re.compile(r"\d+:(\d+\.rego)\|(\d+)\|")
+_MAX_INT = 2**63
+_escaped = json.encoder.encode_basestring
+_MAX_SHOWN = 300
+_MAX_FAULTS = 20
+
+
+class RegoRefused(Exception):
+    """A policy that cannot be used, with what is wrong and where."""
+
+    def __init__(self, found: list[Fault]) -> None:
+        super().__init__("; ".join(f"{one.file}:{one.line}: {one.message}" for one in found))
+        self.faults = found
+
+
+class RegoFailed(Exception):
+    """A policy that gave no answer."""
+
+
+class RegoUndefined(RegoFailed):
+    """A policy that has nothing to say."""
+
+
+class _Node(Protocol):
+    """What regopy says of a part of a tree."""
+
+    kind: NodeKind
+
+    def __len__(self) -> int: ...
+
+    def at(self, index: int) -> "_Node": ...
+
+    def json(self) -> str: ...
+
+
+class RegoBundle:
+    """A policy made of several files, compiled and checked."""
+
+    def __init__(
+        self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str, scratch: str, data: object = None
+    ) -> None:
+        """Compile files by name, each with rules of its package alone; RegoRefused when something is wrong.
+
+        `scratch` is an empty folder, which is left with what the compiler writes.
+        """
+        self._entry = entry
+        self._interpreter = _interpreter()
+        if data is not None:
+            # Not with escapes: the library takes an escaped letter and the letter for different ones.
+            self._interpreter.add_data_json(json.dumps(data, ensure_ascii=False))
+        # The compiler writes its files under these names, so they are not those of anybody's choosing.
+        plain = {f"{number}.rego": name for number, name in enumerate(sources)}
+        self._bundle = _compiled(self._interpreter, sources, plain, entry)
+        try:
+            self._interpreter.save_bundle(scratch, self._bundle)
+            with open(f"{scratch}/plan.json", "rb") as file:  # noqa: PTH123  # pathlib takes longer to import
+                plan = json.load(file)
+            found = faults(plan, files={inner: packages[name] for inner, name in plain.items()})
+        except (RegoError, OSError, ValueError, KeyError) as error:
+            # What cannot be looked through is not run.
+            said = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
+            raise RegoRefused([Fault(file="", line=0, message=said)]) from error
+        if found:
+            raise RegoRefused([_named(one, plain) for one in found[:_MAX_FAULTS]])
+
+    def evaluate(self, document: object) -> object:
+        """What the entry answers to an input; RegoFailed when it does not answer."""
+        self._interpreter.set_input(_input(document))
+        impl = rego_bundle_query_entrypoint(self._interpreter._impl, self._bundle._impl, self._entry)
+        try:
+            if not rego_output_ok(impl):
+                raise RegoFailed("; ".join(one.message for one in _said(_errors(Node(rego_output_node(impl))), {}, {})))
+            said = rego_output_string(impl)
+        finally:
+            rego_free_output(impl)
+        if said == "undefined":
+            raise RegoUndefined("it does not say anything about this")
+        try:
+            found = json.loads(said)["expressions"]
+        except (ValueError, KeyError, TypeError) as error:
+            # An error inside a function comes as text that is no JSON, said to be fine.
+            raise RegoFailed("it ended without an answer") from error
+        if not isinstance(found, list) or len(found) != 1:
+            raise RegoUndefined("it does not say anything about this")
+        value: object = found[0]
+        return value
+
+
+def _interpreter() -> Interpreter:
+    interpreter = Interpreter()
+    # It would write to our standard output.
+    interpreter.log_level = LogLevel.NONE
+    interpreter.strict_built_in_errors = True
+    return interpreter
+
+
+def _compiled(interpreter: Interpreter, sources: Mapping[str, str], plain: Mapping[str, str], entry: str) -> Bundle:
+    for inner, name in plain.items():
+        text = sources[name]
+        if "\0" in text:
+            line = text[: text.index("\0")].count("\n") + 1
+            raise RegoRefused([Fault(file=name, line=line, message="it holds a NUL, and would end there")])
+        try:
+            interpreter.add_module(inner, text)
+        except RegoError as error:
+            raise RegoRefused(_said(str(error), plain, sources)) from error
+    bundle = interpreter.build(None, [entry])
+    if not bundle.ok():
+        raise RegoRefused(_said(_errors(bundle.node()), plain, sources))
+    return bundle
+
+
+def _errors(root: object) -> str:
+    """The errors in a tree, as the library writes them."""
+    said: list[str] = []
+    waiting = [cast(_Node, root)]
+    while waiting:
+        node = waiting.pop()
+        if node.kind == NodeKind.Error:
+            said.append(node.json())
+        elif node.kind == NodeKind.ErrorSeq:
+            waiting += [node.at(index) for index in range(len(node))]
+    return "\n".join(said)
+
+
+def _said(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> list[Fault]:
+    """The messages in what the library writes of errors, with the lines they are about where it names one."""
+    found = []
+    for part in re.split(r"\(error\s", errors)[1:]:
+        if (message := _MESSAGE.search(part)) is None:
+            continue
+        text = part[message.end() : message.end() + int(message[1])]
+        place = _PLACE.search(part)
+        name = plain.get(place[1], "") if place else ""
+        line = sources[name].encode()[: int(place[2])].count(b"\n") + 1 if place and name else 0
+        found.append(Fault(file=name, line=line, message=" ".join(text.split())[:_MAX_SHOWN]))
+    return found[:_MAX_FAULTS] or [Fault(file="", line=0, message="it is not Rego")]
+
+
+def _named(fault: Fault, plain: Mapping[str, str]) -> Fault:
+    return Fault(file=plain.get(fault.file, ""), line=fault.line, message=fault.message)
+
+
+def _input(document: object) -> Input:
+    """The document as the library keeps it, built by its own parts: its way of doing so takes three times as long."""
+    impl = rego_new_input()
+    made = Input.__new__(Input)
+    made._impl = impl
+    if not _add(impl, document):
+        raise RegoFailed("the input cannot be written")
+    return made
+
+
+def _add(impl: object, value: object) -> bool:
+    # It takes what it is given for the inside of a string that is written, so everything in it is escaped.
+    if isinstance(value, str):
+        return not library.regoInputString(impl, _escaped(value)[1:-1].encode())
+    if value is None:
+        return not library.regoInputNull(impl)
+    if isinstance(value, bool):
+        return not library.regoInputBoolean(impl, value)
+    if isinstance(value, dict):
+        added = all(
+            _add(impl, str(name)) and _add(impl, one) and not library.regoInputObjectItem(impl)
+            for name, one in value.items()
+        )
+        return added and not library.regoInputObject(impl, len(value))
+    if isinstance(value, list):
+        return all(_add(impl, one) for one in value) and not library.regoInputArray(impl, len(value))
+    if isinstance(value, float):
+        return not library.regoInputFloat(impl, value)
+    if isinstance(value, int) and -_MAX_INT <= value < _MAX_INT:
+        return not library.regoInputInt(impl, value)
+    raise RegoFailed(f"{value} is larger than numbers are here")

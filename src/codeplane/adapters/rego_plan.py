@@ -1,0 +1,164 @@
+"""What a compiled policy would do, read from its plan: the compiler lets pass what other Rego compilers refuse.
+
+Imports little, as all that runs in the process for policies: it is started often.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+Plan = Mapping[str, object]
+# Without effects beside their answer, and with the same answer for the same arguments.
+BUILTINS = frozenset(
+    """
+    abs and array.concat array.flatten array.reverse array.slice base64.decode base64.encode base64.is_valid
+    base64url.decode base64url.encode base64url.encode_no_pad bits.and bits.lsh bits.negate bits.or bits.rsh bits.xor
+    ceil concat contains count crypto.sha256 div endswith equal floor format_int glob.match glob.quote_meta
+    graph.reachable graph.reachable_paths gt gte hex.decode hex.encode indexof indexof_n internal.member_2
+    internal.member_3 internal.template_string intersection is_array is_boolean is_null is_number is_object is_set
+    is_string json.filter json.is_valid json.marshal json.patch json.remove json.unmarshal lower lt lte max min minus
+    mul neq numbers.range numbers.range_step object.filter object.get object.keys object.remove object.subset
+    object.union object.union_n or plus product regex.find_all_string_submatch_n regex.find_n regex.globs_match
+    regex.is_valid regex.match regex.replace regex.split regex.template_match rem replace round semver.compare
+    semver.is_valid sort split sprintf startswith strings.any_prefix_match strings.any_suffix_match strings.count
+    strings.replace_n strings.reverse substring sum to_number trim trim_left trim_prefix trim_right trim_space
+    trim_suffix type_name union units.parse units.parse_bytes upper uri.is_valid uri.parse urlquery.decode
+    urlquery.encode walk
+    """.split()  # noqa: SIM905  # as a list it would be a page
+)
+_WRITTEN = ("target", "result")
+_READ = ("source", "array", "object", "set", "a", "b", "local")
+_PREDEFINED = frozenset({0, 1})  # the input and the data
+
+
+class Fault(NamedTuple):
+    """Something that makes a policy unusable, and where; `line` counts from 1, 0 where it is not known."""
+
+    file: str
+    line: int
+    message: str
+
+
+class _Function:
+    """What one rule or function reads, writes and calls, each with where."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, int]] = []
+        self.written: set[int] = set(_PREDEFINED)
+        self.read: dict[int, tuple[int, int]] = {}
+        self.calls: dict[str, tuple[int, int]] = {}
+
+
+def faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
+    """Calls of what is not allowed or not there, rules outside their file's package, loops, names nobody defines."""
+    static = _object(plan["static"])
+    names = [str(_object(one)["value"]) for one in _list(static.get("files", []))]
+    functions = {
+        str(one["name"]): _read(one) for one in map(_object, _list(_object(plan.get("funcs", {})).get("funcs", [])))
+    }
+    known = {str(_object(one)["name"]) for one in _list(static.get("builtin_funcs", []))}
+    found: dict[tuple[str, int, str], Fault] = {}
+
+    def fault(place: tuple[int, int], message: str) -> None:
+        number, row = place
+        file = names[number] if 0 <= number < len(names) else ""
+        found.setdefault((file, row, message), Fault(file=file, line=row + 1, message=message))
+
+    # One that is called in a way no statement shows is still one that is called.
+    called = {name for function in functions.values() for name in function.calls}
+    for name in sorted(known - BUILTINS - called):
+        fault((-1, -1), f"{name} is not allowed in a policy")
+    for name, function in functions.items():
+        path = _path(name)
+        for place in function.places:
+            package = files.get(names[place[0]]) if 0 <= place[0] < len(names) else None
+            if package is None or not f"{path}.".startswith(f"{package}."):
+                fault(place, f"{path} is not in the package {package or 'of any file'}")
+        for callee, place in function.calls.items():
+            if callee in functions or callee in BUILTINS:
+                continue
+            fault(
+                place, f"{callee} is not allowed in a policy" if callee in known else f"there is no function {callee}"
+            )
+        for local, place in function.read.items():
+            if local not in function.written:
+                fault(place, "a name is used here that nothing defines; is input. missing before it?")
+    for name in _looping({name: [*function.calls] for name, function in functions.items()}):
+        fault((functions[name].places or [(-1, -1)])[0], f"{_path(name)} depends on itself")
+    return [found[key] for key in sorted(found)]
+
+
+def _read(function: Mapping[str, object]) -> _Function:
+    read = _Function()
+    read.written |= {one for one in _list(function.get("params", [])) if isinstance(one, int)}
+    place = (-1, -1)
+    for kind, stmt in _statements(function.get("blocks", [])):
+        number, row = stmt.get("file"), stmt.get("row")
+        if isinstance(number, int) and isinstance(row, int):
+            place = (number, row)
+            read.places.append(place)
+        if kind in ("CallStmt", "CallDynamicStmt"):
+            # A path of several parts is chosen only while it runs, so nobody can say now what it is.
+            name = stmt.get("func", "a function that is chosen while the policy runs")
+            read.calls.setdefault(str(name), place)
+        written = (*_WRITTEN, "key", "value") if kind == "ScanStmt" else _WRITTEN
+        read.written |= {one for name in written if isinstance(one := stmt.get(name), int)}
+        for local in _locals(kind, stmt):
+            read.read.setdefault(local, place)
+    return read
+
+
+def _statements(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Every statement, those inside others too; without recursion, since a policy decides how deep they go."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, dict):
+            if isinstance(stmt := one.get("stmt"), dict) and "type" in one:
+                yield str(one["type"]), stmt
+            waiting += [inner for inner in one.values() if isinstance(inner, dict | list)]
+
+
+def _locals(kind: str, stmt: Mapping[str, object]) -> Iterator[int]:
+    for name, value in stmt.items():
+        for one in value if name in ("args", "path") and isinstance(value, list) else (value,):
+            if isinstance(one, dict) and one.get("type") == "local" and isinstance(one.get("value"), int):
+                yield one["value"]
+        if name in _READ and isinstance(value, int) and not isinstance(value, bool) and kind != "MakeNumberRefStmt":
+            yield value
+
+
+def _looping(calls: Mapping[str, Iterable[str]]) -> list[str]:
+    """Functions that reach themselves."""
+    looping = []
+    for start in calls:
+        seen: set[str] = set()
+        waiting = [*calls[start]]
+        while waiting:
+            name = waiting.pop()
+            if name == start:
+                looping.append(start)
+                break
+            if name not in seen and name in calls:
+                seen.add(name)
+                waiting += calls[name]
+    return looping
+
+
+def _path(function: str) -> str:
+    """The path of a rule, as in codeplane.policy.deny, of its name in the plan, as in g0.data.codeplane.policy.deny."""
+    return function.partition(".data.")[2] or function
+
+
+def _object(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"the plan holds {json.dumps(value)[:80]} where an object is expected")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError(f"the plan holds {json.dumps(value)[:80]} where a list is expected")
+    return value

@@ -1,0 +1,96 @@
+"""The processes of a shell command, by what /proc says."""
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.adapters.pids_cgroup import PidsCgroup
+from codeplane.adapters.process_tree import LinuxProcessTree
+
+_PROC = Path("/proc")
+# Of bubblewrap itself: the one we started, and the first process of the namespace.
+_ENCLOSING = 2
+_GROUP = "codeplane-"
+_ABOVE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How many processes there are, and the memory they hold to themselves."""
+
+    processes: int
+    resident_bytes: int
+
+
+class ShellProcesses:
+    """Counts and ends what a command started; inside a pid namespace nothing leaves the tree."""
+
+    def __init__(self, *, variable: str) -> None:
+        self._tree = LinuxProcessTree(variable=variable)
+        self._group = PidsCgroup()
+        self._page = os.sysconf("SC_PAGE_SIZE")
+
+    def capped(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
+        """The command with a bound of the kernel's, a little above the counted one, which a bomb outruns."""
+        return self._group.command(argv, name=_GROUP + mark, most=most + _ABOVE)
+
+    def census(self, pid: int, *, most: int) -> Census:
+        """A process with its descendants, counted until there are more than `most`."""
+        count = pages = 0
+        for one, _ in _descendants(pid):
+            count += 1
+            pages += _own_pages(one)
+            if count > most:
+                break
+        return Census(processes=count, resident_bytes=pages * self._page)
+
+    def terminate(self, pid: int, *, enclosed: bool) -> None:
+        """SIGTERM for all of them, but for bubblewrap's own."""
+        for one, depth in list(_descendants(pid)):
+            if depth >= (_ENCLOSING if enclosed else 0):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(one, signal.SIGTERM)
+
+    def end(self, pid: int, mark: str) -> None:
+        """SIGKILL for all of them, and for what carries the mark."""
+        if pid:
+            # With the first process of a namespace the kernel ends all others, however fast they multiply.
+            for one, depth in list(_descendants(pid, deepest=1)):
+                if depth == 1:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(one, signal.SIGKILL)
+        self._tree.end(pid, mark)
+        self._group.remove(_GROUP + mark)
+
+
+def _descendants(pid: int, *, deepest: int = 1_000_000) -> Iterator[tuple[int, int]]:
+    """A process and what it started, with how far down each is, nearest first."""
+    level, depth, seen = [pid], 0, {pid}
+    while level:
+        below: list[int] = []
+        for one in level:
+            yield one, depth
+            if depth < deepest:
+                below += [child for child in _children(one) if child not in seen]
+        seen.update(below)
+        level, depth = below, depth + 1
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for task in (_PROC / str(pid) / "task").iterdir():
+            with suppress(OSError):
+                found += [int(word) for word in (task / "children").read_bytes().split()]
+    return found
+
+
+def _own_pages(pid: int) -> int:
+    try:
+        words = (_PROC / str(pid) / "statm").read_bytes().split()
+        return int(words[1]) - int(words[2])
+    except (OSError, IndexError):
+        return 0

@@ -1,0 +1,112 @@
+"""bubblewrap around shell commands: what tests get, and less of the machine still."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from codeplane.adapters.bubblewrap import Bubblewrap
+
+_PROBE_SEC = 20.0
+# Of the machine only what programs are made of: other folders at the top hold other work, and other owners' tokens.
+_SYSTEM = frozenset(
+    {
+        *("bin", "sbin", "usr", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "gnu", "snap", "var"),
+        *("dev", "proc", "sys", "run", "tmp", "home", "root", "Users"),
+    }
+)
+_TMPFS_BYTES = 512 * 1024 * 1024
+# No further user namespaces inside: with them come the kernel's less tried parts.
+_NO_NESTING = ("--unshare-user", "--disable-userns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reach:
+    root: Path
+    network: bool
+    writable: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
+
+
+class ShellSandbox:
+    """Encloses commands in one workspace, which can be written but for git's and CodePlane's own; the rest cannot."""
+
+    def __init__(self, *, root: Path, own: Path, cache: Path, home: Path, environment: Mapping[str, str]) -> None:
+        self._root = root
+        self._others = _others(Path("/"))
+        self._path = environment.get("PATH", "")
+        self._inner = Bubblewrap(home=home, hidden=(own, *self._others), cache=cache, environment=environment)
+
+    def missing(self) -> str:
+        """Why it cannot be used here, or nothing when it can; tried once."""
+        return self._inner.missing()
+
+    def command(self, argv: Sequence[str], *, cwd: Path, network: bool) -> list[str]:
+        """The command that runs this one enclosed; its processes end when it does, or when we do."""
+        words = self._inner.command(argv, cwd=cwd, enclosure=_Reach(root=self._root, network=network))
+        at = words.index("--chdir")
+        options, rest = words[:at], words[at:]
+        for place in (*self._tools(), *_worktrees(self._root)):
+            options += ["--ro-bind-try", str(place), str(place)]
+        if self._knows_sizes:
+            options = [word for option in options for word in _sized(option)]
+        return [*options, *self._no_nesting, *rest]
+
+    def _tools(self) -> list[Path]:
+        """Folders of the search path that lie in what was left out; not those of the workspace, which stay writable."""
+        found = []
+        for word in filter(lambda one: one.startswith("/"), self._path.split(":")):
+            folder = Path(os.path.normpath(word))
+            whole = folder.parent if (folder.parent / "pyvenv.cfg").is_file() else folder
+            hidden = any(one in whole.parents for one in self._others)
+            ours = whole == self._root or self._root in whole.parents or whole in self._root.parents
+            if hidden and not ours and whole.is_dir():
+                found.append(whole)
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def _knows_sizes(self) -> bool:
+        return "--size" in _said("--help")
+
+    @cached_property
+    def _no_nesting(self) -> tuple[str, ...]:
+        tried = _said(*_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works")
+        return _NO_NESTING if tried.strip() == "works" else ()
+
+
+def _others(top: Path) -> tuple[Path, ...]:
+    return tuple(sorted(one for one in top.iterdir() if one.name not in _SYSTEM and one.is_dir()))
+
+
+def _sized(option: str) -> tuple[str, ...]:
+    # What is written there is memory.
+    return ("--size", str(_TMPFS_BYTES), option) if option == "--tmpfs" else (option,)
+
+
+def _said(*words: str) -> str:
+    program = shutil.which("bwrap")
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SEC, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace")
+
+
+def _worktrees(root: Path) -> list[Path]:
+    """The files that say where worktrees in here have their git folder: git follows them, outside of any sandbox."""
+    found = []
+    for said in (root / ".git" / "worktrees").glob("*/gitdir"):
+        try:
+            place = Path(said.read_text(errors="surrogateescape").strip())
+        except OSError:
+            continue
+        if place.is_absolute() and root in place.parents and place.is_file() and not place.is_symlink():
+            found.append(place)
+    return found

@@ -1,0 +1,159 @@
+"""Calling a server: every operation by name, and what devices and people do most, typed."""
+
+import ssl
+from collections.abc import Generator, Iterator, Mapping, Sequence
+
+from codeplane.client.failure import raised
+from codeplane.client.records import (
+    Approval,
+    Bound,
+    Device,
+    Item,
+    PairingCode,
+    Token,
+    approval_of,
+    device_of,
+    item_of,
+    token_of,
+)
+from codeplane.client.wire import Reply, Wire
+from codeplane.kernel.json import JsonObject
+
+_CALL_SEC = 3600.0
+_PAGE = 100
+
+
+class Client:
+    """A caller with a token, or one that is about to be paired; errors of the table are raised as what they are."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        token: str | None = None,
+        tls: ssl.SSLContext | None = None,
+        user_agent: str = "codeplane-client",
+    ) -> None:
+        """`tls` as `ssl.create_default_context(cafile=…)` makes it; without it the server has to be on loopback."""
+        self._wire = Wire(host=host, port=port, token=token, tls=tls, user_agent=user_agent)
+
+    def call(
+        self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = _CALL_SEC
+    ) -> JsonObject:
+        """The envelope of one call: `result` and `meta`, on request `text`; or `error` and `meta`."""
+        body: JsonObject = {"operation": operation, "arguments": arguments, "text": text}
+        reply = self._wire.unary(_path("OperationService", "Call"), body, timeout_sec=timeout_sec)
+        if reply.error is not None:
+            return {"error": reply.error, "meta": reply.meta or {}}
+        return reply.message or {}
+
+    def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
+        """The items of a stream, and at the end an object with `end` (and `error` when it failed)."""
+        body: JsonObject = {"operation": operation, "arguments": arguments}
+        for reply in self._wire.stream(_path("OperationService", "Stream"), body):
+            item = (reply.message or {}).get("item")
+            if reply.end:
+                yield {"end": True, **({"error": reply.error} if reply.error is not None else {})}
+            elif isinstance(item, dict):
+                yield item
+
+    def create_pairing_code(self) -> PairingCode:
+        """A code with which one device can be paired; for the owner and for devices."""
+        message = self._asked("AuthService", "CreatePairingCode", {})
+        return PairingCode(code=str(message.get("code", "")), expires_at=str(message.get("expiresAt", "")))
+
+    def pair(self, code: str, device_name: str, *, public_key: str = "") -> Bound:
+        """Become a device; needs no token, and gives one."""
+        body: JsonObject = {"code": code, "deviceName": device_name, "publicKey": public_key}
+        message = self._asked("AuthService", "BindPairingCode", body)
+        return Bound(device_id=str(message.get("deviceId", "")), token=token_of(message))
+
+    def rotate(self) -> Token:
+        """A new token for the calling device."""
+        return token_of(self._asked("AuthService", "RotateToken", {}))
+
+    def devices(self, *, live_only: bool = False) -> list[Device]:
+        """The devices that were paired."""
+        message = self._asked("DevicesService", "ListDevices", {"liveOnly": live_only})
+        return [device_of(item) for item in _items(message)]
+
+    def revoke(self, device_id: str, *, reason: str = "") -> None:
+        """End a device, its token and its streams."""
+        self._asked("DevicesService", "RevokeDevice", {"deviceId": device_id, "reason": reason})
+
+    def approvals(self, *, status: str = "PENDING", page_size: int = _PAGE) -> Iterator[Approval]:
+        """Actions in that state, newest first, page by page; an empty status is all of them."""
+        page: JsonObject = {"pageSize": page_size, **({"status": status} if status else {})}
+        while True:
+            message = self._asked("ApprovalsService", "ListApprovals", page)
+            yield from map(approval_of, _items(message))
+            if not (following := message.get("nextPageToken")):
+                return
+            page = {**page, "pageToken": following}
+
+    def approval(self, action_id: str) -> Approval:
+        """One action with its preview."""
+        message = self._asked("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
+        return approval_of(message if isinstance(message, dict) else {})
+
+    def approve(
+        self, action_id: str, *, preview_hash: str = "", trust: bool = False, for_task: bool = False, reason: str = ""
+    ) -> str:
+        """Let an action run; its status afterwards."""
+        body: JsonObject = {
+            "actionId": action_id,
+            "previewHash": preview_hash,
+            "trust": trust,
+            "forTask": for_task,
+            "reason": reason,
+        }
+        return str(self._asked("ApprovalsService", "ApproveAction", body).get("status", ""))
+
+    def reject(self, action_id: str, *, reason: str = "") -> str:
+        """Say no to an action; its status afterwards."""
+        body: JsonObject = {"actionId": action_id, "reason": reason}
+        return str(self._asked("ApprovalsService", "RejectAction", body).get("status", ""))
+
+    def watch(
+        self,
+        *,
+        streams: Mapping[str, int] | None = None,
+        stream: str = "",
+        from_position: int | None = None,
+        types: Sequence[str] = (),
+    ) -> Generator[Item, None, None]:
+        """Events after the given sequences of streams, or after a position of the log, or from now on."""
+        body: JsonObject = {"types": list(types)}
+        if streams:
+            body["streams"] = {name: str(sequence) for name, sequence in streams.items()}
+        elif from_position is None:
+            body["fromNow"] = True
+        else:
+            body["fromPosition"] = str(from_position)
+        if stream:
+            body["stream"] = stream
+        for reply in self._wire.stream(_path("EventsService", "Watch"), body):
+            if reply.end:
+                _check(reply)
+                return
+            yield item_of(reply.message or {})
+
+    def _asked(self, service: str, method: str, message: JsonObject) -> JsonObject:
+        reply = self._wire.unary(_path(service, method), message, timeout_sec=_CALL_SEC)
+        _check(reply)
+        return reply.message or {}
+
+
+def _path(service: str, method: str) -> str:
+    return f"/codeplane.v1.{service}/{method}"
+
+
+def _check(reply: Reply) -> None:
+    if reply.error is not None:
+        raise raised(reply.error)
+
+
+def _items(message: JsonObject) -> list[JsonObject]:
+    items = message.get("items")
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

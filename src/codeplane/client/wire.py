@@ -1,0 +1,95 @@
+"""The Connect protocol in JSON, over the standard library's HTTP."""
+
+import json
+import ssl
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+
+from codeplane.client.failure import failure_of
+from codeplane.kernel.errors import ServerUnreachable
+from codeplane.kernel.json import JsonObject, dumps
+
+_END = 0b10
+_HEAD = struct.Struct(">BI")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A message, or the error that came instead; `end` is the last word of a stream."""
+
+    message: JsonObject | None = None
+    error: JsonObject | None = None
+    meta: JsonObject | None = None
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """Where a server is and what it is told of the caller."""
+
+    host: str
+    port: int
+    token: str | None
+    user_agent: str
+    tls: ssl.SSLContext | None = None
+
+    def unary(self, path: str, message: JsonObject, *, timeout_sec: float | None) -> Reply:
+        """One message there, one back."""
+        with self._post(path, dumps(message).encode(), "application/json", timeout_sec) as response:
+            body = _object(response.read())
+        if response.status == 200:
+            return Reply(message=body)
+        error, meta = failure_of(body, response.status)
+        return Reply(error=error, meta=meta)
+
+    def stream(self, path: str, message: JsonObject) -> Iterator[Reply]:
+        """One message there, many back; the last reply says how it ended."""
+        data = dumps(message).encode()
+        with self._post(path, _HEAD.pack(0, len(data)) + data, "application/connect+json", None) as response:
+            if response.status != 200:
+                error, meta = failure_of(_object(response.read()), response.status)
+                yield Reply(error=error, meta=meta, end=True)
+                return
+            while len(head := response.read(_HEAD.size)) == _HEAD.size:
+                flag, length = _HEAD.unpack(head)
+                found = _object(response.read(length))
+                if not flag & _END:
+                    yield Reply(message=found)
+                    continue
+                failed = found.get("error")
+                if isinstance(failed, dict):
+                    error, meta = failure_of(failed, response.status)
+                    yield Reply(error=error, meta=meta, end=True)
+                else:
+                    yield Reply(end=True)
+                return
+        raise ServerUnreachable("the server ended", hint="start it again (cpl up), then go on from where you were")
+
+    @contextmanager
+    def _post(self, path: str, body: bytes, kind: str, timeout_sec: float | None) -> Iterator[HTTPResponse]:
+        connection = (
+            HTTPConnection(self.host, self.port, timeout=timeout_sec)
+            if self.tls is None
+            else HTTPSConnection(self.host, self.port, timeout=timeout_sec, context=self.tls)
+        )
+        headers = {"content-type": kind, "connect-protocol-version": "1", "user-agent": self.user_agent}
+        if self.token is not None:
+            headers["authorization"] = f"Bearer {self.token}"
+        try:
+            connection.request("POST", path, body, headers)
+            yield connection.getresponse()
+        except (OSError, HTTPException, ValueError) as error:
+            # An answer that breaks off is no JSON either.
+            raise ServerUnreachable(f"{self.host}:{self.port} does not answer: {error}") from error
+        finally:
+            connection.close()
+
+
+def _object(raw: bytes) -> JsonObject:
+    found = json.loads(raw)
+    if not isinstance(found, dict):
+        raise ValueError("the answer is not an object")
+    return found

@@ -1,0 +1,259 @@
+"""Secrets taken out of text: shapes that are known, assignments that look like one, and those that were named."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonValue, dumps
+
+if TYPE_CHECKING:
+    import re
+
+OWNER_PREFIX = "cpl_"
+DEVICE_PREFIX = "cpd_"
+MARK = "[redacted]"
+_SHORTEST_KNOWN = 8
+_DEEPEST = 100
+
+_Judge = Callable[[bytes], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    """A way secrets are written: what comes before stays (first group), the secret goes (second group)."""
+
+    pattern: str
+    judge: _Judge | None = None
+
+
+def _random(value: bytes) -> bool:
+    """Whether it looks drawn by lot: letters and digits mixed, and no letter used much more than others."""
+    return _has_digit(value) and any(chr(sign).isalpha() for sign in value) and _entropy(value) >= 3.0
+
+
+def _has_digit(value: bytes) -> bool:
+    return any(0x30 <= sign <= 0x39 for sign in value)
+
+
+def _entropy(value: bytes) -> float:
+    size = len(value)
+    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
+
+
+def _assigned(value: bytes) -> bool:
+    """Whether what is assigned to a secret's name is one, and not code, a path, a placeholder or a plain word."""
+    bare = value.strip(b"\"'`")
+    if len(bare) < 8 or bare[:1] in b"<{$%*&([" or any(sign in bare for sign in (b"(", b"${", b"{{", b"://", b"]")):
+        return False
+    letters, digits = any(chr(sign).isalpha() for sign in bare), _has_digit(bare)
+    if not (letters and digits):
+        return False
+    words = bare.replace(b"-", b"_").replace(b".", b"_").split(b"_")
+    # `user_2`, `settings.V1`, `sha256`: words with a number behind them are names.
+    if all(part.isalpha() or part.isdigit() or not part or _counted(part) for part in words):
+        return False
+    return _entropy(bare) >= (2.5 if len(bare) < 16 else 3.0)
+
+
+def _given(value: bytes) -> bool:
+    """Whether an option's value is a real one, and not a name for it."""
+    return _placed(value) and not value.isupper() and value[:1] != b"-"
+
+
+def _counted(part: bytes) -> bool:
+    return part.rstrip(b"0123456789").isalpha() and len(part) - len(part.rstrip(b"0123456789")) <= 3
+
+
+def _placed(value: bytes) -> bool:
+    """Whether a password in an address is a real one: documentation writes `password`, templates a variable."""
+    return value.lower() not in _STAND_INS and value[:1] not in b"<{$%*["
+
+
+_STAND_INS = frozenset({b"password", b"pass", b"passwd", b"pwd", b"secret", b"xxx", b"xxxx", b"...", b"token"})
+_NAMES = (
+    r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|account[_-]?key"
+    r"|credential)s?|(?:\b|_)(?:pwd|pass)"
+)
+_SHAPES = (
+    _Shape(
+        pattern=r"()(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[A-Za-z0-9+/=\s\\:,.()_\"'-]{32,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})+(?:(?:[\r\n]|\\[nr])+[A-Za-z0-9+/=]+)?))"
+    ),
+    _Shape(pattern=r"()(\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"),
+    _Shape(pattern=r"()(\b(?:cpl|cpd)_[A-Za-z0-9_-]{32,})"),
+    _Shape(pattern=r"()(\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}\b)", judge=_has_digit),
+    _Shape(pattern=r"()(\bgh[pousr]_[A-Za-z0-9]{36,255}|\bgithub_pat_[A-Za-z0-9_]{22,255})"),
+    _Shape(pattern=r"()(\bgl(?:pat|oas|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-[A-Za-z0-9_-]{20,})", judge=_random),
+    _Shape(pattern=r"()(\bxox[abceoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{20,})", judge=_has_digit),
+    _Shape(pattern=r"(hooks\.slack\.com/services/)([A-Za-z0-9_]+/[A-Za-z0-9_]+/[A-Za-z0-9_]{16,})"),
+    _Shape(pattern=r"()(\bAIza[A-Za-z0-9_-]{35}|\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,})"),
+    _Shape(pattern=r"()(\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=]{24,})"),
+    _Shape(pattern=r"()(\bsk-[A-Za-z0-9_-]{20,})", judge=_random),
+    _Shape(pattern=r"()(\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,}|\bdo[opr]_v1_[a-f0-9]{64})", judge=_has_digit),
+    _Shape(pattern=r"()(\bpypi-AgE[A-Za-z0-9_-]{50,}|\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,})"),
+    _Shape(
+        pattern=r"((?i:authorization)\\?[\"']?[ \t]*[:=][ \t]*\\?[\"']?(?i:basic|bearer|digest|token)[ \t]+)"
+        r"([^\s\"'\\]{6,})"
+    ),
+    _Shape(pattern=r"((?i:\b(?:bearer|basic|digest|token)[ \t]+))([A-Za-z0-9._~+/=-]{16,})", judge=_random),
+    _Shape(pattern=r"(\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>`]*:)([^\s/\"'<>`]+)@", judge=_placed),
+)
+# A quote may be escaped: what is looked at can be JSON inside JSON.
+_ASSIGNMENTS = (
+    _Shape(
+        pattern=rf"((?i:{_NAMES})\\?[\"'`]?[ \t]*(?:=>|:=|=|:)[ \t]*\\?[\"'`]?)([^\s\"'`,;<>\\]{{8,}})",
+        judge=_assigned,
+    ),
+    _Shape(
+        pattern=r"(--(?:[a-z-]{0,20}-)?(?:password|passwd|token|secret|api-key)[ =]\\?[\"'`]?)([^\s\"'`\\]{6,})",
+        judge=_given,
+    ),
+)
+# A tab may be escaped too.
+_NAMED = rf"(?i:{_NAMES})\\?[\"'`]?(?:[ \t]|\\t)*[=:]|--[a-z-]{{0,30}}(?:password|passwd|token|secret|api-key)[ =]"
+# One of these is in every text that any shape fits: most texts hold none, and are done after one look.
+_HINTS = (
+    r"-----BEGIN |eyJ|cp[ld]_|A(?:KIA|SIA|GPA|IDA|ROA|NPA|NVA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox|xapp-"
+    r"|hooks\.slack|AIza|ya29\.|GOCSPX|[sr]k_(?:live|test)_|whsec_|sk-|npm_|hf_|do[opr]_v1|pypi-AgE|SG\."
+    r"|(?i:authorization)|(?i:bearer|basic|digest|token)(?:[ \t]|\\t)+[A-Za-z0-9._~+/=-]{16}"
+    r"|://[^\s/:@\"'<>`]*:[^\s/]+@"
+)
+_SECRET_KEYS = frozenset(
+    {
+        "password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "apikey", "access_key", "private_key",
+        "client_secret", "authorization", "proxy_authorization", "cookie", "set_cookie", "credential", "credentials",
+        "owner_token", "device_token", "access_token", "refresh_token", "session_token", "bearer", "pairing_code",
+    }
+)  # fmt: skip
+
+
+class Redactor:
+    """Takes secrets out; `known` ones wherever they stand, others by how they look."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        # The longest first: a secret that begins with another one must not leave its end behind.
+        self._known = tuple(sorted({one for one in known if len(one) >= _SHORTEST_KNOWN}, key=len, reverse=True))
+
+    def text(self, text: str, *, assignments: bool = True) -> str:
+        """The text without secrets; `assignments=False` leaves `password = …` alone, for text that is source code."""
+        for secret in self._known:
+            if secret in text:
+                text = text.replace(secret, MARK)
+        return _redacted(text, assignments=assignments)
+
+    def is_clean(self, encoded: str) -> bool:
+        """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
+        if any(secret in encoded for secret in self._known):
+            return False
+        return not _compiled().anything.search(encoded.encode("utf-8", "surrogatepass"))
+
+    def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
+        """The value with every text in it redacted, and what stands under a secret's name whole."""
+        try:
+            if assignments and self.is_clean(dumps(value)):
+                return value
+        except (TypeError, ValueError, RecursionError):
+            # It cannot be written as JSON; what can be walked through is still looked at.
+            pass
+        return self._json(value, assignments, _DEEPEST)
+
+    def _json(self, value: JsonValue, assignments: bool, depth: int) -> JsonValue:
+        if isinstance(value, str):
+            return self.text(value, assignments=assignments)
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if depth == 0:
+            return MARK
+        if isinstance(value, Mapping):
+            return {
+                self.text(name, assignments=False): MARK
+                if isinstance(inner, str) and len(inner) >= _SHORTEST_KNOWN and _is_secret(name)
+                else self._json(inner, assignments, depth - 1)
+                for name, inner in value.items()
+            }
+        assert isinstance(value, Sequence)
+        return [self._json(inner, assignments, depth - 1) for inner in value]
+
+
+def redacted(text: str) -> str:
+    """The text without what looks like a secret."""
+    return _redacted(text, assignments=True)
+
+
+def redacted_json(value: JsonValue) -> JsonValue:
+    """The value without what looks like a secret, or stands under the name of one."""
+    return Redactor().json(value)
+
+
+def prompt_hash(text: str) -> str:
+    """What traces hold instead of a prompt: equal prompts are seen to be equal, and nothing else is."""
+    return f"sha256:{digest(text.encode('utf-8', 'surrogatepass'))}"
+
+
+def _is_secret(name: str) -> bool:
+    return name.lower().replace("-", "_") in _SECRET_KEYS
+
+
+def _redacted(text: str, *, assignments: bool) -> str:
+    if len(text) < _SHORTEST_KNOWN:
+        return text
+    patterns = _compiled()
+    found = data = text.encode("utf-8", "surrogatepass")
+    if not (patterns.anything if assignments else patterns.hints).search(data):
+        return text
+    if patterns.hints.search(data):
+        for pattern, judge in patterns.shapes:
+            found = _without(found, pattern, judge)
+    if assignments and patterns.named.search(found):
+        for pattern, judge in patterns.assignments:
+            found = _without(found, pattern, judge)
+    return text if found is data else found.decode("utf-8", "surrogatepass")
+
+
+def _without(data: bytes, pattern: "re.Pattern[bytes]", judge: _Judge | None) -> bytes:
+    parts: list[bytes] = []
+    end = 0
+    for match in pattern.finditer(data):
+        start, stop = match.span(2)
+        if judge is None or judge(data[start:stop]):
+            parts += (data[end:start], MARK.encode())
+            end = stop
+    return b"".join([*parts, data[end:]]) if parts else data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patterns:
+    """Everything that is looked for, ready to be used."""
+
+    hints: "re.Pattern[bytes]"
+    named: "re.Pattern[bytes]"
+    anything: "re.Pattern[bytes]"
+    shapes: "tuple[tuple[re.Pattern[bytes], _Judge | None], ...]"
+    assignments: "tuple[tuple[re.Pattern[bytes], _Judge | None], ...]"
+
+
+@cache
+def _compiled() -> _Patterns:
+    import re2  # type: ignore[import-untyped]  # the package ships no types
+
+    options = re2.Options()
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1
+
+    def ready(pattern: str) -> "re.Pattern[bytes]":
+        compiled: re.Pattern[bytes] = re2.compile(pattern.encode(), options)
+        return compiled
+
+    keys = "|".join(sorted(_SECRET_KEYS)).replace("_", "[_-]")
+    return _Patterns(
+        hints=ready(_HINTS),
+        named=ready(_NAMED),
+        anything=ready(rf'{_HINTS}|{_NAMED}|(?i:"(?:{keys})":")'),
+        shapes=tuple((ready(shape.pattern), shape.judge) for shape in _SHAPES),
+        assignments=tuple((ready(shape.pattern), shape.judge) for shape in _ASSIGNMENTS),
+    )

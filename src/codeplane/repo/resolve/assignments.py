@@ -1,0 +1,179 @@
+"""What a member or variable is by all that gives it a value, wherever that is written."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from codeplane.repo.facts.language import languages
+from codeplane.repo.facts.model import Definition, Facts
+from codeplane.repo.resolve.bindings import Bindings
+from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.repo.resolve.expression import says_type
+from codeplane.repo.resolve.given_places import members_given, says_nothing, set_by_name
+from codeplane.repo.resolve.world import World
+from codeplane.repo.search.scope import is_test
+
+_FUNCTIONS = frozenset({"function", "method"})
+_FIELDS = frozenset({"field", "property"})
+# A name that more classes have is not followed into all of them.
+_MAX_DEFINERS = 400
+
+
+class Reading(Protocol):
+    """What resolution says of a place, for as much as is asked here."""
+
+    bindings: Bindings
+
+    def definitions(self, bound: Bound) -> list[tuple[int, Definition]]: ...
+
+    def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]: ...
+
+    def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
+        """What the member at a place is a member of."""
+        ...
+
+    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+        """What the name that ends at a place is given there."""
+        ...
+
+
+class Assignments:
+    """Answers within one world; what it found is kept for its length."""
+
+    def __init__(self, world: World, reading: Reading) -> None:
+        self._world = world
+        self._reading = reading
+        self._known: dict[Bound, Entity | None] = {}
+        # Whose member is assigned is told by the nearest evidence: asking for all of it there would never end.
+        self.judging = 0
+
+    def member(self, bound: Bound) -> Entity | None:
+        """What all assignments to a class's member agree on; one that cannot be read may say anything."""
+        if bound not in self._known:
+            # What leads back to itself says nothing.
+            self._known[bound] = None
+            self._known[bound] = self._agreed(bound)
+        return self._known[bound]
+
+    def to_module(self, bound: Bound) -> Iterator[Entity | None]:
+        """What other files give a module's variable."""
+        for path, facts, at in self._members(bound.name, "python"):
+            if path != bound.file and self._owner(path, facts, at) == Module(bound.file):
+                yield self._given(path, facts, at, bound.name)
+
+    def _agreed(self, bound: Bound) -> Entity | None:
+        facts = self._world.facts(bound.file)
+        of = facts.scopes[bound.scope].definition if facts is not None else -1
+        if facts is None or of < 0:
+            return None
+        owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+        declared = self._declared(bound, facts)
+        if declared is not None:
+            return declared[0]
+        found: set[Entity] = set()
+        for place in self._all(bound, facts, owner):
+            if place is None:
+                return None
+            path, there, at = place
+            if path != bound.file and any(isinstance(one, Outside) for one in found):
+                # What others make has no members of ours, whoever else puts something there.
+                break
+            end = at + len(bound.name.encode())
+            if says_nothing(self._world.text(path), end):
+                continue
+            given = self._reading.given_at(path, there, end)
+            if given is None or (found and given not in found):
+                return None
+            found.add(given)
+        return found.pop() if found else None
+
+    def _declared(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
+        """What the class says its member is, where it says so: that speaks for all assignments."""
+        text, length = self._world.text(bound.file), len(bound.name.encode())
+        places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
+        if not places:
+            return None
+        said = {self._reading.given_at(bound.file, facts, at + length) for at in places}
+        return (said.pop(),) if len(said) == 1 else (None,)
+
+    def _own(self, bound: Bound, facts: Facts) -> list[int]:
+        rows = self._reading.bindings.rows(bound.file, facts, bound.scope, bound.name)
+        found = [int(facts.binds[row, 1]) for row in rows]
+        fields = [one.name_at for _, one in self._reading.definitions(bound) if one.kind in _FIELDS]
+        return list(dict.fromkeys([*found, *fields]))
+
+    def _all(self, bound: Bound, facts: Facts, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
+        """Every place that gives the member a value, None for what cannot be told; the nearest first."""
+        for at in self._own(bound, facts):
+            yield bound.file, facts, at
+        yield from self._redeclared(bound, owner)
+        family = self._world.language(facts).family or ""
+        kept = self._is_kept_to_itself(owner)
+        for path, there, at in self._members(bound.name, family, first=bound.file):
+            of = self._owner(path, there, at)
+            if of is None and kept and path != bound.file:
+                continue
+            of = of.of if isinstance(of, Instance) else of
+            if of is None or (isinstance(of, Bound) and self._related(of, owner)):
+                yield path, there, at
+
+    def _redeclared(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
+        """What bases and subclasses say in their bodies."""
+        listed, all_of_them = self._world.named(bound.name, limit=_MAX_DEFINERS)
+        if not all_of_them:
+            yield None
+        for path, position in listed:
+            facts = self._world.facts(path)
+            if facts is None or position >= len(facts.definitions):
+                continue
+            one = facts.definitions[position]
+            of = facts.scopes[one.scope].definition
+            if one.scope == bound.scope and path == bound.file:
+                if one.kind in _FUNCTIONS:
+                    yield None
+                continue
+            if of < 0 or facts.scopes[one.scope].kind != "class" or one.kind in _FIELDS:
+                continue
+            holder = Bound(path, facts.definitions[of].scope, facts.definitions[of].name)
+            if self._related(holder, owner):
+                yield None if one.kind in _FUNCTIONS else (path, facts, one.name_at)
+
+    def _is_kept_to_itself(self, owner: Bound) -> bool:
+        """Whether only a class's own file gets hold of its instances: those of a test are made by what runs it."""
+        if not is_test(owner.file) or len(self._world.holding(owner.name)) > 1:
+            return False
+        if owner.name.startswith("Test"):
+            return True
+        for one in self._reading.line_of(owner)[0]:
+            text = self._world.text(one.file)
+            spans = [found.bases for _, found in self._reading.definitions(one) if found.bases is not None]
+            if any(b"TestCase" in text[start:end] for start, end in spans):
+                return True
+        return False
+
+    def _related(self, one: Bound, other: Bound) -> bool:
+        return other in self._reading.line_of(one)[0] or one in self._reading.line_of(other)[0]
+
+    def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
+        """The places in code where a member of a name is assigned."""
+        for path in sorted(self._world.holding(name), key=lambda path: (path != first, path)):
+            language = languages().of(path)
+            if language is None or language.family != family:
+                continue
+            facts: Facts | None = None
+            text = self._world.text(path)
+            for at in (*members_given(text, name), *set_by_name(text, name)):
+                facts = facts or self._world.facts(path)
+                if facts is None:
+                    break
+                if not facts.in_text(at) or text[at - 1 : at] in (b'"', b"'"):
+                    yield path, facts, at
+
+    def _owner(self, path: str, facts: Facts, at: int) -> Entity | None:
+        self.judging += 1
+        try:
+            return self._reading.owner_at(path, facts, at)
+        finally:
+            self.judging -= 1
+
+    def _given(self, path: str, facts: Facts, at: int, name: str) -> Entity | None:
+        return self._reading.given_at(path, facts, at + len(name.encode()))

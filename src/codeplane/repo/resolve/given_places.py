@@ -1,0 +1,79 @@
+"""Where the text of a file gives a member or a variable another value."""
+
+import re
+from collections.abc import Iterator
+
+_WORD = re.compile(rb"[\w$\x80-\xff]")
+_NOTHING = re.compile(rb"[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:None|null|undefined)[ \t]*(?:[;#\r\n]|$)")
+_GIVEN = re.compile(rb"\s*(?:\*\*|//|>>>?|<<|&&|\|\||\?\?|[-+*/%@&|^])?=(?![=>])|[ \t]*(?:\+\+|--)")
+_SAID = re.compile(rb"[ \t]*:")
+_CHAIN = re.compile(rb"[ \t]*[\w\x80-\xff.]+")
+_AS = re.compile(rb"\bas[ \t]+\(?[\w\x80-\xff.]+$")
+_LOOP = re.compile(rb"\bfor[ \t]+[\w\x80-\xff.,* \t()\[\]]+$")
+_BEFORE_IN = re.compile(rb"[\w\x80-\xff.,* \t()\[\]]*?\bin\b")
+_TARGETS = re.compile(rb"[ \t]*[\w\x80-\xff.,* \t()\[\]]*")
+_TO_EQUALS = re.compile(rb"[ \t]*[,)\]][\w\x80-\xff.,* \t()\[\]]*=(?!=)")
+
+
+def says_nothing(text: bytes, end: int) -> bool:
+    """Whether what a name is given there is nothing: that has no members."""
+    return _NOTHING.match(text, end) is not None
+
+
+def members_given(text: bytes, name: str) -> Iterator[int]:
+    """The places where something's member of a name is assigned."""
+    wanted = b"." + name.encode()
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        if not _WORD.match(text, end) and _is_target(text, at, end):
+            yield at + 1
+        at = text.find(wanted, end)
+
+
+def set_by_name(text: bytes, name: str) -> Iterator[int]:
+    """The places where a member is named in quotes to be set: nothing says what it is given there."""
+    if b"setattr" not in text:
+        return
+    pattern = re.compile(rb"(?<![.\w])setattr\(\s*[^,()]{1,200},\s*[\"'](%s)[\"']" % re.escape(name.encode()))
+    yield from (found.start(1) for found in pattern.finditer(text))
+
+
+def names_given(text: bytes, name: str) -> Iterator[int]:
+    """The places where a plain name is assigned."""
+    wanted = name.encode()
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        alone = not _WORD.match(text, end) and not (at and (_WORD.match(text, at - 1) or text[at - 1 : at] == b"."))
+        if alone and (_GIVEN.match(text, end) or _is_listed(text, at, end) or text[:at].endswith((b"++", b"--"))):
+            yield at
+        at = text.find(wanted, end)
+
+
+def _is_target(text: bytes, dot: int, end: int) -> bool:
+    if _GIVEN.match(text, end):
+        return True
+    before = text[text.rfind(b"\n", 0, dot) + 1 : dot]
+    if _SAID.match(text, end):
+        # A bare annotation; what follows `if` or stands in a dictionary is none.
+        return _CHAIN.fullmatch(before) is not None or _AS.search(before) is not None
+    if _AS.search(before) or before.lstrip().startswith((b"++", b"--")):
+        return True
+    if _LOOP.search(before) and _BEFORE_IN.match(text, end):
+        return True
+    return _is_listed(text, dot, end)
+
+
+def _is_listed(text: bytes, at: int, end: int) -> bool:
+    """Whether a place is one of several targets: `a, b.c = …`; what is called or indexed there is none."""
+    before = text[text.rfind(b"\n", 0, at) + 1 : at]
+    if not _TO_EQUALS.match(text, end) or not _TARGETS.fullmatch(before):
+        return False
+    opened: list[bool] = []
+    for index, char in enumerate(before):
+        if char in b"([":
+            opened.append(index > 0 and _WORD.match(before, index - 1) is not None)
+        elif char in b")]" and opened:
+            opened.pop()
+    return not any(opened)

@@ -1,0 +1,96 @@
+"""`cpl agents`: tokens that agents hold, issuing one, ending them, and the keys they are signed with."""
+
+from typing import Annotated
+
+import typer
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.commands.call import show
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
+from codeplane.surfaces.cli.owner import owner_client
+
+agents = typer.Typer(help="Agents with tokens of their own.", invoke_without_command=True)
+
+
+@agents.callback()
+@failing_clearly
+def default(
+    context: typer.Context,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the tokens when no command is named."""
+    if context.invoked_subcommand is None:
+        list_(every=False, sessions=False, repo=repo, as_json=as_json)
+
+
+@agents.command("list")
+@failing_clearly
+def list_(
+    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that were revoked.")] = False,
+    sessions: Annotated[bool, typer.Option("--sessions", help="Also those of sessions.")] = False,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which agents hold tokens, and what for."""
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("agent.list", {"include_ended": every, "sessions": sessions}, text=not as_json)
+    show(envelope, as_json=as_json)
+
+
+@agents.command()
+@failing_clearly
+def token(
+    agent: Annotated[str, typer.Argument(help="The agent's name, as in reviewer.")],
+    capabilities: Annotated[
+        list[str] | None, typer.Option("--can", "-c", help="A capability, as in write_files; can be repeated.")
+    ] = None,
+    paths: Annotated[list[str] | None, typer.Option("--path", "-p", help="Only here; can be repeated.")] = None,
+    tools: Annotated[list[str] | None, typer.Option("--tool", "-t", help="Only these; can be repeated.")] = None,
+    mode: Annotated[str, typer.Option("--mode", help="What asks a person: automatic, trust or always.")] = "trust",
+    max_agents: Annotated[int | None, typer.Option("--max-agents", min=0, help="Agents it may start.")] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="How long it is good.")] = None,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Issue a token; it alone is printed on stdout, and never again."""
+    asked: JsonObject = {"agent": agent, "approval_mode": mode}
+    lists = (("capabilities", capabilities), ("allowed_paths", paths), ("allowed_tools", tools))
+    asked |= {name: [*values] for name, values in lists if values}
+    asked |= {name: value for name, value in (("max_agents", max_agents), ("minutes", minutes)) if value is not None}
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("agent.token", asked)
+    result = result_of(envelope, as_json=as_json)
+    if as_json:
+        show(envelope, as_json=True)
+        return
+    print(result["token"])
+    said = f"{result['agent_id']}, token {result['token_id']}, until {str(result['expires_at'])[:19]}Z"
+    typer.echo(f"{said}; end it with: cpl agents revoke {result['token_id']}", err=True)
+
+
+@agents.command()
+@failing_clearly
+def revoke(
+    agent: Annotated[str, typer.Argument(help="An agent's name, for all it holds, or a token's id.")],
+    reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End an agent's tokens and sessions, or one token with its sessions."""
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("agent.revoke", {"agent": agent, "reason": reason}, text=not as_json)
+    show(envelope, as_json=as_json)
+
+
+@agents.command("rotate-keys")
+@failing_clearly
+def rotate_keys(
+    now: Annotated[bool, typer.Option("--now", help="End all tokens of before at once.")] = False,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign tokens with a new key; those of before stay good until they are over."""
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("agent.rotate_keys", {"now": now}, text=not as_json)
+    show(envelope, as_json=as_json)

@@ -1,0 +1,87 @@
+"""`cpl approvals`: what waits for a person, and the person's answer."""
+
+from typing import Annotated
+
+import typer
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.commands.call import show as print_envelope
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.owner import owner_client
+
+approvals = typer.Typer(help="What agents want to do and a person decides.", no_args_is_help=False)
+
+Action = Annotated[str, typer.Argument(help="An action's id, or its beginning.")]
+
+
+@approvals.callback(invoke_without_command=True)
+@failing_clearly
+def pending(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="Also what was decided.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="At most this many.")] = 20,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the actions that wait for a decision, newest first."""
+    if context.invoked_subcommand is None:
+        asked: JsonObject = {"limit": limit} | ({} if everything else {"status": "PENDING"})
+        _say("approval.list", asked, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def show(action: Action, repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """Show one action with its preview: what exactly would be done."""
+    _say("approval.show", {"action_id": action}, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def approve(
+    action: Action,
+    trust: Annotated[bool, typer.Option("--trust", help="Also the next calls of this kind, for some days.")] = False,
+    task: Annotated[bool, typer.Option("--task", help="Also all calls of this kind in the same task.")] = False,
+    preview: Annotated[str | None, typer.Option("--preview", help="The preview_hash you looked at.")] = None,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let an action run, once."""
+    asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
+    _say("approval.approve", asked, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def reject(
+    action: Action,
+    reason: Annotated[str, typer.Option("--reason", "-m", help="What the agent is told.")] = "",
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say no to an action."""
+    _say("approval.reject", {"action_id": action, "reason": reason}, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def trusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """List the answers that are remembered, and until when."""
+    _say("approval.trusted", {}, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def forget(
+    answer: Annotated[str, typer.Argument(help="An answer's id, as `cpl approvals trusted` shows it.")],
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a remembered answer back: the next such call is asked about."""
+    _say("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
+
+
+def _say(operation: str, asked: JsonObject, repo: RepoOption, *, as_json: bool) -> None:
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call(operation, asked, text=not as_json)
+    print_envelope(envelope, as_json=as_json)

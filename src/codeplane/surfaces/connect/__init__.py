@@ -1,0 +1,1 @@
+"""The services over HTTP: Connect in both its forms, and gRPC-Web."""

@@ -1,0 +1,181 @@
+"""The Connect surface: one ASGI application for all services."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
+
+from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
+from connectrpc.request import RequestContext
+from connectrpc.server import ConnectASGIApplication, Endpoint
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, UnknownOperation
+from codeplane.surfaces.connect.codecs import BinaryCodec, JsonCodec
+from codeplane.surfaces.connect.errors import connect_error, plain_answer
+from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, prepared, unfit_content
+from codeplane.surfaces.services.caller import Headers
+from codeplane.surfaces.services.codec import Answer, Asked
+from codeplane.surfaces.services.failure import Failed
+from codeplane.surfaces.services.services import Method, Services
+
+if TYPE_CHECKING:
+    from connectrpc._server_shared import EndpointServerStream, EndpointUnary
+
+    AnyEndpoint = EndpointUnary[Asked, Answer] | EndpointServerStream[Asked, Answer]
+
+PREFIX = "/codeplane.v1."
+Context = RequestContext[Asked, Answer]
+
+
+class ConnectSurface:
+    """Every service of the protos at `/codeplane.v1.…`, in JSON and binary, as Connect and as gRPC-Web."""
+
+    def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event, max_message_bytes: int) -> None:
+        self._methods = Services(conveyor, stopping=stopping).methods
+        self._application = _Application(self._methods, max_message_bytes=max_message_bytes)
+
+    def routes(self) -> list[Route]:
+        """Where it is."""
+        return [Route(f"{PREFIX}{{method:path}}", self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        method = self._methods.get(scope["path"])
+        refused = _refused(scope, method)
+        if method is None or refused is not None:
+            await (refused or _nowhere(scope))(scope, receive, send)
+            return
+
+        # Whole before the library sees any of it: a body that the guard finds too large is answered by the guard, which
+        # reads on, while the library would answer in the middle of it.
+        try:
+            body = await _whole(receive)
+        except CodePlaneError as error:
+            await plain_answer(error, status=error.http)(scope, receive, send)
+            return
+        await self._application(prepared(scope, streams=method.streams), _again(body, receive), send)
+
+
+async def _whole(receive: Receive) -> bytes:
+    pieces: list[bytes] = []
+    while (message := await receive())["type"] == "http.request":
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body"):
+            break
+    return b"".join(pieces)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body in one piece, and then whatever else there is to hear."""
+    given = False
+
+    async def rest() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return rest
+
+
+def _refused(scope: Scope, method: Method | None) -> Response | None:
+    """What the library would answer without a word."""
+    if method is None:
+        return _nowhere(scope)
+    if scope["method"] != "POST":
+        refusal = MalformedRequest(f"{scope['method']} is not for {method.path}", hint="use POST")
+        return plain_answer(refusal, status=405, allow="POST")
+    if (hint := unfit_content(scope, streams=method.streams)) is not None:
+        refusal = MalformedRequest("the content type is not one that is understood here", hint=hint)
+        return plain_answer(refusal, status=415)
+    return None
+
+
+def _nowhere(scope: Scope) -> Response:
+    return plain_answer(UnknownOperation(f"nothing is at {scope['path']}", hint="see proto/codeplane/v1"), status=404)
+
+
+class _Application(ConnectASGIApplication[Mapping[str, Method]]):
+    """The library's application, with endpoints from the table of methods."""
+
+    def __init__(self, methods: Mapping[str, Method], *, max_message_bytes: int) -> None:
+        super().__init__(
+            service=methods,
+            endpoints=_endpoints,
+            read_max_bytes=max_message_bytes,
+            codecs=[JsonCodec(), BinaryCodec()],
+        )
+
+    @property
+    def path(self) -> str:
+        """The beginning of all its paths."""
+        return PREFIX
+
+
+def _endpoints(methods: Mapping[str, Method]) -> "Mapping[str, AnyEndpoint]":
+    return {path: _endpoint(method) for path, method in methods.items()}
+
+
+def _endpoint(method: Method) -> "AnyEndpoint":
+    information = MethodInfo(
+        name=method.name,
+        service_name=method.service,
+        # The codecs give and take more than messages.
+        input=cast(type[Asked], method.request),
+        output=cast(type[Answer], method.response),
+        # Nothing is done by GET: a link must not be able to call.
+        idempotency_level=IdempotencyLevel.UNKNOWN,
+        stream_type=StreamType.SERVER_STREAM if method.streams else StreamType.UNARY,
+    )
+    if method.streams:
+        return Endpoint.server_stream(information, _Streaming(method))
+    return Endpoint.unary(information, _Answering(method))
+
+
+class _Answering:
+    """A method that answers once."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+
+    async def __call__(self, asked: Asked, context: Context) -> Answer:
+        async with aclosing(_answers(self._method, asked, context)) as answers:
+            return await anext(answers)
+
+
+class _Streaming:
+    """A method that answers as things happen."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+
+    def __call__(self, asked: Asked, context: Context) -> AsyncIterator[Answer]:
+        return _answers(self._method, asked, context)
+
+
+async def _answers(method: Method, asked: Asked, context: Context) -> AsyncGenerator[Answer, None]:
+    try:
+        async with aclosing(method.handle(asked, _headers(context))) as answers:
+            async for answer in answers:
+                yield answer
+    except Failed as failed:
+        raise connect_error(failed) from failed
+    except Exception as error:
+        crashed = Internal(f"{method.path} failed: {type(error).__name__}")
+        raise connect_error(Failed(crashed)) from error
+
+
+def _headers(context: Context) -> Headers:
+    given = context.request_headers
+    return Headers(
+        surface="connect",
+        authorization=given.getall("authorization"),
+        user_agent=given.get("user-agent", ""),
+        request_id=given.get(REQUEST_ID),
+        timeout_sec=min(map(float, given.getall(ASKED_SEC)), default=None),
+    )

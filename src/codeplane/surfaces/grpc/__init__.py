@@ -1,0 +1,1 @@
+"""The services over gRPC, on a port of its own."""

@@ -1,0 +1,38 @@
+"""Errors as gRPC sends them: a status, and ours as its rich detail."""
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+
+from codeplane.surfaces.services.failure import TYPE_URL, Failed
+
+DETAILS = "grpc-status-details-bin"
+_STATUS = {code.name.lower(): code for code in grpc.StatusCode} | {"canceled": grpc.StatusCode.CANCELLED}
+_MAX_MESSAGE = 2000
+_VARINT, _BYTES = 0, 2
+
+
+def status_of(failed: Failed) -> tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]:
+    """The code, the message and the trailing metadata of an error."""
+    code, message = _STATUS[failed.error.rpc], failed.error.message[:_MAX_MESSAGE]
+    return code, message, ((DETAILS, _rich(code.value[0], message, failed)),)
+
+
+def _rich(code: int, message: str, failed: Failed) -> bytes:
+    """A google.rpc.Status (code, message, details), which protobuf itself does not come with."""
+    detail = AnyMessage(type_url=TYPE_URL, value=failed.detail().SerializeToString())
+    parts = _key(1, _VARINT) + _varint(code)
+    for number, data in ((2, message.encode()), (3, detail.SerializeToString())):
+        parts += _key(number, _BYTES) + _varint(len(data)) + data
+    return parts
+
+
+def _key(number: int, kind: int) -> bytes:
+    return _varint(number << 3 | kind)
+
+
+def _varint(value: int) -> bytes:
+    found = b""
+    while value > 0x7F:
+        found += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return found + bytes([value])

@@ -1,0 +1,148 @@
+"""The table of methods as gRPC asks for them."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
+from typing import Protocol, TypeAlias, TypeVar, cast
+
+import grpc
+
+from codeplane.kernel.errors import CodePlaneError, Internal
+from codeplane.surfaces.grpc.errors import status_of
+from codeplane.surfaces.services.caller import Headers, bearer
+from codeplane.surfaces.services.codec import from_binary, to_binary
+from codeplane.surfaces.services.failure import Failed
+from codeplane.surfaces.services.services import Method
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+Found: TypeAlias = "grpc.RpcMethodHandler[Request, Response] | None"
+_LONGEST_SEC = 1e9
+
+
+class Busy(Protocol):
+    """Is told of every call, so that a server with something to do does not end as idle."""
+
+    def begin(self) -> None:
+        """A call has come."""
+        ...
+
+    def end(self) -> None:
+        """It is answered."""
+        ...
+
+
+class Handlers(grpc.GenericRpcHandler):
+    """Finds the method that a path names."""
+
+    def __init__(self, methods: Mapping[str, Method], busy: Busy | None = None) -> None:
+        self._methods = methods
+        self._busy = busy
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Found[bytes, bytes]":
+        """Who answers; None leaves it to the next one."""
+        method = self._methods.get(handler_call_details.method)
+        if method is None:
+            return None
+        if method.streams:
+            return grpc.unary_stream_rpc_method_handler(_Streaming(method, self._busy).answers)
+        return grpc.unary_unary_rpc_method_handler(_Answering(method, self._busy).answer)
+
+
+class OneToken(grpc.aio.ServerInterceptor):
+    """Refuses a request that shows more than one token, whichever service it is for, before anyone reads it."""
+
+    async def intercept_service(
+        self,
+        continuation: "Callable[[grpc.HandlerCallDetails], Awaitable[Found[Request, Response]]]",
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> "Found[Request, Response]":
+        """The method's own handler, or one that only refuses."""
+        try:
+            bearer(_authorization(handler_call_details.invocation_metadata))
+        except CodePlaneError as error:
+            return cast(
+                "Found[Request, Response]", grpc.unary_unary_rpc_method_handler(_Refusing(Failed(error)).answer)
+            )
+        return await continuation(handler_call_details)
+
+
+class _Refusing:
+    def __init__(self, failed: Failed) -> None:
+        self._failed = failed
+
+    async def answer(self, asked: bytes, context: Context) -> bytes:
+        await _abort(context, self._failed)
+        return b""
+
+
+class _Answering:
+    """A method that answers once."""
+
+    def __init__(self, method: Method, busy: Busy | None) -> None:
+        self._method = method
+        self._busy = busy
+
+    async def answer(self, asked: bytes, context: Context) -> bytes:
+        async with aclosing(_answers(self._method, self._busy, asked, context)) as answers:
+            async for answer in answers:
+                return answer
+        return b""
+
+
+class _Streaming:
+    """A method that answers as things happen."""
+
+    def __init__(self, method: Method, busy: Busy | None) -> None:
+        self._method = method
+        self._busy = busy
+
+    async def answers(self, asked: bytes, context: Context) -> AsyncGenerator[bytes, None]:
+        async with aclosing(_answers(self._method, self._busy, asked, context)) as answers:
+            async for answer in answers:
+                yield answer
+
+
+async def _answers(method: Method, busy: Busy | None, asked: bytes, context: Context) -> AsyncGenerator[bytes, None]:
+    if busy is not None:
+        busy.begin()
+    try:
+        decoded = from_binary(asked, method.request)
+        async with aclosing(method.handle(decoded, _headers(context))) as answers:
+            async for answer in answers:
+                yield to_binary(answer)
+        return
+    except Failed as failed:
+        refusal = failed
+    except Exception as error:
+        refusal = Failed(Internal(f"{method.path} failed: {type(error).__name__}"))
+        refusal.__cause__ = error
+    finally:
+        if busy is not None:
+            busy.end()
+    await _abort(context, refusal)
+
+
+async def _abort(context: Context, failed: Failed) -> None:
+    code, message, metadata = status_of(failed)
+    await context.abort(code, message, metadata)
+
+
+def _headers(context: Context) -> Headers:
+    metadata = tuple(context.invocation_metadata() or ())
+    named = [str(value) for key, value in metadata if key == "user-agent"]
+    left_sec = context.time_remaining()
+    return Headers(
+        surface="grpc",
+        authorization=_authorization(metadata),
+        user_agent=named[0] if named else "",
+        timeout_sec=max(left_sec, 0.001) if left_sec is not None and left_sec < _LONGEST_SEC else None,
+    )
+
+
+def _authorization(metadata: Iterable[tuple[str, str | bytes]] | None) -> list[str]:
+    return [
+        value.decode("latin-1") if isinstance(value, bytes) else value
+        for key, value in metadata or ()
+        if key == "authorization"
+    ]

@@ -1,0 +1,85 @@
+"""Events of the log as messages."""
+
+from collections.abc import Callable, Mapping
+
+from google.protobuf.message import Message
+
+from codeplane._gen import events_pb2
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.services.messages import filled, struct
+
+Make = Callable[[str, JsonObject], Message]
+
+_STATUS = {"action.approved": "APPROVED", "action.rejected": "REJECTED", "action.executed": "EXECUTED"}
+
+
+def event_message(wire: JsonObject) -> events_pb2.Event:
+    """An event as the log shows it, as a message; those that have a message of their own carry it too."""
+    event = filled(events_pb2.Event, {name: value for name, value in wire.items() if name != "payload"})
+    payload = wire.get("payload")
+    if isinstance(payload, dict):
+        event.data.CopyFrom(struct(payload))
+        known = _PAYLOADS.get(event.type)
+        if known is not None:
+            name, make = known
+            getattr(event, name).CopyFrom(make(event.type, payload))
+    return event
+
+
+def heartbeat_message(*, latest: int, position: int = 0) -> events_pb2.Event:
+    """A sign of life."""
+    return events_pb2.Event(heartbeat=events_pb2.Heartbeat(latest_sequence=latest, position=position))
+
+
+def gap_message(gap: Mapping[str, JsonValue]) -> events_pb2.Event:
+    """What ends a watch whose events are gone."""
+    found: JsonObject = {
+        "requested_from_sequence": gap.get("requested_after"),
+        "next_available_sequence": gap.get("first_available"),
+        "stream": gap.get("stream"),
+    }
+    return events_pb2.Event(stream_gap=filled(events_pb2.StreamGap, found))
+
+
+def _created(kind: str, payload: JsonObject) -> Message:
+    bot = payload.get("actor_kind") not in ("owner", "device")
+    known: JsonObject = {
+        **payload,
+        "tool": payload.get("operation"),
+        "risk_class": payload.get("risk"),
+        "identity": "IDENTITY_BOT" if bot else "IDENTITY_USER",
+        "deterministic_summary": payload.get("summary"),
+        "preview": payload.get("body"),
+    }
+    return filled(events_pb2.ProposedActionCreated, known)
+
+
+def _changed(kind: str, payload: JsonObject) -> Message:
+    return filled(events_pb2.ProposedActionStatusChanged, {**payload, "status": _STATUS[kind]})
+
+
+def _conflict(kind: str, payload: JsonObject) -> Message:
+    known: JsonObject = {"reason": "args_hash_mismatch", **payload, "tool": payload.get("operation")}
+    if "idempotency_key" not in payload:
+        known["idempotency_key"] = payload.get("key")
+    return filled(events_pb2.IdempotencyConflict, known)
+
+
+def _decided(kind: str, payload: JsonObject) -> Message:
+    return filled(events_pb2.PolicyDecisionMade, {"policy_id": payload.get("version"), **payload})
+
+
+def _named(message: type[Message]) -> Make:
+    """A payload whose names are those of the message."""
+    return lambda kind, payload: filled(message, payload)
+
+
+_PAYLOADS: Mapping[str, tuple[str, Make]] = {
+    "action.created": ("proposed_action_created", _created),
+    **dict.fromkeys(_STATUS, ("proposed_action_status_changed", _changed)),
+    "idempotency.conflict": ("idempotency_conflict", _conflict),
+    "policy.decided": ("policy_decision_made", _decided),
+    "shell.started": ("tool_execution_started", _named(events_pb2.ToolExecutionStarted)),
+    "shell.output": ("tool_execution_output_delta", _named(events_pb2.ToolExecutionOutputDelta)),
+    "shell.finished": ("tool_execution_finished", _named(events_pb2.ToolExecutionFinished)),
+}

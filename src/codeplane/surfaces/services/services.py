@@ -1,0 +1,179 @@
+"""All services, as a table of methods that a protocol only has to carry."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import cast
+
+from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import CodePlaneError, StreamGap, UnknownOperation
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Result
+from codeplane.surfaces.services.caller import Headers
+from codeplane.surfaces.services.codec import Answer, Asked
+from codeplane.surfaces.services.events import event_message, gap_message, heartbeat_message
+from codeplane.surfaces.services.failure import Failed
+from codeplane.surfaces.services.following import Following
+from codeplane.surfaces.services.operation_answer import OperationAnswer
+from codeplane.surfaces.services.operation_call import OperationCall
+from codeplane.surfaces.services.typed import METHODS, Typed
+from codeplane.surfaces.services.watching import Watch
+
+# A refusal is there at once; a watch in which nothing happens must not keep its reader waiting for a first word.
+_REFUSAL_SEC = 0.1
+
+FILES: tuple[FileDescriptor, ...] = (
+    approvals_pb2.DESCRIPTOR,
+    auth_pb2.DESCRIPTOR,
+    devices_pb2.DESCRIPTOR,
+    events_pb2.DESCRIPTOR,
+    operations_pb2.DESCRIPTOR,
+    system_pb2.DESCRIPTOR,
+)
+SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())
+
+Handler = Callable[[Asked, Headers], AsyncGenerator[Answer, None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One method of a service; one that does not stream gives exactly one answer."""
+
+    service: str
+    name: str
+    request: type[Message]
+    response: type[Message]
+    streams: bool
+    handle: Handler
+
+    @property
+    def path(self) -> str:
+        """Where it is, over HTTP as over gRPC."""
+        return f"/{self.service}/{self.name}"
+
+
+class Services:
+    """What every method of every service does: translate, and go through the one door."""
+
+    def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event) -> None:
+        """Streams that could go on for ever end when `stopping` is set."""
+        self._conveyor = conveyor
+        self._stopping = stopping
+        handlers: dict[str, Handler] = {
+            "OperationService/Call": self._call,
+            "OperationService/Stream": self._stream,
+            "EventsService/Watch": self._watch,
+            **{f"{typed.service}/{typed.method}": self._typed(typed) for typed in METHODS},
+        }
+        self.methods: Mapping[str, Method] = {
+            found.path: found for service in SERVICES for found in _methods(service, handlers)
+        }
+
+    async def _call(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+        wanted = cast(OperationCall, asked)
+        outcome = await self._conveyor.call(wanted.operation, wanted.arguments, _caller(headers, wanted))
+        meta = _succeeded(outcome)
+        text = outcome.result.text() if wanted.with_text and outcome.result is not None else None
+        yield OperationAnswer(streamed=False, result_json=outcome.result_json, meta=meta, text=text, exact=wanted.exact)
+
+    async def _stream(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+        wanted = cast(OperationCall, asked)
+        # A call that answers once is let finish; one that could go on for ever ends with the server.
+        stopping = self._stopping if self._streams(wanted.operation) else asyncio.Event()
+        async with aclosing(
+            self._following(wanted.operation, wanted.arguments, _caller(headers, wanted), stopping)
+        ) as items:
+            async for item in items:
+                if isinstance(item, Outcome):
+                    yield OperationAnswer(streamed=True, meta=_succeeded(item))
+                else:
+                    yield OperationAnswer(
+                        streamed=True,
+                        result_json=item.model_dump_json(exclude_none=True),
+                        text=item.text() if wanted.with_text else None,
+                        exact=wanted.exact,
+                    )
+
+    async def _watch(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+        watch = Watch(cast(events_pb2.WatchRequest, asked))
+        caller = _caller(headers)
+        async with aclosing(self._following(watch.operation, watch.arguments, caller, self._stopping)) as items:
+            if await items.quiet(_REFUSAL_SEC):
+                yield heartbeat_message(latest=watch.latest)
+            async for item in items:
+                if isinstance(item, Outcome):
+                    if not isinstance(item.error, StreamGap):
+                        _succeeded(item)
+                    # The gap has been told as a message, and is the end.
+                    return
+                wire = item.model_dump(mode="json", exclude_none=True)
+                if (event := wire.get("event")) is not None:
+                    message = event_message(event)
+                    watch.passed(message)
+                    yield message
+                elif (gap := wire.get("stream_gap")) is not None:
+                    yield gap_message(gap)
+                else:
+                    position = int(wire.get("heartbeat") or 0)
+                    watch.rested(position)
+                    yield heartbeat_message(latest=watch.latest, position=position)
+
+    def _typed(self, typed: Typed) -> Handler:
+        async def handle(asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+            arguments = typed.arguments(cast(Message, asked))
+            outcome = await self._conveyor.call(typed.operation, arguments, _caller(headers))
+            _succeeded(outcome)
+            yield typed.answer(outcome.result_json)
+
+        return handle
+
+    def _following(
+        self, operation: str, arguments: JsonObject, caller: Caller, stopping: asyncio.Event
+    ) -> Following[Result | Outcome]:
+        items = self._conveyor.stream(operation, arguments, caller)
+        return Following(cast(AsyncGenerator[Result | Outcome, None], items), stopping)
+
+    def _streams(self, operation: str) -> bool:
+        try:
+            return self._conveyor.catalogue.get(operation).streaming
+        except UnknownOperation:
+            return False
+
+
+def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> list[Method]:
+    return [
+        Method(
+            service=service.full_name,
+            name=found.name,
+            request=GetMessageClass(found.input_type),
+            response=GetMessageClass(found.output_type),
+            streams=found.server_streaming,
+            handle=handlers[f"{service.name}/{found.name}"],
+        )
+        for found in service.methods
+    ]
+
+
+def _caller(headers: Headers, wanted: OperationCall | None = None) -> Caller:
+    try:
+        return headers.caller(wanted.connection_id if wanted is not None else None)
+    except CodePlaneError as error:
+        raise Failed(error) from error
+
+
+def _succeeded(outcome: Outcome) -> JsonObject:
+    """The meta of a call that got through; Failed otherwise."""
+    meta = outcome.meta.to_wire()
+    if outcome.error is not None:
+        raise Failed(outcome.error, meta)
+    if outcome.result is not None and (unmet := outcome.result.unmet()):
+        meta["unmet"] = unmet
+    return meta

@@ -1,0 +1,156 @@
+"""An action: a call that waits for, or got, a person's decision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.errors import OutcomeUnknown
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import canonical
+from codeplane.kernel.operation import Risk
+from codeplane.kernel.ports import Question
+
+EXPIRED = "expired"
+Cell = str | int | float | bytes | None
+
+
+class ActionStatus(StrEnum):
+    """How far an action has come; what expired is rejected, with that reason."""
+
+    PENDING = "PENDING"
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+    EXECUTED = "EXECUTED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One question with everything a person is shown, and what became of it."""
+
+    action_id: str
+    operation: str
+    actor: Actor
+    surface: str
+    client: str | None
+    risk: Risk
+    key: str
+    arguments_hash: str
+    preview_hash: str
+    kind: str
+    summary: str
+    body: str
+    reasons: str
+    status: ActionStatus
+    created_ns: int
+    expires_ns: int
+    session_id: str | None
+    task_id: str | None
+    call_id: str | None
+    decided_by: str | None
+    decided_ns: int | None
+    reason: str | None
+    started: bool
+    outcome: str | None
+    position: int
+
+    @property
+    def stream(self) -> str:
+        """The stream that its facts are in."""
+        return action_stream(self.action_id)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it was begun and nobody saw how it ended; such an action is never run again by itself."""
+        return self.outcome == OutcomeUnknown.name
+
+    @property
+    def expired(self) -> bool:
+        """Whether nobody answered in time."""
+        return self.status is ActionStatus.REJECTED and self.reason == EXPIRED
+
+
+COLUMNS = (
+    "action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash, "
+    "kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by, "
+    "decided_ns, reason, started, outcome, position"
+)
+
+
+def from_row(row: Sequence[Cell]) -> Action:
+    """The action that a row of the table is."""
+    (action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash,
+     kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by,
+     decided_ns, reason, started, outcome, position) = row  # fmt: skip
+    return Action(
+        action_id=str(action_id),
+        operation=str(operation),
+        actor=Actor(kind=ActorKind(str(actor_kind)), actor_id=str(actor_id), owner_id=str(owner_id)),
+        surface=str(surface),
+        client=_text(client),
+        risk=Risk[str(risk)],
+        key=str(key),
+        arguments_hash=str(arguments_hash),
+        preview_hash=str(preview_hash),
+        kind=str(kind),
+        summary=str(summary),
+        body=str(body),
+        reasons=str(reasons),
+        status=ActionStatus(str(status)),
+        created_ns=int(str(created_ns)),
+        expires_ns=int(str(expires_ns)),
+        session_id=_text(session_id),
+        task_id=_text(task_id),
+        call_id=_text(call_id),
+        decided_by=_text(decided_by),
+        decided_ns=None if decided_ns is None else int(str(decided_ns)),
+        reason=_text(reason),
+        started=bool(started),
+        outcome=_text(outcome),
+        position=int(str(position)),
+    )
+
+
+def _text(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)
+
+
+def action_stream(action_id: str) -> str:
+    """The stream that an action's facts are in."""
+    return f"action/{action_id}"
+
+
+def preview_hash(question: Question) -> str:
+    """What an approval is bound to: everything the person was shown, and the arguments behind it."""
+    assessed, preview = question.assessment, question.preview
+    return digest(
+        canonical(
+            {
+                "operation": question.call.operation.name,
+                "arguments": question.arguments_hash,
+                "risk": assessed.risk.name,
+                "effects": list(assessed.effects),
+                "paths": list(assessed.paths),
+                "remotes": list(assessed.remotes),
+                "summary": preview.summary,
+                "body": preview.body,
+            }
+        )
+    )
+
+
+def kind_of(question: Question) -> str:
+    """What a remembered answer covers: this operation with these effects and remotes; of a shell, this very command."""
+    assessed = question.assessment
+    exact = [question.arguments_hash] if assessed.risk is Risk.HIGH else []
+    return digest(
+        canonical(
+            {
+                "operation": question.call.operation.name,
+                "risk": assessed.risk.name,
+                "effects": list(assessed.effects),
+                "remotes": list(assessed.remotes),
+                "exact": [*exact],
+            }
+        )
+    )

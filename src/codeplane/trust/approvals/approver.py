@@ -1,0 +1,385 @@
+"""Puts questions to a person, waits for the answer, and settles each of them once."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from codeplane.kernel.actor import Answer
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.config import ApprovalsConfig
+from codeplane.kernel.errors import (
+    ApprovalExpired,
+    ApprovalNotFound,
+    ApprovalPending,
+    ApprovalRejected,
+    ApprovalSettled,
+    IdempotencyConflict,
+    InvalidArgument,
+    OutcomeUnknown,
+    Overloaded,
+    SequenceConflict,
+)
+from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.ports import Ledger, Question
+from codeplane.trust.approvals.action import (
+    COLUMNS,
+    EXPIRED,
+    Action,
+    ActionStatus,
+    action_stream,
+    from_row,
+    kind_of,
+    preview_hash,
+)
+from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswers
+from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING, REJECTED
+
+_TELL_SEC = 5.0
+_MAX_SUMMARY = 2000
+_MAX_BODY = 65_536
+_MAX_REASONS = 2000
+_AT_ONCE = 500
+_MINUTE_NS = 60 * SECOND_NS
+_DAY_NS = 86_400 * SECOND_NS
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The calls that wait for one action."""
+
+    calls: int = 0
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Approvals:
+    """The approve stage of the conveyor, and the place where people answer."""
+
+    def __init__(
+        self,
+        *,
+        log: Ledger,
+        clock: Clock,
+        config: ApprovalsConfig,
+        remembered: RememberedAnswers,
+        redact: Callable[[str], str],
+    ) -> None:
+        self._log = log
+        self._clock = clock
+        self._config = config
+        self._remembered = remembered
+        self._redact = redact
+        self._waiting: dict[str, _Waiting] = {}
+        self._resume: Callable[[Action], None] | None = None
+
+    def resumes(self, resume: Callable[[Action], None]) -> None:
+        """Who runs what was approved when its caller no longer waits."""
+        self._resume = resume
+
+    async def approve(self, question: Question) -> str:
+        """The action's id when a person said yes, now or earlier; ApprovalPending when nobody has answered yet."""
+        call = question.call
+        action = await self._asked_before(question) or await self._propose(question)
+        if action.status is ActionStatus.PENDING:
+            action = await self._answered(action, call)
+        return self._leave(action, question)
+
+    async def get(self, action_id: str) -> Action:
+        """An action by its id, or by the beginning of it that only one has."""
+        rows = await self._log.select(
+            f"SELECT {COLUMNS} FROM actions WHERE action_id >= ?1 AND action_id < ?1 || char(1114111) LIMIT 2",
+            (action_id,),
+        )
+        found = [from_row(row) for row in rows]
+        exact = [action for action in found if action.action_id == action_id] or found
+        if len(exact) != 1:
+            raise ApprovalNotFound(f"{'no action is' if not found else 'several actions are'} named {action_id[:80]!r}")
+        return exact[0]
+
+    async def decide(
+        self,
+        action_id: str,
+        *,
+        approve: bool,
+        by: str,
+        reason: str = "",
+        shown: str | None = None,
+        trust: bool = False,
+        for_task: bool = False,
+    ) -> Action:
+        """Settle an action, once: whoever comes second is told how it was decided."""
+        action = await self.get(action_id)
+        if action.status is ActionStatus.PENDING and self._clock.now_ns() >= action.expires_ns:
+            action = await self._expire(action)
+        if action.expired:
+            raise ApprovalExpired(f"{action.action_id} expired {rfc3339(action.expires_ns)}")
+        if shown is not None and shown != action.preview_hash:
+            raise InvalidArgument("preview_hash is not that of this action", hint="look at it again: approval_show")
+        if for_task and action.task_id is None:
+            raise InvalidArgument("this action belongs to no task", hint="approve it without for_task")
+        drafts = [self._settled(action, APPROVED if approve else REJECTED, by, reason)]
+        if approve and (trust or for_task):
+            drafts.append(self._memory(action, by, task_id=action.task_id if for_task and not trust else None))
+        return await self._settle(action, drafts)
+
+    async def withdraw(self, action: Action, reason: str) -> Action:
+        """Reject what was approved and cannot be run any more."""
+        return await self._settle(action, [self._settled(action, REJECTED, "system", reason)], sequence=2)
+
+    async def forget(self, answer_id: str, by: str) -> None:
+        """Take a remembered answer back."""
+        rows = await self._log.select("SELECT 1 FROM remembered WHERE answer_id = ?", (answer_id,))
+        if not rows:
+            raise ApprovalNotFound(f"no answer {answer_id[:80]!r} is remembered", hint="see: cpl approvals trusted")
+        payload: JsonObject = {"answer_id": answer_id, "by": by}
+        await self._log.append([Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)])
+
+    async def sweep(self) -> None:
+        """Reject what nobody answered in time, remind of what is about to be, and go on with what was left behind."""
+        now = self._clock.now_ns()
+        for action in await self._find("status = 'PENDING' AND expires_ns <= ?", now):
+            await self._expire(action)
+        soon = now + int(self._config.expiring_soon_minutes * _MINUTE_NS)
+        reminders = [
+            Draft(stream="notification", type=EXPIRING, payload=_named(action), correlation=_ids(action))
+            for action in await self._find("status = 'PENDING' AND expires_ns <= ? AND reminded = 0", soon)
+            # One that was asked with less time than that would be reminded of in the same breath.
+            if soon - action.created_ns > int(self._config.expiring_soon_minutes * _MINUTE_NS)
+        ]
+        if reminders:
+            await self._log.append(reminders)
+        for action in await self._find("status = 'APPROVED' AND started = 0 AND expires_ns > ?", now):
+            self._go_on(action)
+
+    async def _find(self, where: str, at_ns: int) -> list[Action]:
+        rows = await self._log.select(f"SELECT {COLUMNS} FROM actions WHERE {where} LIMIT {_AT_ONCE}", (at_ns,))
+        return [from_row(row) for row in rows]
+
+    async def _asked_before(self, question: Question) -> Action | None:
+        call = question.call
+        rows = await self._log.select(
+            f"SELECT {COLUMNS} FROM actions WHERE owner_id = ? AND operation = ? AND key = ?",
+            (call.actor.owner_id, call.operation.name, call.idempotency_key),
+        )
+        if not rows:
+            return None
+        action = from_row(rows[0])
+        if action.arguments_hash != question.arguments_hash:
+            raise IdempotencyConflict(
+                f"idempotency_key {action.key!r} was used for {action.operation} with other arguments"
+            )
+        if action.status is ActionStatus.PENDING and self._clock.now_ns() >= action.expires_ns:
+            return await self._expire(action)
+        return action
+
+    async def _propose(self, question: Question) -> Action:
+        call, action_id = question.call, new_id("act")
+        (row,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
+        if int(str(row[0])) >= self._config.max_pending:
+            raise Overloaded(f"{self._config.max_pending} questions wait for an answer already")
+        self._log.put(canonical(question.arguments))
+        drafts = [self._decided(question), self._created(action_id, question)]
+        known = await self._remembered.covering(
+            kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
+        )
+        if known is not None:
+            payload: JsonObject = {"action_id": action_id, "by": known.by, "reason": f"remembered {known.answer_id}"}
+            drafts.append(self._draft(action_id, APPROVED, payload, call.correlation, actor=known.by))
+        await self._log.append(drafts, expect={action_stream(action_id): 0})
+        return await self.get(action_id)
+
+    async def _answered(self, action: Action, call: Call) -> Action:
+        """Wait as long as a call may; the action as it is then."""
+        waiting = self._waiting.setdefault(action.action_id, _Waiting())
+        waiting.calls += 1
+        asking = None
+        left_sec = (action.expires_ns - self._clock.now_ns()) / SECOND_NS
+        if call.caller.ask is not None and self._config.elicit:
+            asking = asyncio.ensure_future(self._ask(action, call))
+        else:
+            left_sec = min(left_sec, self._config.wait_sec)
+        try:
+            await self._until_settled(waiting, action, call, left_sec, asking)
+        finally:
+            waiting.calls -= 1
+            if waiting.calls == 0:
+                self._waiting.pop(action.action_id, None)
+            if asking is not None:
+                asking.cancel()
+        return await self.get(action.action_id) if waiting.settled.is_set() else action
+
+    @staticmethod
+    async def _until_settled(
+        waiting: _Waiting, action: Action, call: Call, left_sec: float, asking: "asyncio.Future[None] | None"
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        began, said = loop.time(), f"waiting for a person: cpl approvals approve {action.action_id}"
+        while not waiting.settled.is_set():
+            spent = loop.time() - began
+            if spent >= left_sec or (asking is not None and asking.done()):
+                return
+            await call.progress(spent, None, said)
+            settled = asyncio.ensure_future(_until(waiting.settled))
+            pending = {settled} if asking is None else {settled, asking}
+            try:
+                await asyncio.wait(pending, timeout=min(_TELL_SEC, left_sec - spent), return_when="FIRST_COMPLETED")
+            finally:
+                settled.cancel()
+
+    async def _ask(self, action: Action, call: Call) -> None:
+        """Show the question in the client; what the person there says is an answer like any other."""
+        assert call.caller.ask is not None
+        said = await call.caller.ask(f"{action.summary}\n\n{action.body}".strip()[:_MAX_SUMMARY])
+        if said is None:
+            return
+        by = f"client:{call.caller.client or 'unnamed'}"
+        try:
+            await self.decide(
+                action.action_id, approve=said is not Answer.REJECT, by=by, trust=said is Answer.TRUST, reason="asked"
+            )
+        except (ApprovalSettled, ApprovalExpired):
+            return
+
+    def _leave(self, action: Action, question: Question) -> str:
+        if action.status is ActionStatus.PENDING:
+            raise ApprovalPending(
+                f"{action.operation} waits for a person's approval ({action.action_id}): {action.summary}",
+                hint=f"the person decides with: cpl approvals approve {action.action_id}; "
+                f'then call again with the same arguments and idempotency_key "{action.key}"',
+                details={
+                    "action_id": action.action_id,
+                    "idempotency_key": action.key,
+                    "expires_at": rfc3339(action.expires_ns),
+                    "reasons": action.reasons,
+                },
+            )
+        if action.expired:
+            raise ApprovalExpired(f"nobody approved {action.operation} in time", details=_named(action))
+        if action.status is ActionStatus.REJECTED:
+            raise ApprovalRejected(
+                f"{action.operation} was rejected by {action.decided_by}: {action.reason or 'no reason given'}",
+                details=_named(action),
+            )
+        if action.unknown:
+            raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=_named(action))
+        if action.status is ActionStatus.EXECUTED or self._clock.now_ns() >= action.expires_ns:
+            raise ApprovalExpired(
+                f"the approval {action.action_id} was for one run, which is over", details=_named(action)
+            )
+        if action.preview_hash != preview_hash(question):
+            raise ApprovalExpired(
+                f"what {action.operation} would do has changed since {action.action_id} was approved",
+                details=_named(action),
+            )
+        return action.action_id
+
+    async def _expire(self, action: Action) -> Action:
+        try:
+            return await self._settle(action, [self._settled(action, REJECTED, "system", EXPIRED)])
+        except ApprovalSettled:
+            return await self.get(action.action_id)
+
+    async def _settle(self, action: Action, drafts: list[Draft], *, sequence: int = 1) -> Action:
+        try:
+            await self._log.append(drafts, expect={action.stream: sequence})
+        except SequenceConflict as error:
+            action = await self.get(action.action_id)
+            by = f" by {action.decided_by}" if action.decided_by else ""
+            raise ApprovalSettled(
+                f"{action.action_id} is {action.status.value}{by} already", details=_named(action)
+            ) from error
+        action = await self.get(action.action_id)
+        waiting = self._waiting.get(action.action_id)
+        if waiting is not None:
+            waiting.settled.set()
+        elif action.status is ActionStatus.APPROVED:
+            self._go_on(action)
+        return action
+
+    def _go_on(self, action: Action) -> None:
+        if self._resume is not None and action.action_id not in self._waiting:
+            self._resume(action)
+
+    def _decided(self, question: Question) -> Draft:
+        payload: JsonObject = {
+            "operation": question.call.operation.name,
+            "decision": "REQUIRE_APPROVAL",
+            "reason": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "risk": question.assessment.risk.name,
+        }
+        return Draft(
+            stream="policy",
+            type="policy.decided",
+            payload=payload,
+            actor=str(question.call.actor),
+            source=Source.POLICY_ENGINE,
+            correlation=question.call.correlation,
+        )
+
+    def _created(self, action_id: str, question: Question) -> Draft:
+        call, preview = question.call, question.preview
+        body = self._redact(preview.body)
+        if len(body) > _MAX_BODY:
+            body = f"{body[:_MAX_BODY]}\n… {len(body) - _MAX_BODY} more characters are not shown"
+        payload: JsonObject = {
+            "action_id": action_id,
+            "operation": call.operation.name,
+            "tool": call.operation.tool,
+            "actor_kind": call.actor.kind.value,
+            "actor_id": call.actor.actor_id,
+            "owner_id": call.actor.owner_id,
+            "surface": call.caller.surface,
+            "client": call.caller.client,
+            "risk": question.assessment.risk.name,
+            "idempotency_key": call.idempotency_key,
+            "arguments_hash": question.arguments_hash,
+            "preview_hash": preview_hash(question),
+            "kind": kind_of(question),
+            "summary": self._redact(preview.summary)[:_MAX_SUMMARY],
+            "body": body,
+            "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
+        }
+        return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
+
+    def _settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
+        payload: JsonObject = {**_named(action), "by": by, "reason": self._redact(reason)[:_MAX_REASONS]}
+        return self._draft(action.action_id, kind, payload, _ids(action), actor=by)
+
+    def _memory(self, action: Action, by: str, *, task_id: str | None) -> Draft:
+        payload: JsonObject = {
+            "answer_id": new_id("ans"),
+            "actor": str(action.actor),
+            "operation": action.operation,
+            "kind": action.kind,
+            "task_id": task_id,
+            "summary": action.summary,
+            "by": by,
+            "expires_ns": self._clock.now_ns() + int(self._config.trust_days * _DAY_NS),
+        }
+        return Draft(stream=STREAM, type=REMEMBERED, payload=payload, actor=by, correlation=_ids(action))
+
+    @staticmethod
+    def _draft(action_id: str, kind: str, payload: JsonObject, ids: Correlation, *, actor: str) -> Draft:
+        return Draft(
+            stream=action_stream(action_id),
+            type=kind,
+            payload=payload,
+            actor=actor,
+            source=Source.POLICY_ENGINE,
+            correlation=ids,
+        )
+
+
+async def _until(settled: asyncio.Event) -> None:
+    await settled.wait()
+
+
+def _named(action: Action) -> JsonObject:
+    return {"action_id": action.action_id, "operation": action.operation}
+
+
+def _ids(action: Action) -> Correlation:
+    return Correlation(session_id=action.session_id, task_id=action.task_id, call_id=action.call_id)

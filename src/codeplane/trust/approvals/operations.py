@@ -1,0 +1,267 @@
+"""The operations on questions to a person, and on answers that are remembered."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.trust.approvals.action import COLUMNS, Action, from_row
+from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
+from codeplane.trust.people import is_person, person
+
+_MOST_REMEMBERED = 500
+
+
+class ListRequest(PageRequest):
+    """Which actions are wanted."""
+
+    status: Literal["PENDING", "APPROVED", "REJECTED", "EXECUTED"] | None = Field(
+        None, description="only those; without it, all"
+    )
+    for_task_id: str | None = Field(None, description="only those of this task")
+
+
+class ShowRequest(Request):
+    """Which action is meant."""
+
+    action_id: str = Field(min_length=4, max_length=100, description="an action's id, or its beginning")
+
+
+class ApproveRequest(ShowRequest):
+    """A yes."""
+
+    preview_hash: str | None = Field(None, description="of the preview that was looked at; another one is refused")
+    trust: bool = Field(False, description="also for the next calls of this kind, until it expires or is forgotten")
+    for_task: bool = Field(False, description="also for all calls of this kind in the same task")
+    reason: str = Field("", max_length=2000)
+
+
+class RejectRequest(ShowRequest):
+    """A no."""
+
+    reason: str = Field("", max_length=2000, description="what the agent is told")
+
+
+class ForgetRequest(Request):
+    """Which answer is taken back."""
+
+    answer_id: str = Field(min_length=4, max_length=100)
+
+
+class ActionView(Result):
+    """An action as a person is shown it."""
+
+    action_id: str
+    tool: str
+    status: str
+    risk_class: str
+    identity: str
+    actor: str
+    source: str
+    source_id: str | None
+    deterministic_summary: str
+    reasons: str
+    created_at: str
+    expires_at: str
+    decided_by: str | None = None
+    decided_at: str | None = None
+    reason: str | None = None
+    outcome: str | None = None
+    outcome_unknown: bool = False
+    preview_hash: str
+    preview: str | None = None
+
+    @classmethod
+    def of(cls, action: Action, *, whole: bool = False) -> "ActionView":
+        """What is shown of an action; with its preview when it is looked at by itself."""
+        return cls(
+            action_id=action.action_id,
+            tool=action.operation,
+            status=action.status.value,
+            risk_class=action.risk.name,
+            identity="IDENTITY_USER" if is_person(action.actor) else "IDENTITY_BOT",
+            actor=str(action.actor),
+            source=action.surface,
+            source_id=action.task_id,
+            deterministic_summary=action.summary,
+            reasons=action.reasons,
+            created_at=rfc3339(action.created_ns),
+            expires_at=rfc3339(action.expires_ns),
+            decided_by=action.decided_by,
+            decided_at=None if action.decided_ns is None else rfc3339(action.decided_ns),
+            reason=action.reason or None,
+            outcome=action.outcome,
+            outcome_unknown=action.unknown,
+            preview_hash=action.preview_hash,
+            preview=action.body if whole else None,
+        )
+
+    def line(self) -> str:
+        """The action in a line."""
+        state = "outcome unknown" if self.outcome_unknown else self.status
+        return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}"
+
+    def text(self) -> str:
+        said = [self.line(), f"why it is asked: {self.reasons}", f"expires {self.expires_at[:19]}Z"]
+        if self.decided_by:
+            said.append(f"decided by {self.decided_by}{': ' + self.reason if self.reason else ''}")
+        if self.outcome:
+            said.append(f"outcome: {self.outcome}")
+        return "\n".join([*said, *([self.preview] if self.preview else [])])
+
+
+class ActionList(Result):
+    """Actions, newest first."""
+
+    items: tuple[ActionView, ...]
+    pending: int
+    pagination: Pagination = Pagination()
+
+    def text(self) -> str:
+        lines = [item.line() for item in self.items] or ["nothing waits for a decision"]
+        return "\n".join(lines) + self.pagination.line()
+
+
+class RememberedView(Result):
+    """An answer that is remembered."""
+
+    answer_id: str
+    actor: str
+    tool: str
+    summary: str
+    task_id: str | None
+    by: str
+    created_at: str
+    expires_at: str
+
+    @classmethod
+    def of(cls, known: Remembered) -> "RememberedView":
+        """What is shown of a remembered answer."""
+        return cls(
+            answer_id=known.answer_id,
+            actor=known.actor,
+            tool=known.operation,
+            summary=known.summary,
+            task_id=known.task_id,
+            by=known.by,
+            created_at=rfc3339(known.created_ns),
+            expires_at=rfc3339(known.expires_ns),
+        )
+
+
+class RememberedList(Result):
+    """What runs without a question because a person said so."""
+
+    items: tuple[RememberedView, ...]
+
+    def text(self) -> str:
+        return (
+            "\n".join(
+                f"{item.answer_id} {item.actor} {item.tool}{' in ' + item.task_id if item.task_id else ''} "
+                f"until {item.expires_at[:19]}Z, by {item.by}: {item.summary}"
+                for item in self.items
+            )
+            or "no answer is remembered"
+        )
+
+
+class Forgotten(Result):
+    """An answer that no longer holds."""
+
+    answer_id: str
+
+    def text(self) -> str:
+        return f"{self.answer_id} is forgotten; the next such call is asked about"
+
+
+class ApprovalOperations:
+    """People look at what waits for them, and decide."""
+
+    def __init__(
+        self,
+        *,
+        approvals: Approvals,
+        remembered: RememberedAnswers,
+        log: ProjectionStore,
+        cursors: Cursors,
+    ) -> None:
+        self._approvals = approvals
+        self._remembered = remembered
+        self._log = log
+        self._cursors = cursors
+
+    @operation("approval.list", risk=Risk.READ)
+    async def list(self, call: Call, request: ListRequest) -> ActionList:
+        """Actions that wait for, or got, a person's decision, newest first."""
+        scope = f"approval.list:{request.status}:{request.for_task_id}"
+        before = 2**62
+        if request.cursor:
+            before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
+        where = ["position < ?"]
+        parameters: list[str | int] = [before]
+        for column, value in (("status", request.status), ("task_id", request.for_task_id)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                parameters.append(value)
+        rows = await self._log.select(
+            f"SELECT {COLUMNS} FROM actions WHERE {' AND '.join(where)} ORDER BY position DESC LIMIT ?",
+            (*parameters, request.limit + 1),
+        )
+        found = [from_row(row) for row in rows[: request.limit]]
+        following = None
+        if len(rows) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"before": found[-1].position})
+        (waiting,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
+        return ActionList(
+            items=tuple(map(ActionView.of, found)),
+            pending=int(str(waiting[0])),
+            pagination=Pagination(next_cursor=following),
+        )
+
+    @operation("approval.show", risk=Risk.READ)
+    async def show(self, call: Call, request: ShowRequest) -> ActionView:
+        """One action with its preview: what exactly would be done."""
+        return ActionView.of(await self._approvals.get(request.action_id), whole=True)
+
+    @operation("approval.approve", risk=Risk.WRITE)
+    async def approve(self, call: Call, request: ApproveRequest) -> ActionView:
+        """Let an action run, once; only people decide, and only once."""
+        person(call.actor)
+        action = await self._approvals.decide(
+            request.action_id,
+            approve=True,
+            by=str(call.actor),
+            reason=request.reason,
+            shown=request.preview_hash,
+            trust=request.trust,
+            for_task=request.for_task,
+        )
+        return ActionView.of(action)
+
+    @operation("approval.reject", risk=Risk.WRITE)
+    async def reject(self, call: Call, request: RejectRequest) -> ActionView:
+        """Say no to an action, with the reason that its agent is told."""
+        person(call.actor)
+        action = await self._approvals.decide(
+            request.action_id, approve=False, by=str(call.actor), reason=request.reason
+        )
+        return ActionView.of(action)
+
+    @operation("approval.trusted", risk=Risk.READ)
+    async def trusted(self, call: Call, request: Request) -> RememberedList:
+        """The answers that are remembered, and until when."""
+        known = await self._remembered.all(_MOST_REMEMBERED)
+        return RememberedList(items=tuple(map(RememberedView.of, known)))
+
+    @operation("approval.forget", risk=Risk.WRITE)
+    async def forget(self, call: Call, request: ForgetRequest) -> Forgotten:
+        """Take a remembered answer back: the next such call is asked about."""
+        person(call.actor)
+        await self._approvals.forget(request.answer_id, str(call.actor))
+        return Forgotten(answer_id=request.answer_id)

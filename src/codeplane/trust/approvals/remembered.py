@@ -1,0 +1,109 @@
+"""Answers that a person wants to be remembered: visible, expiring, and taken back at any time."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.event import Event
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.ledger.projection import RETENTION_APPLIED, Tables
+
+REMEMBERED, FORGOTTEN = "answer.remembered", "answer.forgotten"
+STREAM = "answers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """An approval that holds for the next calls of the same kind by the same actor."""
+
+    answer_id: str
+    actor: str
+    operation: str
+    kind: str
+    task_id: str | None
+    summary: str
+    by: str
+    created_ns: int
+    expires_ns: int
+
+
+class RememberedTable:
+    """The answers that hold now."""
+
+    name: ClassVar[str] = "remembered"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("remembered",)
+    types: ClassVar[frozenset[str]] = frozenset({REMEMBERED, FORGOTTEN, RETENTION_APPLIED})
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE remembered(
+            answer_id TEXT PRIMARY KEY, actor TEXT, operation TEXT, kind TEXT, task_id TEXT, summary TEXT,
+            decided_by TEXT, created_ns INTEGER, expires_ns INTEGER) WITHOUT ROWID""",
+        "CREATE INDEX remembered_kind ON remembered(kind, actor)",
+    )
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        payload = event.payload
+        if event.type == REMEMBERED:
+            task = payload.get("task_id")
+            expires = payload["expires_ns"]
+            assert isinstance(expires, int)
+            tables.execute(
+                "INSERT OR REPLACE INTO remembered VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(str(payload[name]) for name in ("answer_id", "actor", "operation", "kind")),
+                    None if task is None else str(task),
+                    str(payload["summary"]),
+                    str(payload["by"]),
+                    event.at_ns,
+                    expires,
+                ),
+            )
+        elif event.type == FORGOTTEN:
+            tables.execute("DELETE FROM remembered WHERE answer_id = ?", (str(payload["answer_id"]),))
+        else:
+            before = payload["idempotency_before_ns"]
+            assert isinstance(before, int)
+            tables.execute("DELETE FROM remembered WHERE expires_ns < ?", (before,))
+
+
+class RememberedAnswers:
+    """Looks answers up in the log's table."""
+
+    def __init__(self, *, log: ProjectionStore, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+
+    async def covering(self, *, kind: str, actor: str, task_id: str | None) -> Remembered | None:
+        """An answer for calls of this kind by this actor, for this task or for all."""
+        rows = await self._log.select(
+            f"""SELECT {_COLUMNS} FROM remembered WHERE kind = ? AND actor = ?
+                AND (task_id IS NULL OR task_id = ?) AND expires_ns > ? LIMIT 1""",
+            (kind, actor, task_id, self._clock.now_ns()),
+        )
+        return _remembered(rows[0]) if rows else None
+
+    async def all(self, limit: int) -> list[Remembered]:
+        """Those that hold now, newest first."""
+        rows = await self._log.select(
+            f"SELECT {_COLUMNS} FROM remembered WHERE expires_ns > ? ORDER BY created_ns DESC, answer_id LIMIT ?",
+            (self._clock.now_ns(), limit),
+        )
+        return [_remembered(row) for row in rows]
+
+
+_COLUMNS = "answer_id, actor, operation, kind, task_id, summary, decided_by, created_ns, expires_ns"
+
+
+def _remembered(row: tuple[str | int | float | bytes | None, ...]) -> Remembered:
+    answer_id, actor, operation, kind, task_id, summary, by, created_ns, expires_ns = row
+    return Remembered(
+        answer_id=str(answer_id),
+        actor=str(actor),
+        operation=str(operation),
+        kind=str(kind),
+        task_id=None if task_id is None else str(task_id),
+        summary=str(summary),
+        by=str(by),
+        created_ns=int(str(created_ns)),
+        expires_ns=int(str(expires_ns)),
+    )

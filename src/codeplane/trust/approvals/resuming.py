@@ -1,0 +1,97 @@
+"""Runs what was approved when its caller no longer waits: through the same door, under the same key, once."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+
+from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import ApprovalPending, CodePlaneError, SessionClosed, SessionNotFound
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.ports import Blobs
+from codeplane.trust.approvals.action import Action, ActionStatus
+from codeplane.trust.approvals.approver import Approvals
+
+SURFACE = "approval"
+_AT_ONCE = 4
+
+Door = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
+
+
+class Resuming:
+    """Sends approved actions through the conveyor again; the key makes sure that each runs once."""
+
+    def __init__(
+        self,
+        *,
+        approvals: Approvals,
+        blobs: Blobs,
+        is_live: Callable[[Actor], bool],
+        on_crash: Callable[[BaseException], None],
+    ) -> None:
+        """`is_live` tells whether whoever asked could still call: nothing runs for one who was let go."""
+        self._approvals = approvals
+        self._blobs = blobs
+        self._is_live = is_live
+        self._on_crash = on_crash
+        self._door: Door | None = None
+        self._running: dict[str, asyncio.Future[None]] = {}
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        approvals.resumes(self.resume)
+
+    def through(self, door: Door) -> None:
+        """The conveyor, which is built after its approve stage."""
+        self._door = door
+
+    def resume(self, action: Action) -> None:
+        """Run an approved action soon; one that is being run already is left alone."""
+        if self._door is not None and action.action_id not in self._running:
+            running = self._running[action.action_id] = asyncio.ensure_future(self._run(action))
+            running.add_done_callback(lambda done: self._done(action.action_id, done))
+
+    async def stop(self) -> None:
+        """Let go of what has not begun; what has is recorded as cut off."""
+        running = list(self._running.values())
+        for future in running:
+            future.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    def _done(self, action_id: str, done: "asyncio.Future[None]") -> None:
+        self._running.pop(action_id, None)
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._on_crash(error)
+
+    async def _run(self, action: Action) -> None:
+        async with self._places:
+            if not self._is_live(action.actor):
+                await self._withdraw(action, f"{action.actor} is no longer let in")
+                return
+            data = await self._blobs.get(action.arguments_hash)
+            if data is None:
+                await self._withdraw(action, "its arguments are no longer held; the agent has to call again")
+                return
+            outcome = await self._call(action, json.loads(data))
+            error = outcome.error
+            if error is None or isinstance(error, ApprovalPending):
+                return
+            after = await self._approvals.get(action.action_id)
+            if after.status is ActionStatus.APPROVED and not after.started:
+                await self._withdraw(after, f"it could not be run: {error.name}: {error.message}")
+
+    async def _call(self, action: Action, arguments: JsonObject) -> Outcome:
+        assert self._door is not None
+        caller = Caller(surface=SURFACE, client=action.client, actor=action.actor)
+        keyed: JsonObject = {**arguments, "idempotency_key": action.key}
+        if action.session_id is not None and "session_id" not in arguments:
+            outcome = await self._door(action.operation, {**keyed, "session_id": action.session_id}, caller)
+            if not isinstance(outcome.error, (SessionClosed, SessionNotFound)):
+                return outcome
+        return await self._door(action.operation, keyed, caller)
+
+    async def _withdraw(self, action: Action, reason: str) -> None:
+        try:
+            await self._approvals.withdraw(action, reason)
+        except CodePlaneError:
+            # Settled by somebody else in the meantime, or the log cannot be written: the next sweep looks again.
+            return

@@ -1,0 +1,149 @@
+"""Entries of the audit: which are wanted, and how they are told."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from codeplane.kernel.clock import SECOND_NS, rfc3339
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.ledger.rows import Cell
+
+_TELLING = ("reason", "summary", "name", "by", "path", "version")
+
+
+def _moment(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError("write a time as in 2025-06-30 or 2025-06-30T12:00:00Z") from error
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_moment)]
+
+
+class AuditFilter(Request):
+    """Which entries are meant; a name that ends in * is a beginning."""
+
+    actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, or agent:*")
+    operation: str | None = Field(None, max_length=100, description="as in git.push, or git.*")
+    event_type: str | None = Field(None, max_length=100, description="as in capability.granted, or action.*")
+    outcome: str | None = Field(None, max_length=100, description="as in ok, POLICY_DENIED, approved")
+    action_id: str | None = Field(None, max_length=200)
+    since: Moment | None = Field(None, max_length=40, description="not before this time; UTC unless it says otherwise")
+    until: Moment | None = Field(None, max_length=40, description="before this time")
+    text: str | None = Field(None, min_length=1, max_length=200, description="these letters anywhere in an entry")
+
+    def where(self) -> tuple[str, list[Cell]]:
+        """The filter as a condition on the table."""
+        conditions: list[str] = []
+        values: list[Cell] = []
+        for column in ("actor", "operation", "event_type", "outcome", "action_id"):
+            wanted = getattr(self, column)
+            if wanted is None:
+                continue
+            if wanted.endswith("*"):
+                conditions.append(f"{column} >= ? AND {column} < ? || char(1114111)")
+                values += [wanted[:-1], wanted[:-1]]
+            else:
+                conditions.append(f"{column} = ?")
+                values.append(wanted)
+        if self.since is not None:
+            conditions.append("at_ns >= ?")
+            values.append(_ns(self.since))
+        if self.until is not None:
+            conditions.append("at_ns < ?")
+            values.append(_ns(self.until))
+        if self.text is not None:
+            columns = ("payload", "actor", "operation", "outcome", "event_type")
+            fitting = [f"{column} LIKE ? ESCAPE '!'" for column in columns]
+            conditions.append(f"({' OR '.join(fitting)})")
+            plain = self.text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+            values += [f"%{plain}%"] * len(columns)
+        return " AND ".join(conditions) or "1", values
+
+
+class AuditRequest(AuditFilter, PageRequest):
+    """A page of the audit."""
+
+    limit: int = Field(50, ge=1, le=1000)
+
+
+class AuditEntry(Result):
+    """One thing that somebody did, decided or was refused."""
+
+    entry_id: str
+    event_type: str
+    occurred_at: str
+    actor: str
+    operation: str | None = None
+    outcome: str
+    action_id: str | None = None
+    call_id: str | None = None
+    task_id: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    job_id: str | None = None
+    position: int
+    payload: JsonObject
+
+    def text(self) -> str:
+        told = [str(self.payload[name]) for name in _TELLING if self.payload.get(name)]
+        error = self.payload.get("error")
+        told += [str(error["message"])] if isinstance(error, dict) and "message" in error else []
+        parts = (self.occurred_at[:19], self.actor, self.operation or self.event_type, self.outcome, self.action_id)
+        return " ".join(filter(None, [*parts, " · ".join(told)[:200]]))
+
+
+class AuditPage(Result):
+    """Entries, newest first."""
+
+    results: tuple[AuditEntry, ...]
+    pagination: Pagination
+
+    def text(self) -> str:
+        return ("\n".join(one.text() for one in self.results) or "no entries") + self.pagination.line()
+
+
+class AuditExport(Result):
+    """Where the entries were written."""
+
+    file: str
+    entries: int
+    bytes: int
+    through_position: int
+
+    def text(self) -> str:
+        return f"{self.entries} entries to position {self.through_position} in {self.file}"
+
+
+def entry_of(row: tuple[Cell, ...]) -> AuditEntry:
+    """The entry that a row holds."""
+    position, entry_id, at_ns, event_type, _, actor, operation, outcome, *ids, payload = row
+    action_id, call_id, task_id, session_id, thread_id, job_id = (None if i is None else str(i) for i in ids)
+    return AuditEntry(
+        entry_id=str(entry_id),
+        event_type=str(event_type),
+        occurred_at=rfc3339(int(str(at_ns))),
+        actor=str(actor),
+        operation=None if operation is None else str(operation),
+        outcome=str(outcome),
+        action_id=action_id,
+        call_id=call_id,
+        task_id=task_id,
+        session_id=session_id,
+        thread_id=thread_id,
+        job_id=job_id,
+        position=int(str(position)),
+        payload=json.loads(str(payload)),
+    )
+
+
+def _ns(text: str) -> int:
+    at = datetime.fromisoformat(text)
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return int(at.timestamp()) * SECOND_NS + at.microsecond * 1000

@@ -1,0 +1,89 @@
+"""The operations on the audit: reading it and taking it away."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import StorageReadOnly
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonValue, canonical, dumps
+from codeplane.kernel.operation import Budget, Risk, operation
+from codeplane.kernel.page import Pagination
+from codeplane.kernel.ports import Ledger
+from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_of
+from codeplane.trust.audit.table import COLUMNS
+
+_EXPORT_PAGE = 2000
+
+
+class AuditOperations:
+    """What can be asked of the audit."""
+
+    def __init__(self, *, log: Ledger, cursors: Cursors, exports: Path) -> None:
+        self._log = log
+        self._cursors = cursors
+        self._exports = exports
+
+    @operation("audit.list", risk=Risk.READ)
+    async def list(self, call: Call, request: AuditRequest) -> AuditPage:
+        """Who changed what, was refused, approved or granted something, newest first.
+
+        Filter by actor, operation, event type, outcome, action, time or text.
+        """
+        asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
+        scope = f"audit.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
+        before = 2**62
+        if request.cursor:
+            before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
+        await self._log.flush()
+        where, values = request.where()
+        rows = await self._log.select(
+            f"SELECT {COLUMNS} FROM audit WHERE position < ? AND {where} ORDER BY position DESC LIMIT ?",
+            (before, *values, request.limit + 1),
+        )
+        page, following = rows[: request.limit], None
+        if len(rows) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][0]))})
+        return AuditPage(results=tuple(map(entry_of, page)), pagination=Pagination(next_cursor=following))
+
+    @operation("audit.export", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
+    async def export(self, call: Call, request: AuditFilter) -> AuditExport:
+        """Write entries of the audit as JSON lines, oldest first, into a file of its own under .codeplane/exports."""
+        await self._log.flush()
+        where, values = request.where()
+        ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM audit")
+        until, after, entries, size = int(str(last)), 0, 0, 0
+        target = self._exports / call.call_id / "audit.jsonl"
+        partial = target.with_suffix(".part")
+        while True:
+            rows = await self._log.select(
+                f"""SELECT {COLUMNS} FROM audit WHERE position > ? AND position <= ? AND {where}
+                    ORDER BY position LIMIT ?""",
+                (after, until, *values, _EXPORT_PAGE),
+            )
+            size += await asyncio.to_thread(_written, partial, [entry_of(row) for row in rows])
+            entries += len(rows)
+            if len(rows) < _EXPORT_PAGE:
+                break
+            after = int(str(rows[-1][0]))
+            await call.progress(after, until, f"{entries} entries written")
+        await asyncio.to_thread(partial.replace, target)
+        return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
+
+
+def _written(path: Path, entries: Sequence[AuditEntry]) -> int:
+    """Append the entries to a file that only the owner can read; returns the bytes."""
+    lines = b"".join(dumps(one.model_dump(mode="json", exclude_none=True)).encode() + b"\n" for one in entries)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "ab") as file:
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise StorageReadOnly(f"{path} cannot be written: {error.strerror}") from error
+    return len(lines)

@@ -1,0 +1,133 @@
+"""The audit as a table: what changed something, what was refused, and who decided what."""
+
+from typing import ClassVar
+
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
+from codeplane.ledger.projection import RETENTION_APPLIED, Tables
+from codeplane.trust.audit.bounded import bounded
+
+_DAY_NS = 86_400 * 10**9
+# For a log whose retention does not say how long the audit is kept.
+_KEPT_NS = 90 * _DAY_NS
+MAX_ENTRIES = 200_000
+
+_CALLS = frozenset({CALL_FINISHED, CALL_REPLAYED})
+_DECISIONS = {
+    "action": ("created", "approved", "rejected", "expired", "executed"),
+    "answer": ("remembered", "forgotten"),
+    "capability": ("requested", "granted", "denied", "revoked", "expired"),
+    "device": ("paired", "rotated", "renewed", "revoked", "expired"),
+    "pairing": ("created", "bound", "refused", "burnt", "expired"),
+    "agent": ("token_issued", "session_issued", "token_revoked", "revoked", "keys_rotated", "keys_dropped"),
+    "owner": ("rotated",),
+    "policy": ("loaded", "rejected", "decided"),
+    "idempotency": ("conflict",),
+    "shell": ("started", "finished"),
+    "content": ("ingested",),
+    "storage": ("recovered",),
+}
+AUDITED: frozenset[str] = frozenset(
+    {*_CALLS, CALL_REFUSED, *(f"{family}.{verb}" for family, verbs in _DECISIONS.items() for verb in verbs)}
+)
+COLUMNS = """position, entry_id, at_ns, event_type, stream, actor, operation, outcome, action_id, call_id, task_id,
+             session_id, thread_id, job_id, payload"""
+# Errors of this range say that a call was not allowed.
+_REFUSALS = range(2000, 3000)
+_OF_A_CALL = (
+    "duration_us", "executed", "error", "idempotency_key", "arguments_hash", "repo_before", "repo_after", "workspace",
+    "changed_paths", "diff_stats", "failure_class", "limit_triggered", "budget",
+)  # fmt: skip
+
+
+class AuditTable:
+    """One row for everything a person may later want to account for."""
+
+    name: ClassVar[str] = "audit"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("audit",)
+    types: ClassVar[frozenset[str]] = AUDITED | {RETENTION_APPLIED}
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE audit(
+            position INTEGER PRIMARY KEY, entry_id TEXT, at_ns INTEGER, event_type TEXT, stream TEXT, actor TEXT,
+            operation TEXT, outcome TEXT, action_id TEXT, call_id TEXT, task_id TEXT, session_id TEXT,
+            thread_id TEXT, job_id TEXT, payload TEXT)""",
+        "CREATE INDEX audit_by_actor ON audit(actor, position)",
+        "CREATE INDEX audit_by_operation ON audit(operation, position)",
+        "CREATE INDEX audit_by_type ON audit(event_type, position)",
+        "CREATE INDEX audit_by_action ON audit(action_id, position) WHERE action_id IS NOT NULL",
+    )
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        if event.type == RETENTION_APPLIED:
+            self._forget(tables, event)
+            if not event.payload["streams"]:
+                return
+        elif event.type in _CALLS and not _counts(event.payload):
+            return
+        ids, payload = event.correlation, event.payload
+        tables.execute(
+            "INSERT OR IGNORE INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                event.position,
+                event.event_id,
+                event.at_ns,
+                event.type,
+                event.stream,
+                event.actor,
+                _text(payload.get("operation")),
+                _outcome(event),
+                _text(payload.get("action_id")),
+                ids.call_id,
+                ids.task_id,
+                ids.session_id,
+                ids.thread_id,
+                ids.job_id,
+                bounded(_told(event)),
+            ),
+        )
+
+    @staticmethod
+    def _forget(tables: Tables, event: Event) -> None:
+        before = event.payload.get("audit_before_ns")
+        cutoff = before if isinstance(before, int) else event.at_ns - _KEPT_NS
+        # The beginning alone goes, up to the first entry young enough: a clock that jumped leaves no hole.
+        tables.execute(
+            """DELETE FROM audit WHERE position < coalesce(
+               (SELECT min(position) FROM audit WHERE at_ns >= ?1), (SELECT max(position) + 1 FROM audit))""",
+            (cutoff,),
+        )
+        tables.execute(
+            """DELETE FROM audit WHERE position <= (
+               SELECT position FROM audit ORDER BY position DESC LIMIT 1 OFFSET ?)""",
+            (MAX_ENTRIES,),
+        )
+
+
+def _counts(payload: JsonObject) -> bool:
+    """Whether a call belongs into the audit: it could change something, or it was refused."""
+    error = payload.get("error")
+    return bool(payload.get("mutates")) or (isinstance(error, dict) and error.get("code") in _REFUSALS)
+
+
+def _outcome(event: Event) -> str:
+    if event.type == CALL_REPLAYED:
+        return "replayed"
+    status = event.payload.get("status")
+    return str(status) if isinstance(status, str) else event.type.partition(".")[2]
+
+
+def _told(event: Event) -> JsonObject:
+    payload = event.payload
+    if event.type in _CALLS:
+        return {name: payload[name] for name in _OF_A_CALL if name in payload}
+    if event.type == RETENTION_APPLIED:
+        streams = payload["streams"]
+        assert isinstance(streams, list)
+        return {"streams": len(streams), "names": streams[:20]}
+    return payload
+
+
+def _text(value: JsonValue) -> str | None:
+    return None if value is None else value if isinstance(value, str) else dumps(value)

@@ -1,0 +1,133 @@
+"""What is asked about capabilities, and what is answered."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from codeplane.kernel.clock import SECOND_NS
+from codeplane.kernel.config import Capability
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.trust.capabilities.grant import GrantContext, in_words
+from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.capabilities.paths import MAX_PATTERNS, PathTrick, check_pattern
+
+DEFAULT_SEC = 3600
+LONGEST_SEC = 24 * 3600
+_MAX_TOOLS = 200
+
+
+def _printable(text: str) -> str:
+    # A person is shown it: nothing in it may hide, turn around or break what they read.
+    if not text.isprintable():
+        raise ValueError("holds signs that cannot be shown")
+    return text
+
+
+def _pattern(text: str) -> str:
+    try:
+        check_pattern(_printable(text))
+    except PathTrick as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Tool = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_.]{0,99}\*?)$")]
+Shown = Annotated[str, AfterValidator(_printable)]
+
+
+class Wanted(Request):
+    """What a grant is to hold."""
+
+    capabilities: tuple[Capability, ...] = Field(
+        min_length=1, max_length=8, description="as in write_files, execute_tools"
+    )
+    allowed_paths: tuple[Pattern, ...] | None = Field(
+        None, max_length=MAX_PATTERNS, description="changes only there, as in src/** or docs; left out: everywhere"
+    )
+    allowed_tools: tuple[Tool, ...] | None = Field(
+        None, max_length=_MAX_TOOLS, description="only these operations, as in git.commit or git.*; left out: all"
+    )
+    max_agents: int | None = Field(None, ge=0, le=1000, description="with spawn_agents, how many at once")
+    approval_mode: ApprovalMode | None = Field(None, description="ask more often than trust.mode does; never less")
+    duration_sec: int = Field(DEFAULT_SEC, ge=1, le=LONGEST_SEC)
+
+    def context(self) -> GrantContext:
+        """The bounds asked for."""
+        return GrantContext(
+            allowed_paths=self.allowed_paths,
+            allowed_tools=self.allowed_tools,
+            max_agents=self.max_agents,
+            approval_mode=self.approval_mode,
+        )
+
+    def words(self) -> tuple[str, tuple[str, ...]]:
+        """What is asked for, as a person reads it."""
+        return in_words(self.capabilities, self.context(), self.duration_sec * SECOND_NS)
+
+
+class AskRequest(Wanted):
+    """An agent's own wish."""
+
+    justification: Shown = Field("", max_length=1000, description="why, for the person who decides")
+
+
+class GrantRequest(Wanted):
+    """What a person gives to an agent."""
+
+    agent: Annotated[str, AfterValidator(_printable)] = Field(
+        min_length=1, max_length=200, description="its name, as in the token or as cpl audit shows it"
+    )
+    without_token: bool = Field(False, description="for a client that only calls itself so: nothing proves its name")
+    reason: Shown = Field("", max_length=1000)
+
+
+class RevokeRequest(Request):
+    """Which grant ends."""
+
+    grant_id: str = Field(min_length=1, max_length=200)
+    reason: Shown = Field("", max_length=1000)
+
+
+class ListRequest(PageRequest):
+    """Which grants are wanted."""
+
+    agent: str | None = Field(None, max_length=200, description="of this agent; agents see only their own")
+    everything: bool = Field(False, description="also those that were refused, revoked or have expired")
+
+
+class GrantView(Result):
+    """One grant."""
+
+    grant_id: str
+    agent_id: str
+    verified: bool
+    status: str
+    capabilities: tuple[str, ...]
+    context: JsonObject
+    issued_at: str | None
+    expires_at: str | None
+    granted_by: str
+    ended_at: str | None = None
+    ended_by: str | None = None
+    reason: str | None = None
+
+    def text(self) -> str:
+        until = f" until {self.expires_at[:19]}Z" if self.expires_at else ""
+        bounds = "".join(f" {name}={value}" for name, value in self.context.items())
+        proven = "" if self.verified else " (without a token)"
+        return f"{self.grant_id} {self.status} {self.agent_id}{proven} {', '.join(self.capabilities)}{bounds}{until}"
+
+
+class GrantList(Result):
+    """A page of grants, newest first, and what the asking agent holds besides."""
+
+    results: tuple[GrantView, ...]
+    held: tuple[str, ...] = ()
+    pagination: Pagination
+
+    def text(self) -> str:
+        said = [f"held without a grant: {', '.join(self.held)}"] if self.held else []
+        return "\n".join([*said, *(one.text() for one in self.results)] or ["no grants"]) + self.pagination.line()

@@ -1,0 +1,233 @@
+"""The operations on agents' tokens and the keys they are signed with."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.config import Capability
+from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.capabilities.paths import MAX_PATTERN, MAX_PATTERNS, check_pattern
+from codeplane.trust.identity.agent_token import TokenContext
+from codeplane.trust.identity.agents import Agents
+from codeplane.trust.identity.device_operations import NoRequest, shown_once
+from codeplane.trust.identity.identities import AGENT_PREFIX
+from codeplane.trust.identity.issued import Issued
+from codeplane.trust.people import person
+
+_MAX_LISTED = 1000
+Pattern = Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)]
+Tool = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,98}\*?$")]
+
+
+class TokenRequest(Request):
+    """What an agent's token shall say."""
+
+    agent: str = Field(
+        pattern=r"^(agent_)?[a-z0-9][a-z0-9._-]{0,62}$",
+        description="the agent's name, as in reviewer or agent_reviewer",
+    )
+    capabilities: tuple[Capability, ...] = Field(("read_files",), min_length=1, max_length=8)
+    allowed_paths: tuple[Pattern, ...] | None = Field(
+        None, max_length=MAX_PATTERNS, description="only these, as in src/**; left out: all"
+    )
+    allowed_tools: tuple[Tool, ...] | None = Field(
+        None, max_length=MAX_PATTERNS, description="only these operations, as in git.status or git.*; left out: all"
+    )
+    max_agents: int | None = Field(None, ge=0, le=10_000, description="how many agents it may start")
+    approval_mode: ApprovalMode = Field("trust", description="never asks less than trust.mode does")
+    minutes: float | None = Field(None, gt=0, description="its life; at most agents.token_minutes")
+
+    @field_validator("allowed_paths")
+    @classmethod
+    def _paths(cls, patterns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for pattern in patterns or ():
+            check_pattern(pattern)
+        return patterns
+
+
+class AgentToken(Result):
+    """A token for an agent, shown once."""
+
+    secret: ClassVar[bool] = True
+
+    agent_id: str
+    token_id: str
+    token: str
+    expires_at: str
+
+    def text(self) -> str:
+        return f"{self.agent_id}, token {self.token_id} until {self.expires_at[:19]}Z:\n{self.token}"
+
+
+class TokenView(Result):
+    """One token in a list."""
+
+    agent_id: str
+    token_id: str
+    kind: Literal["token", "session"]
+    state: Literal["live", "revoked", "ended"]
+    issued_at: str
+    expires_at: str
+    capabilities: tuple[Capability, ...]
+    allowed_paths: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    max_agents: int | None = None
+    approval_mode: ApprovalMode | None = None
+
+    def line(self) -> str:
+        """The token in one line."""
+        bounds = [
+            f"{name} {' '.join(values) or 'none'}"
+            for name, values in (("paths", self.allowed_paths), ("tools", self.allowed_tools))
+            if values is not None
+        ]
+        said = "; ".join([" ".join(self.capabilities), *bounds])
+        state = f"until {self.expires_at[:19]}Z" if self.state == "live" else self.state
+        return f"{self.agent_id} {self.kind} {self.token_id} {state}  {said}"
+
+
+class AgentListRequest(Request):
+    """Which tokens are wanted."""
+
+    include_ended: bool = Field(False, description="also those that were revoked")
+    sessions: bool = Field(False, description="also those of sessions")
+
+
+class AgentList(Result):
+    """The tokens of agents, newest first."""
+
+    items: tuple[TokenView, ...]
+    left_out: int = 0
+
+    def text(self) -> str:
+        lines = [item.line() for item in self.items]
+        if self.left_out:
+            lines.append(f"{self.left_out} older ones are left out")
+        return "\n".join(lines) or "no agent has a token"
+
+
+class RevokeAgentRequest(Request):
+    """Which agent's tokens end, or which one of them, and why."""
+
+    agent: str = Field(min_length=1, max_length=100, description="an agent's name or id, or a token's id")
+    reason: str = Field("", max_length=500)
+
+
+class RevokedTokens(Result):
+    """The tokens that were ended."""
+
+    token_ids: tuple[str, ...]
+
+    def text(self) -> str:
+        return f"revoked {', '.join(self.token_ids)}" if self.token_ids else "none of its tokens was good any more"
+
+
+class RotateKeysRequest(Request):
+    """Whether old tokens stay good until they are over."""
+
+    now: bool = Field(False, description="end all tokens that agents hold at once")
+
+
+class RotatedKeys(Result):
+    """The key that signs from now on."""
+
+    key_id: str
+    ended: tuple[str, ...]
+
+    def text(self) -> str:
+        kept = "tokens signed before stay good until they are over"
+        before = f"tokens ended: {len(self.ended)}" if self.ended else kept
+        return f"agents' tokens are signed with {self.key_id} from now on; {before}"
+
+
+class AgentOperations:
+    """How agents get tokens of their own, and lose them."""
+
+    def __init__(self, agents: Agents) -> None:
+        self._agents = agents
+
+    @operation("agent.token", risk=Risk.WRITE)
+    async def token(self, call: Call, request: TokenRequest) -> AgentToken:
+        """Issue a token to an agent, with what it may do and for how long; for a person. It is shown once."""
+        person(call.actor)
+        shown_once(call)
+        token, issued = await self._agents.issue(
+            call.record,
+            agent_id=_agent_id(request.agent),
+            capabilities=tuple(dict.fromkeys(request.capabilities)),
+            context=TokenContext(
+                approval_mode=request.approval_mode,
+                allowed_paths=request.allowed_paths,
+                allowed_tools=request.allowed_tools,
+                max_agents=request.max_agents,
+            ),
+            minutes=request.minutes,
+        )
+        return _shown(token, issued)
+
+    @operation("agent.session", risk=Risk.WRITE)
+    async def session(self, call: Call, request: NoRequest) -> AgentToken:
+        """Exchange the agent's token that this call shows for a short session token with the same rights."""
+        shown_once(call)
+        token = call.caller.token
+        if token is None or not call.actor.actor_id.startswith(AGENT_PREFIX):
+            raise PolicyDenied(
+                f"{call.actor} shows no agent's token", hint="a person issues one: cpl agents token NAME"
+            )
+        return _shown(*await self._agents.session(call.record, token))
+
+    @operation("agent.list", risk=Risk.READ)
+    async def list(self, call: Call, request: AgentListRequest) -> AgentList:
+        """Tokens that agents hold, newest first, with what they allow."""
+        items = [
+            view
+            for view in map(self._view, reversed(tuple(self._agents)))
+            if (request.include_ended or view.state == "live") and (request.sessions or view.kind == "token")
+        ]
+        return AgentList(items=tuple(items[:_MAX_LISTED]), left_out=max(len(items) - _MAX_LISTED, 0))
+
+    @operation("agent.revoke", risk=Risk.WRITE)
+    async def revoke(self, call: Call, request: RevokeAgentRequest) -> RevokedTokens:
+        """End an agent's tokens and sessions, or one token with its sessions; for a person."""
+        person(call.actor)
+        name = request.agent
+        known = name.startswith((AGENT_PREFIX, "tok_"))
+        gone = await self._agents.revoke(call.record, name if known else _agent_id(name), reason=request.reason)
+        return RevokedTokens(token_ids=tuple(one.token_id for one in gone))
+
+    @operation("agent.rotate_keys", risk=Risk.WRITE)
+    async def rotate_keys(self, call: Call, request: RotateKeysRequest) -> RotatedKeys:
+        """Sign agents' tokens with a new key; with `now` all tokens of before end; for a person."""
+        person(call.actor)
+        key_id, ended = await self._agents.rotate_keys(call.record, now=request.now)
+        return RotatedKeys(key_id=key_id, ended=tuple(one.token_id for one in ended))
+
+    def _view(self, issued: Issued) -> TokenView:
+        ended: Literal["revoked", "ended"] = "ended" if issued.revoked_ns is None else "revoked"
+        return TokenView(
+            agent_id=issued.agent_id,
+            token_id=issued.token_id,
+            kind="token" if issued.session_of is None else "session",
+            state="live" if self._agents.is_live(issued) else ended,
+            issued_at=rfc3339(issued.issued_ns),
+            expires_at=rfc3339(issued.expires_ns),
+            capabilities=issued.capabilities,
+            allowed_paths=issued.context.allowed_paths,
+            allowed_tools=issued.context.allowed_tools,
+            max_agents=issued.context.max_agents,
+            approval_mode=issued.context.approval_mode,
+        )
+
+
+def _agent_id(name: str) -> str:
+    return name if name.startswith(AGENT_PREFIX) else AGENT_PREFIX + name
+
+
+def _shown(token: str, issued: Issued) -> AgentToken:
+    return AgentToken(
+        agent_id=issued.agent_id, token_id=issued.token_id, token=token, expires_at=rfc3339(issued.expires_ns)
+    )

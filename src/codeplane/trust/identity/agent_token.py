@@ -1,0 +1,136 @@
+"""An agent's token: a JWT signed with Ed25519, read as strictly as it is written."""
+
+import base64
+import json
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import Capability
+from codeplane.kernel.errors import InvalidArgument, TokenExpired, Unauthorized
+from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.identity.signing_keys import SigningKeys
+
+ISSUER: Final = "codeplane"
+AUDIENCE: Final = "codeplane"
+MAX_TOKEN = 8192
+_ALGORITHM, _TYPE = "EdDSA", "JWT"
+# What clocks of one machine may differ by between two readings; a token made later than that is not ours.
+LEEWAY_SEC = 5
+_HINT = "get a new one: cpl agents token NAME"
+
+Second = Annotated[int, Field(ge=0, lt=2**40)]
+
+
+class TokenContext(BaseModel):
+    """What a token narrows; what is left out is not narrowed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    approval_mode: ApprovalMode | None = None
+    allowed_paths: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    max_agents: Annotated[int, Field(ge=0, strict=True)] | None = None
+
+
+class Claims(BaseModel):
+    """The claims of 001 §5.1, and the token's own id."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    iss: Literal["codeplane"] = ISSUER
+    sub: str = Field(min_length=1, max_length=100)
+    aud: tuple[Literal["codeplane"]] = (AUDIENCE,)
+    exp: Annotated[Second, Field(strict=True)]
+    iat: Annotated[Second, Field(strict=True)]
+    nbf: Annotated[Second, Field(strict=True)] | None = None
+    jti: str = Field(min_length=8, max_length=100)
+    capabilities: tuple[Capability, ...]
+    context: TokenContext = TokenContext()
+
+
+def understand_tokens() -> None:
+    """Import what reads and writes tokens, which takes long: in a thread, before anyone waits for it."""
+    import jwt  # noqa: F401  # only loaded, and with it the cryptography it needs
+
+
+def signed(claims: Claims, keys: SigningKeys) -> tuple[str, str]:
+    """The token that says so, and the id of the key it is signed with."""
+    import jwt
+
+    key_id, private = keys.signer()
+    payload = claims.model_dump(mode="json", exclude_none=True)
+    token = jwt.encode(payload, private, algorithm=_ALGORITHM, headers={"kid": key_id})
+    if len(token) > MAX_TOKEN:
+        raise InvalidArgument(
+            f"the token would have {len(token)} characters, more than {MAX_TOKEN}",
+            hint="name fewer paths and tools, or wider ones",
+        )
+    return token, key_id
+
+
+def looks_signed(token: str) -> bool:
+    """Whether a token has the shape of a JWT."""
+    return token.count(".") == 2 and token.startswith("ey")
+
+
+def verified(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
+    """The claims of a token that we signed for us and that is good now, and the key's id."""
+    import jwt
+
+    if len(token) > MAX_TOKEN or not token.isascii():
+        raise _refused("it is too long or not plain text")
+    if not all(map(_is_canonical, token.split("."))):
+        # The last letter of a part has bits that decoders drop: the same token must not have several spellings.
+        raise _refused("it is not written as we write it")
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
+        raise _refused("it cannot be read") from error
+    key_id = header.get("kid")
+    if header != {"alg": _ALGORITHM, "typ": _TYPE, "kid": key_id} or not isinstance(key_id, str):
+        # Nothing but what we write: no other algorithm, and no header that asks to be understood.
+        raise _refused("its header is not one of ours")
+    key = keys.verifier(key_id)
+    if key is None:
+        raise _refused("it is signed with a key that is not or no longer in use")
+    try:
+        payload = jwt.decode(
+            token,
+            key,
+            algorithms=[_ALGORITHM],
+            audience=AUDIENCE,
+            issuer=ISSUER,
+            # The times are compared below, with the clock that everything else here goes by.
+            options={
+                "require": ["exp", "iat", "sub", "jti", "aud", "iss"],
+                "verify_exp": False,
+                "verify_iat": False,
+                "verify_nbf": False,
+            },
+        )
+        claims = Claims.model_validate(json.loads(json.dumps(payload)))
+    except ValidationError as error:
+        raise _refused("its claims are not as they should be") from error
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+        raise _refused("its signature, issuer or audience is wrong") from error
+    now_ns = clock.now_ns()
+    starts = max(claims.iat, claims.nbf or 0)
+    if now_ns < (starts - LEEWAY_SEC) * SECOND_NS:
+        raise _refused("it is from the future")
+    if now_ns >= claims.exp * SECOND_NS:
+        raise TokenExpired("the agent's token is over", hint=_HINT)
+    return claims, key_id
+
+
+def _is_canonical(part: str) -> bool:
+    try:
+        data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return False
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode() == part
+
+
+def _refused(reason: str) -> Unauthorized:
+    return Unauthorized(f"the agent's token is refused: {reason}", hint=_HINT)

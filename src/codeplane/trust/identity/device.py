@@ -1,0 +1,103 @@
+"""A paired device, and the table of them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonValue
+from codeplane.ledger.projection import Tables
+from codeplane.ledger.rows import Cell
+
+PAIRED, ROTATED, REVOKED = "device.paired", "device.rotated", "device.revoked"
+
+
+def device_stream(device_id: str) -> str:
+    """The stream of one device's facts."""
+    return f"device/{device_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """What is known of a device; of its tokens only the seals."""
+
+    device_id: str
+    name: str
+    public_key: str
+    token_seal: str
+    created_ns: int
+    expires_ns: int
+    renew_after_ns: int
+    previous_seal: str | None = None
+    previous_until_ns: int = 0
+    revoked_ns: int | None = None
+
+
+class DeviceTable:
+    """Devices with the seals of their tokens."""
+
+    name: ClassVar[str] = "devices"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("devices",)
+    types: ClassVar[frozenset[str]] = frozenset({PAIRED, ROTATED, REVOKED})
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE devices(
+            device_id TEXT PRIMARY KEY, name TEXT, public_key TEXT, token_seal TEXT, created_ns INTEGER,
+            expires_ns INTEGER, renew_after_ns INTEGER, previous_seal TEXT, previous_until_ns INTEGER,
+            revoked_ns INTEGER)""",
+    )
+    SELECT: ClassVar[str] = """SELECT device_id, name, public_key, token_seal, created_ns, expires_ns, renew_after_ns,
+        previous_seal, previous_until_ns, revoked_ns FROM devices ORDER BY created_ns, device_id"""
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        fact = event.payload
+        device_id = _cell(fact["device_id"])
+        if event.type == PAIRED:
+            tables.execute(
+                "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 0, NULL)",
+                (
+                    device_id,
+                    *(
+                        _cell(fact[name])
+                        for name in ("name", "public_key", "token_seal", "at_ns", "expires_ns", "renew_after_ns")
+                    ),
+                ),
+            )
+        elif event.type == ROTATED:
+            tables.execute(
+                """UPDATE devices SET previous_seal = ?, previous_until_ns = ?, token_seal = ?, expires_ns = ?,
+                   renew_after_ns = ? WHERE device_id = ?""",
+                (
+                    *(
+                        _cell(fact[name])
+                        for name in ("previous_seal", "previous_until_ns", "token_seal", "expires_ns", "renew_after_ns")
+                    ),
+                    device_id,
+                ),
+            )
+        else:
+            tables.execute(
+                "UPDATE devices SET revoked_ns = ? WHERE device_id = ? AND revoked_ns IS NULL",
+                (_cell(fact["at_ns"]), device_id),
+            )
+
+    @staticmethod
+    def device(row: tuple[Cell, ...]) -> Device:
+        """The device in a row of `SELECT`."""
+        device_id, name, public_key, seal, created, expires, renew, previous, until, revoked = row
+        return Device(
+            device_id=str(device_id),
+            name=str(name),
+            public_key=str(public_key),
+            token_seal=str(seal),
+            created_ns=int(str(created)),
+            expires_ns=int(str(expires)),
+            renew_after_ns=int(str(renew)),
+            previous_seal=None if previous is None else str(previous),
+            previous_until_ns=int(str(until)),
+            revoked_ns=None if revoked is None else int(str(revoked)),
+        )
+
+
+def _cell(value: JsonValue) -> Cell:
+    assert value is None or isinstance(value, (str, int))
+    return value

@@ -1,0 +1,222 @@
+"""The paired devices, as every call needs them: in memory, restored from the table at the start."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import DevicesConfig
+from codeplane.kernel.errors import DeviceNotFound, PairingRefused, TokenExpired, Unauthorized
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.device import PAIRED, REVOKED, ROTATED, Device, DeviceTable, device_stream
+from codeplane.trust.identity.lifetime import Lifetime
+from codeplane.trust.identity.pairing import Pairing, Slot
+from codeplane.trust.identity.server_key import ServerKey
+
+DEVICE_PREFIX = "cpd_"
+_DAY_NS = 86_400 * SECOND_NS
+# Long enough for an answer that was lost on its way to be asked for again.
+_GRACE_NS = 60 * SECOND_NS
+
+T = TypeVar("T")
+Recorder = Callable[[Sequence[tuple[str, str, JsonObject]]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A token for a device, which is shown once, and how long it is good."""
+
+    device_id: str
+    token: str
+    expires_ns: int
+    renew_after_ns: int
+
+
+class Devices:
+    """Finds devices by their tokens; every change is durable before it is believed."""
+
+    def __init__(self, *, key: ServerKey, clock: Clock, config: DevicesConfig, changes: Changes) -> None:
+        self._key = key
+        self._clock = clock
+        self._config = config
+        self._changes = changes
+        self._by_id: dict[str, Device] = {}
+        self._by_seal: dict[str, str] = {}
+        self._lives: dict[str, Lifetime] = {}
+        self._graces: dict[str, Lifetime] = {}
+        self._writing = asyncio.Lock()
+
+    def __iter__(self) -> Iterator[Device]:
+        return iter(tuple(self._by_id.values()))
+
+    async def restore(self, tables: ProjectionStore) -> None:
+        """Know again what was known before the restart; until then no device is let in."""
+        for row in await tables.select(DeviceTable.SELECT):
+            self._put(DeviceTable.device(row))
+
+    def find(self, token: str) -> Device:
+        """The device that holds the token; raises when there is none, or its time is over."""
+        seal = self._seal(token)
+        device = self._by_id.get(self._by_seal.get(seal, ""))
+        if device is None:
+            raise Unauthorized("no device holds that token", hint="pair it again: cpl devices pair")
+        self.check(device.device_id)
+        if seal == device.previous_seal:
+            if self._graces[device.device_id].over(self._clock):
+                raise TokenExpired("the device's token was replaced by a newer one")
+        elif device.previous_seal is not None:
+            # The new token has arrived, so nobody needs the old one any more.
+            self._put(device := replace(device, previous_seal=None))
+        return device
+
+    def check(self, device_id: str) -> int:
+        """How many nanoseconds the device's lease still holds; raises when it was revoked or is over."""
+        device = self._by_id.get(device_id)
+        if device is None or device.revoked_ns is not None:
+            raise Unauthorized(f"the device {device_id} was revoked", hint="pair it again: cpl devices pair")
+        left = self._lives[device_id].left_ns(self._clock)
+        if left <= 0:
+            raise TokenExpired("the device's token was not renewed in time")
+        return left
+
+    def is_live(self, device: Device) -> bool:
+        """Whether the device can still call."""
+        return device.revoked_ns is None and not self._lives[device.device_id].over(self._clock)
+
+    def check_room(self) -> None:
+        """Refuse another device when there are as many as the settings allow."""
+        if sum(map(self.is_live, self)) >= self._config.max_devices:
+            raise PairingRefused(
+                f"{self._config.max_devices} devices are paired already",
+                hint="revoke one that is no longer used: cpl devices revoke ID",
+            )
+
+    async def pair(self, record: Recorder, pairing: Pairing, slot: Slot, *, name: str, public_key: str) -> Lease:
+        """Make the place that a code opened into a device."""
+        lease, now = self._lease(slot.device_id), self._clock.now_ns()
+        device = Device(
+            device_id=slot.device_id,
+            name=name,
+            public_key=public_key,
+            token_seal=self._seal(lease.token),
+            created_ns=now,
+            expires_ns=lease.expires_ns,
+            renew_after_ns=lease.renew_after_ns,
+        )
+        fact: JsonObject = {
+            "device_id": device.device_id,
+            "name": name,
+            "public_key": public_key,
+            "token_seal": device.token_seal,
+            "at_ns": now,
+            "expires_ns": lease.expires_ns,
+            "renew_after_ns": lease.renew_after_ns,
+        }
+
+        async def settle() -> Lease:
+            try:
+                self.check_room()
+                await record([(device_stream(device.device_id), PAIRED, fact)])
+            except BaseException:
+                pairing.put_back(slot)
+                raise
+            self._put(device)
+            return lease
+
+        return await self._whole(settle)
+
+    async def rotate(self, record: Recorder, token: str) -> Lease:
+        """A new token with a full lease; the old one ends when the new one is used, or a minute later."""
+
+        async def settle() -> Lease:
+            device, now = self.find(token), self._clock.now_ns()
+            lease, seal = self._lease(device.device_id), self._seal(token)
+            # Whoever asks with the old one again has lost the answer; that does not make it live longer.
+            again = seal == device.previous_seal
+            until = device.previous_until_ns if again else now + _GRACE_NS
+            fresh = replace(
+                device,
+                token_seal=self._seal(lease.token),
+                expires_ns=lease.expires_ns,
+                renew_after_ns=lease.renew_after_ns,
+                previous_seal=seal,
+                previous_until_ns=until,
+            )
+            fact: JsonObject = {
+                "device_id": device.device_id,
+                "token_seal": fresh.token_seal,
+                "expires_ns": fresh.expires_ns,
+                "renew_after_ns": fresh.renew_after_ns,
+                "previous_seal": seal,
+                "previous_until_ns": until,
+            }
+            await record([(device_stream(device.device_id), ROTATED, fact)])
+            current = self._by_id[device.device_id]
+            grace = self._graces.get(device.device_id)
+            self._put(replace(fresh, revoked_ns=current.revoked_ns))
+            if again and grace is not None:
+                self._graces[device.device_id] = grace
+            return lease
+
+        return await self._whole(settle)
+
+    async def revoke(self, record: Recorder, device_id: str, *, reason: str) -> Device:
+        """End a device; its running streams end with it."""
+
+        async def settle() -> Device:
+            device = self._by_id.get(device_id)
+            if device is None:
+                raise DeviceNotFound(f"there is no device {device_id!r}")
+            if device.revoked_ns is not None:
+                return device
+            now = self._clock.now_ns()
+            fact: JsonObject = {"device_id": device_id, "at_ns": now, "reason": reason}
+            await record([(device_stream(device_id), REVOKED, fact)])
+            gone = replace(self._by_id[device_id], revoked_ns=now)
+            self._put(gone)
+            self._changes.tell()
+            return gone
+
+        return await self._whole(settle)
+
+    async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
+        """One change at a time, and to its end: a caller that leaves must not part memory from the log."""
+
+        async def alone() -> T:
+            async with self._writing:
+                return await settle()
+
+        return await asyncio.shield(alone())
+
+    def _lease(self, device_id: str) -> Lease:
+        now, whole = self._clock.now_ns(), int(self._config.token_days * _DAY_NS)
+        return Lease(
+            device_id=device_id,
+            token=DEVICE_PREFIX + secrets.token_urlsafe(32),
+            expires_ns=now + whole,
+            renew_after_ns=now + whole // 2,
+        )
+
+    def _seal(self, token: str) -> str:
+        return self._key.seal("device", token)
+
+    def _put(self, device: Device) -> None:
+        before = self._by_id.get(device.device_id)
+        for seal in (before.token_seal, before.previous_seal) if before is not None else ():
+            self._by_seal.pop(seal or "", None)
+        for seal in (device.token_seal, device.previous_seal):
+            if seal is not None:
+                self._by_seal[seal] = device.device_id
+        now = self._clock.now_ns()
+        # A clock that was set back makes no life longer than a fresh one.
+        longest = now + int(self._config.token_days * _DAY_NS)
+        if before is None or before.expires_ns != device.expires_ns:
+            self._lives[device.device_id] = Lifetime.until(min(device.expires_ns, longest), self._clock)
+        if before is None or before.previous_seal != device.previous_seal:
+            grace = min(device.previous_until_ns, now + _GRACE_NS)
+            self._graces[device.device_id] = Lifetime.until(grace, self._clock)
+        self._by_id[device.device_id] = device

@@ -1,0 +1,60 @@
+"""Everything that identity is made of, put together from the settings and two files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import Config
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.trust.identity.agent_operations import AgentOperations
+from codeplane.trust.identity.agents import Agents
+from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.device_operations import DeviceOperations
+from codeplane.trust.identity.devices import Devices
+from codeplane.trust.identity.identities import Identities
+from codeplane.trust.identity.pairing import Pairing
+from codeplane.trust.identity.server_key import ServerKey
+from codeplane.trust.identity.signing_keys import SigningKeys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityParts:
+    """Who calls, and the operations by which callers come and go; nobody but the owner until `restore`."""
+
+    identities: Identities
+    pairing: Pairing
+    devices: Devices
+    agents: Agents
+    keys: SigningKeys
+    operations: tuple[object, ...]
+
+    @classmethod
+    def of(
+        cls, *, owner_token: str, server_key: Path, agent_keys: Path, config: Config, clock: Clock
+    ) -> "IdentityParts":
+        """Put it together; the server's key is made when there is none."""
+        changes, key, keys = Changes(), ServerKey.at(server_key), SigningKeys(agent_keys, clock=clock)
+        pairing = Pairing(key=key, clock=clock, config=config.devices)
+        devices = Devices(key=key, clock=clock, config=config.devices, changes=changes)
+        agents = Agents(keys=keys, clock=clock, config=config.agents, changes=changes)
+        identities = Identities(
+            owner_token,
+            pairing=pairing,
+            devices=devices,
+            agents=agents,
+            changes=changes,
+            require_token=config.server.require_token,
+        )
+        return cls(
+            identities=identities,
+            pairing=pairing,
+            devices=devices,
+            agents=agents,
+            keys=keys,
+            operations=(DeviceOperations(pairing=pairing, devices=devices), AgentOperations(agents)),
+        )
+
+    async def restore(self, tables: ProjectionStore) -> None:
+        """Know again which devices and agents there are."""
+        await self.devices.restore(tables)
+        await self.agents.restore(tables)

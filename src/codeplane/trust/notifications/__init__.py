@@ -1,0 +1,1 @@
+"""Notifications: what waits for a person, and what the person has seen."""

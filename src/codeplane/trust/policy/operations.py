@@ -1,0 +1,250 @@
+"""What can be asked about the policy: what it is, whether a text would do, and why a call is decided as it is."""
+
+import asyncio
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.arguments import parse
+from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.config import TrustConfig
+from codeplane.kernel.errors import Internal, PolicyInvalid
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
+from codeplane.trust.policy.document import Circumstances, document
+from codeplane.trust.policy.engine import Engine
+from codeplane.trust.policy.folder import MAX_BYTES, PolicyFolder
+from codeplane.trust.policy.policy import Policy, load
+
+_COMPILE_SEC = 15.0
+RiskName = Literal["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
+ActorName = Literal["owner", "device", "agent", "assistant", "job"]
+Mode = Literal["automatic", "trust", "always"]
+# In what order calls are shown that ask.
+_ASKED: tuple[RiskName, ...] = ("WRITE", "DESTRUCTIVE", "EXFILTRATION", "HIGH")
+
+
+class SummaryRequest(Request):
+    """Nothing needs to be said."""
+
+
+class PolicySummary(Result):
+    """The policy in force."""
+
+    version: str
+    mode: str
+    allow: tuple[str, ...]
+    files: tuple[str, ...]
+    asks: dict[str, dict[str, str]] = Field(description="what becomes of an agent's, device's, owner's call, by risk")
+    only_reads: bool
+    problems: tuple[str, ...]
+
+    def text(self) -> str:
+        lines = [f"policy {self.version[:12]}, mode {self.mode}"]
+        lines.append(f"own files: {', '.join(self.files) or 'none'}")
+        if self.allow:
+            lines.append(f"never asked about: {', '.join(self.allow)}")
+        for kind, verdicts in self.asks.items():
+            lines.append(f"{kind}: " + ", ".join(f"{risk} {verdict}" for risk, verdict in verdicts.items()))
+        return "\n".join([*lines, *(f"problem: {one}" for one in self.problems)])
+
+    def unmet(self) -> str | None:
+        return self.problems[0] if self.problems else None
+
+
+class CheckRequest(Request):
+    """A text to be checked, or the folder as it is."""
+
+    text: str | None = Field(None, max_length=MAX_BYTES, description="a policy; without it, .codeplane/policy")
+    name: str = Field(
+        "policy.rego", max_length=200, pattern=r"^[\w. /-]+$", description="what to call the text in answers"
+    )
+
+
+class PolicyProblem(Result):
+    """Something that is wrong with a policy."""
+
+    file: str
+    line: int
+    message: str
+
+
+class PolicyChecked(Result):
+    """Whether policies could be used."""
+
+    usable: bool
+    files: tuple[str, ...]
+    problems: tuple[PolicyProblem, ...]
+    version: str | None = None
+
+    def text(self) -> str:
+        if self.usable:
+            return f"usable: {', '.join(self.files) or 'no policies of your own'}"
+        return "\n".join(f"{one.file or 'policy'}:{one.line}: {one.message}" for one in self.problems)
+
+    def unmet(self) -> str | None:
+        return None if self.usable else "the policy cannot be used"
+
+
+class ExplainRequest(Request):
+    """A call that is thought of."""
+
+    operation: str = Field(max_length=200, description="its name, as in git.push")
+    arguments: dict[str, JsonValue] = Field({}, description="what it would be called with; its risk depends on it")
+    actor: ActorName = Field("agent", description="who would call")
+    risk: RiskName | None = Field(None, description="instead of the risk that the call has")
+    mode: Mode | None = Field(None, description="instead of trust.mode")
+    untrusted: bool = Field(False, description="as if untrusted content had been read in the task")
+
+
+class FiredRule(Result):
+    """A rule that said something."""
+
+    policy: str
+    rule: str
+    reason: str
+
+
+class PolicyExplained(Result):
+    """What would become of a call, and why."""
+
+    operation: str
+    verdict: str
+    reasons: tuple[str, ...]
+    fired: tuple[FiredRule, ...]
+    input: dict[str, JsonValue]
+    version: str
+
+    def text(self) -> str:
+        lines = [f"{self.operation}: {self.verdict}" + (f" ({'; '.join(self.reasons)})" if self.reasons else "")]
+        lines += [f"{one.policy} {one.rule}: {one.reason}" for one in self.fired]
+        return "\n".join([*lines, f"input {dumps(self.input)}"])
+
+
+class PolicyOperations:
+    """Questions about the policy."""
+
+    def __init__(self, *, policy: Policy, engine: Engine, folder: PolicyFolder, trust: TrustConfig) -> None:
+        self._policy = policy
+        self._engine = engine
+        self._folder = folder
+        self._trust = trust
+        self._catalogue: Catalogue | None = None
+        # Each check is a process of its own.
+        self._one_check = asyncio.Semaphore(1)
+
+    def describe(self, catalogue: Catalogue) -> None:
+        """Tell which operations there are, once that is known."""
+        self._catalogue = catalogue
+
+    @operation("policy.summary", risk=Risk.READ)
+    async def summary(self, call: Call, request: SummaryRequest) -> PolicySummary:
+        """The policy in force: version, files, mode, and what becomes of calls by risk and caller."""
+        policy = self._policy
+        policy.look()
+        return PolicySummary(
+            version=policy.version,
+            mode=self._trust.mode,
+            allow=self._trust.allow,
+            files=policy.files,
+            asks={kind: {risk: self._thought(kind, risk) for risk in _ASKED} for kind in ("agent", "device", "owner")},
+            only_reads=policy.broken,
+            problems=tuple(policy.problems()),
+        )
+
+    @operation("policy.check", risk=Risk.READ)
+    async def check(self, call: Call, request: CheckRequest) -> PolicyChecked:
+        """Compile a policy's text, or .codeplane/policy as it is, and say what is wrong with file and line."""
+        files: tuple[str, ...] = (request.name,) if request.text is not None else ()
+        try:
+            texts = {request.name: request.text} if request.text is not None else dict(self._folder.read())
+            files = tuple(texts)
+            async with self._one_check:
+                version = await asyncio.to_thread(self._compiled, texts)
+        except PolicyInvalid as error:
+            return PolicyChecked(usable=False, files=files, problems=_problems(error))
+        return PolicyChecked(usable=True, files=files, problems=(), version=version)
+
+    @operation("policy.explain", risk=Risk.READ)
+    async def explain(self, call: Call, request: ExplainRequest) -> PolicyExplained:
+        """What would become of a call (allow, ask or deny), the rules that say so, and the input they see."""
+        found = self._known(request.operation)
+        assessment = await self._assessed(found, request)
+        circumstances = Circumstances(
+            mode=request.mode or self._trust.mode,
+            allow=self._trust.allow,
+            surface=call.caller.surface,
+            client=call.caller.client or "",
+            untrusted=request.untrusted,
+        )
+        given = document(
+            actor=Actor(kind=ActorKind(request.actor), actor_id=request.actor),
+            operation=found,
+            assessment=assessment,
+            circumstances=circumstances,
+            arguments=request.arguments,
+        )
+        judgement = self._policy.explain(given)
+        return PolicyExplained(
+            operation=found.name,
+            verdict=judgement.decision.verdict.value,
+            reasons=judgement.decision.reasons,
+            fired=tuple(FiredRule(policy=one.policy, rule=one.rule, reason=one.reason) for one in judgement.fired),
+            input=given,
+            version=self._policy.version,
+        )
+
+    async def _assessed(self, found: Operation, request: ExplainRequest) -> Assessment:
+        """The call's own judgement where its arguments are given, else that of its operation."""
+        assessment = Assessment(risk=found.mark.risk)
+        if request.arguments:
+            parsed = parse(found, request.arguments)
+            assessment = await asyncio.to_thread(found.assessment, parsed)
+        if request.risk is None:
+            return assessment
+        return Assessment(
+            risk=Risk[request.risk],
+            effects=assessment.effects,
+            paths=assessment.paths,
+            remotes=assessment.remotes,
+        )
+
+    def _known(self, name: str) -> Operation:
+        if self._catalogue is None:
+            raise Internal("the policy's operations were not told which operations there are")
+        return self._catalogue.get(name)
+
+    def _thought(self, kind: str, risk: RiskName) -> str:
+        given: JsonObject = {
+            "actor": {"kind": kind, "id": kind, "owner": "owner"},
+            "operation": {"name": "", "family": "", "capability": "", "mutates": True},
+            "risk": risk,
+            "effects": [],
+            "paths": [],
+            "remotes": [],
+            "resources": [],
+            "arguments": {},
+            "context": {"mode": self._trust.mode, "allow": list(self._trust.allow), "untrusted": False, "grant": None},
+            "cut": [],
+        }
+        return self._policy.decide(given).verdict.value
+
+    def _compiled(self, texts: dict[str, str]) -> str:
+        loaded = load(self._engine, texts)
+        try:
+            if not loaded.program.settled(_COMPILE_SEC):
+                raise PolicyInvalid("it takes too long to compile")
+        finally:
+            loaded.program.close()
+        return loaded.version
+
+
+def _problems(error: PolicyInvalid) -> tuple[PolicyProblem, ...]:
+    listed = error.details.get("problems")
+    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return tuple(
+        PolicyProblem(file=str(one.get("file", "")), line=int(str(one.get("line", 0))), message=str(one.get("message")))
+        for one in found
+    ) or (PolicyProblem(file="", line=0, message=error.message),)

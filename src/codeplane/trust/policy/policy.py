@@ -1,0 +1,285 @@
+"""The policy in force: loaded, asked, looked after while the owner changes it."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import PolicyConfig
+from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
+from codeplane.kernel.event import Draft, Source
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, canonical, dumps
+from codeplane.kernel.ports import Decision, EventLog, Verdict
+from codeplane.trust.policy.engine import Engine, Program
+from codeplane.trust.policy.folder import PolicyFolder
+from codeplane.trust.policy.judgement import Judgement, judged
+from codeplane.trust.policy.rego_text import Bundle, Looks, check, shipped, together
+
+STREAM = "policy"
+_START_SEC = 15.0
+# A decision that failed is not tried again at once: whoever causes it could keep everyone waiting.
+_FAILED_NS = 5 * SECOND_NS
+_MAX_REASON = 1000
+
+
+class Logger(Protocol):
+    """Where a policy that cannot be used is shouted about."""
+
+    def warning(self, event: str, **details: str) -> object:
+        """Say that something is wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A policy that can be asked, or is being compiled."""
+
+    version: str
+    files: tuple[str, ...]
+    program: Program
+    looks: Looks
+
+    def judge(self, document: JsonObject) -> Judgement:
+        """What the rules say of the document; raises when they do not."""
+        answer = self.program.evaluate(document)
+        return judged(answer if self.files else {"shipped": answer, "yours": {}}, document, self.looks)
+
+
+def load(engine: Engine, yours: Mapping[str, str]) -> Loaded:
+    """Check texts and begin to compile them with the shipped policy; PolicyInvalid when that is pointless."""
+    check(yours)
+    bundle = together(yours) if yours else shipped()
+    return Loaded(
+        version=_version(bundle),
+        files=tuple(yours),
+        program=engine.program(bundle.sources, packages=bundle.packages, entry=bundle.entry),
+        looks=Looks.of(bundle.sources.values()),
+    )
+
+
+class Policy:
+    """Decides by the shipped rules and the owner's own; what fails, denies."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        engine: Engine,
+        config: PolicyConfig,
+        clock: Clock,
+        log: EventLog | None = None,
+        logger: Logger | None = None,
+    ) -> None:
+        """Load everything; without a usable policy of the owner's nothing but reads is decided for."""
+        self._folder = PolicyFolder(path=folder)
+        self._engine = engine
+        self._config = config
+        self._clock = clock
+        self._log = log
+        self._logger = logger
+        self._known: OrderedDict[str, tuple[Decision, int | None]] = OrderedDict()
+        self._untold: list[Draft] = []
+        self._problem: PolicyInvalid | None = None
+        # Never had a good one: what the owner wanted refused is not known, so everything that changes is.
+        self._broken = False
+        self._coming: Loaded | None = None
+        self._looked_ns = clock.monotonic_ns()
+        self._marks = self._folder.marks()
+        self._current = self._first()
+
+    @property
+    def version(self) -> str:
+        """The hash of all texts in force."""
+        return self._current.version
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The owner's files in force."""
+        return self._current.files
+
+    @property
+    def looks(self) -> Looks:
+        """What of the input the policy looks at; the rest need not be gathered."""
+        self.look()
+        return self._current.looks
+
+    @property
+    def broken(self) -> bool:
+        """Whether only reads are decided for, since there never was a usable policy."""
+        return self._broken
+
+    def problems(self) -> list[str]:
+        """What is wrong with the policies, if something is."""
+        if self._problem is None:
+            return []
+        instead = "only reads run" if self._broken else f"version {self.version[:12]} stays in force"
+        return [f"{self._problem.message}; {instead}"]
+
+    def decide(self, document: JsonObject) -> Decision:
+        """Allow, ask or deny; from memory where the same was decided before under the same policy."""
+        self.look()
+        if self._broken and document.get("risk") != "READ":
+            return _denied(f"{self._problem_message()}; until it is mended only reads run")
+        try:
+            seen = self._current.looks.seen(document)
+            key = dumps(seen)
+        except Exception as error:
+            return _denied(_failure(error))
+        found = self._known.get(key)
+        if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
+            self._known.move_to_end(key)
+            return found[0]
+        until: int | None = None
+        try:
+            decision = self._current.judge(seen).decision
+        except Exception as error:
+            decision, until = _denied(_failure(error)), self._clock.monotonic_ns() + _FAILED_NS
+        self._keep(key, decision, until)
+        return decision
+
+    def explain(self, document: JsonObject) -> Judgement:
+        """The decision and the rules that led to it, without memory."""
+        self.look()
+        if self._broken and document.get("risk") != "READ":
+            return Judgement(decision=self.decide(document))
+        try:
+            return self._current.judge(self._current.looks.seen(document))
+        except Exception as error:
+            return Judgement(decision=_denied(_failure(error)))
+
+    def look(self) -> None:
+        """Take over what changed in the folder, looking at most every `reload_sec`; nothing here waits."""
+        if self._coming is not None:
+            self._take_over(wait_sec=0.0)
+        if self._untold:
+            self._tell()
+        now = self._clock.monotonic_ns()
+        if now - self._looked_ns < self._config.reload_sec * SECOND_NS:
+            return
+        self._looked_ns = now
+        marks = self._folder.marks()
+        if marks != self._marks:
+            self._marks = marks
+            self._renew()
+
+    def settle(self, wait_sec: float) -> None:
+        """Wait, at most so long each, for a change that is being compiled and for what is in force."""
+        self.look()
+        self._take_over(wait_sec=wait_sec)
+        self._current.program.settled(wait_sec)
+
+    def close(self) -> None:
+        """End what runs beside this process."""
+        for loaded in (self._coming, self._current):
+            if loaded is not None:
+                loaded.program.close()
+
+    def _first(self) -> Loaded:
+        """The owner's policy; where it cannot be used the shipped one, for reads. That one is not waited for here."""
+        loaded: Loaded | None = None
+        try:
+            if yours := self._folder.read():
+                loaded = load(self._engine, yours)
+                _compiled(loaded)
+                self._say("policy.loaded", {"version": loaded.version, "files": list(loaded.files)})
+        except (CodePlaneError, OSError) as error:
+            if loaded is not None:
+                loaded.program.close()
+            self._broken = True
+            self._reject(error, in_force="")
+            loaded = None
+        return loaded or load(self._engine, {})
+
+    def _renew(self) -> None:
+        """Read the folder and begin to compile it; the policy in force stays until that has succeeded."""
+        if self._coming is not None:
+            self._coming.program.close()
+            self._coming = None
+        try:
+            self._coming = load(self._engine, self._folder.read())
+        except (CodePlaneError, OSError) as error:
+            self._reject(error, in_force=self.version)
+            return
+        self._take_over(wait_sec=0.0)
+
+    def _take_over(self, *, wait_sec: float) -> None:
+        coming = self._coming
+        if coming is None:
+            return
+        try:
+            if not coming.program.settled(wait_sec):
+                return
+        except (CodePlaneError, OSError) as error:
+            coming.program.close()
+            self._coming = None
+            self._reject(error, in_force=self.version)
+            return
+        self._current.program.close()
+        news = coming.version != self.version or self._problem is not None
+        self._coming, self._current = None, coming
+        self._problem, self._broken = None, False
+        self._known.clear()
+        if news:
+            self._say("policy.loaded", {"version": coming.version, "files": list(coming.files)})
+
+    def _reject(self, error: CodePlaneError | OSError, *, in_force: str) -> None:
+        self._problem = (
+            error if isinstance(error, PolicyInvalid) else PolicyInvalid(f"the policy cannot be used: {error}")
+        )
+        if self._logger is not None:
+            self._logger.warning("the policy was rejected", problem=self._problem.message, in_force=in_force)
+        payload: JsonObject = {
+            "reason": self._problem.message[:_MAX_REASON],
+            "in_force": in_force,
+            "only_reads": self._broken,
+            "problems": self._problem.details.get("problems", []),
+        }
+        self._say("policy.rejected", payload)
+
+    def _problem_message(self) -> str:
+        return self._problem.message[:_MAX_REASON] if self._problem is not None else "the policy cannot be used"
+
+    def _say(self, kind: str, payload: JsonObject) -> None:
+        self._untold.append(Draft(stream=STREAM, type=kind, payload=payload, source=Source.POLICY_ENGINE))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Append what happened; a log that is full now takes it later."""
+        if self._log is None:
+            self._untold.clear()
+            return
+        try:
+            if self._log.append_soon(self._untold):
+                self._untold = []
+        except CodePlaneError:
+            # Whoever cannot write says so elsewhere; a decision does not depend on it.
+            return
+
+    def _keep(self, key: str, decision: Decision, until: int | None) -> None:
+        if not self._config.cached:
+            return
+        self._known[key] = (decision, until)
+        self._known.move_to_end(key)
+        while len(self._known) > self._config.cached:
+            self._known.popitem(last=False)
+
+
+def _compiled(loaded: Loaded) -> None:
+    if not loaded.program.settled(_START_SEC):
+        raise PolicyInvalid("the policy cannot be used: it takes too long to compile")
+
+
+def _denied(reason: str) -> Decision:
+    return Decision(verdict=Verdict.DENY, reasons=(reason,))
+
+
+def _failure(error: Exception) -> str:
+    said = error.message if isinstance(error, CodePlaneError) else str(error)
+    return f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
+
+
+def _version(bundle: Bundle) -> str:
+    return digest(canonical({"sources": dict(bundle.sources), "entry": bundle.entry}))

@@ -1,0 +1,1 @@
+"""Shell commands of agents: asked about, enclosed, bounded and recorded."""

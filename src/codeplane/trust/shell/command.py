@@ -1,0 +1,151 @@
+"""A shell command as it is asked for, checked, and shown to a person."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from codeplane.kernel.config import ShellConfig
+from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied, PolicyDenied, SandboxMissing
+from codeplane.kernel.operation import Preview, Request
+from codeplane.trust.shell.enclosure import ShellSandbox
+from codeplane.trust.shell.looks import looks, visible
+
+DEFAULT_TIMEOUT_MS = 10_000
+MAX_TIMEOUT_MS = 900_000
+# As one argument of a program, in UTF-8, with room to spare.
+_MAX_COMMAND = 30_000
+_MAX_SUMMARY = 160
+_OURS = frozenset({".git", ".codeplane"})
+
+
+class BashRequest(Request):
+    """A command and where it runs."""
+
+    command: str = Field(min_length=1, max_length=_MAX_COMMAND, description="as for bash -c; it has no input")
+    cwd: str = Field("", max_length=4096, description="a folder of the repository; else its root")
+    timeout_ms: int = Field(DEFAULT_TIMEOUT_MS, ge=1, le=MAX_TIMEOUT_MS)
+    network: bool = Field(False, description="ask for the network, where the owner's settings have it")
+    justification: str = Field("", max_length=2000, description="why, for the person who decides")
+
+    @field_validator("command", "cwd")
+    @classmethod
+    def _without_nul(cls, value: str) -> str:
+        if "\0" in value:
+            raise ValueError("NUL cannot be part of it")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A command that may be asked about: where it runs, and in what."""
+
+    request: BashRequest
+    cwd: Path
+    folder: str
+    enclosed: bool
+    network: bool
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """What a person should notice."""
+        found = ["runs a shell command", *looks(self.request.command)]
+        found += ["reaches the network and this machine's own services"] if self.network else []
+        found += [] if self.enclosed else ["runs without a sandbox"]
+        return tuple(found)
+
+    def preview(self) -> Preview:
+        """The command and all that bounds it, the same for the same request and settings."""
+        request = self.request
+        seconds = f"{request.timeout_ms / 1000:g} s"
+        shown = visible(request.command)
+        first = " ".join(shown[: _MAX_SUMMARY + 1].split())
+        cut = len(shown) > _MAX_SUMMARY
+        how = "in the sandbox" if self.enclosed else "WITHOUT a sandbox"
+        reach = "with the network" if self.network else "without the network" if self.enclosed else "network open"
+        lines = [
+            *(f"  $ {line}" if at == 0 else f"    {line}" for at, line in enumerate(shown.split("\n"))),
+            f"folder: {visible(self.folder)}",
+            f"timeout: {seconds}",
+            f"network: {self._network()}",
+            f"sandbox: {self._sandbox()}",
+            *(f"note: it {effect}" for effect in self.effects[1:]),
+            "undo: files it changes are not kept for undo",
+        ]
+        if request.justification.strip():
+            # On one line: it is the agent's word, and must not look like ours.
+            lines.append(f"the agent says: {' '.join(visible(request.justification).split())!r}")
+        summary = f"run {first[:_MAX_SUMMARY]}{' …' if cut else ''} ({self.folder}; {how}, {reach}, {seconds})"
+        return Preview(summary=visible(" ".join(summary.split())), body="\n".join(lines))
+
+    def _network(self) -> str:
+        if not self.enclosed:
+            return "whatever this machine reaches"
+        return "yes, and this machine's own services" if self.network else "no"
+
+    def _sandbox(self) -> str:
+        if not self.enclosed:
+            return "none (shell.sandbox is off): it can do whatever you can"
+        return "bubblewrap: writes the repository but .git and .codeplane, sees no home; all else is read-only"
+
+
+class CommandCheck:
+    """What is refused before anybody is asked."""
+
+    def __init__(self, *, root: Path, config: ShellConfig, sandbox: ShellSandbox) -> None:
+        self._root = root
+        self._config = config
+        self._sandbox = sandbox
+
+    def checked(self, request: BashRequest) -> Checked:
+        """The command, ready to be asked about; blocks."""
+        config = self._config
+        if not config.enabled:
+            raise PolicyDenied(
+                "shell commands are switched off", hint="the owner switches them on with shell.enabled: true"
+            )
+        if request.network and not config.network and config.sandbox != "off":
+            raise PolicyDenied(
+                "shell commands have no network here",
+                hint="leave network out, or let the owner set shell.network: true",
+            )
+        if not request.command.strip():
+            raise InvalidArgument("command is blank")
+        cwd = self._folder(request.cwd)
+        enclosed = config.sandbox != "off"
+        if enclosed and (why := self._sandbox.missing()):
+            raise SandboxMissing(
+                f"{why}, and shell commands run only in a sandbox",
+                hint="install bubblewrap, or let the owner set shell.sandbox: off in .codeplane/config.yaml",
+            )
+        return Checked(
+            request=request,
+            cwd=cwd,
+            folder=cwd.relative_to(self._root).as_posix(),
+            enclosed=enclosed,
+            network=request.network and config.network,
+        )
+
+    def _folder(self, asked: str) -> Path:
+        """The folder that is meant, links followed, which has to be in the repository."""
+        if asked.startswith(("/", "~")) or ".." in asked.replace("\\", "/").split("/"):
+            raise PathDenied(f"{asked[:200]!r} is not a folder inside the repository", hint="name it from the root")
+        try:
+            real = Path(os.path.realpath(self._root / asked, strict=True))
+        except OSError as error:
+            raise NotFound(f"there is no folder {asked[:200]!r}", hint="look with list_dir") from error
+        if real != self._root and self._root not in real.parents:
+            raise PathDenied(f"{asked[:200]!r} leads out of the repository", hint="name a folder that does not")
+        if _OURS & {part.casefold() for part in real.relative_to(self._root).parts}:
+            raise PathDenied(f"{asked[:200]!r} belongs to git or to CodePlane")
+        if not real.is_dir():
+            raise InvalidArgument(f"{asked[:200]!r} is not a folder")
+        return real
+
+
+def program(command: str) -> list[str]:
+    """bash with bounds for what the kernel counts by process: memory and file size in KB, and no core dumps."""
+    bounds = "ulimit -c 0; ulimit -u 4096; ulimit -d 8388608; ulimit -f 4194304"
+    quiet = f"{{ {bounds}; }} 2>/dev/null"
+    return ["bash", "--noprofile", "--norc", "-c", f'{quiet}; exec bash --noprofile --norc -c "$1"', "bash", command]

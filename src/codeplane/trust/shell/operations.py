@@ -1,0 +1,187 @@
+"""`run_bash`, `shell.output` and `shell.cancel`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import Call, Failure
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import ShellConfig
+from codeplane.kernel.errors import CodePlaneError, NotFound, Overloaded
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.trust.people import person
+from codeplane.trust.shell.answers import BashResult, CancelRequest, CancelResult, OutputRequest, OutputResult
+from codeplane.trust.shell.command import BashRequest, Checked, CommandCheck, program
+from codeplane.trust.shell.enclosure import Environment, Processes, ShellSandbox
+from codeplane.trust.shell.execution import Execution, Redact
+from codeplane.trust.shell.printed import printed
+from codeplane.trust.shell.running import Bounds, Ended, Program, Running
+
+_MAX_WAITING = 64
+_BOUNDS = Bounds()
+
+# Tells that a call has brought in what others wrote: (call, source, what).
+Ingest = Callable[[Call, str, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellParts:
+    """What commands are run with."""
+
+    root: Path
+    config: ShellConfig
+    clock: Clock
+    sandbox: ShellSandbox
+    processes: Processes
+    environment: Environment
+    ingest: Ingest
+    redact: Redact = str
+    bounds: Bounds = _BOUNDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Live:
+    actor: Actor
+    running: Running
+
+
+class ShellOperations:
+    """Runs shell commands, each asked about, in the sandbox."""
+
+    def __init__(self, parts: ShellParts) -> None:
+        self._parts = parts
+        self._check = CommandCheck(root=parts.root, config=parts.config, sandbox=parts.sandbox)
+        self._slots = asyncio.Semaphore(parts.config.max_running)
+        self._waiting = 0
+        self._live: dict[str, _Live] = {}
+
+    @operation("run_bash", risk=Risk.HIGH, budget=Budget.MUTATION, capability="execute_shell", timeout_sec=0)
+    async def run_bash(self, call: Call, request: BashRequest) -> BashResult:
+        """Run a bash command in the repository, in a sandbox, after a person agreed.
+
+        The repository can be written, but not .git (use the git tools) and .codeplane; there is no home and, unless
+        granted, no network. Everything it starts ends with it. Answers with the exit code and the end of stdout and
+        stderr; shell_output gives the rest. It cannot be undone.
+        """
+        checked = await asyncio.to_thread(self._check.checked, request)
+        if self._waiting >= _MAX_WAITING:
+            raise Overloaded(f"{self._waiting} commands wait for their turn")
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            return await self._run(call, checked)
+        finally:
+            self._slots.release()
+
+    @assesses("run_bash")
+    def assess_run_bash(self, request: BashRequest) -> Assessment:
+        """Always a shell command; what it looks like is for the person to notice, and changes nothing else."""
+        checked = self._check.checked(request)
+        remotes = ("*",) if checked.network or not checked.enclosed else ()
+        return Assessment(risk=Risk.HIGH, effects=checked.effects, remotes=remotes)
+
+    @previews("run_bash")
+    async def preview_run_bash(self, request: BashRequest) -> Preview:
+        """The command, its folder and its bounds."""
+        preview = (await asyncio.to_thread(self._check.checked, request)).preview()
+        redact = self._parts.redact
+        return Preview(summary=redact(preview.summary), body=redact(preview.body))
+
+    @operation("shell.output", risk=Risk.READ, capability="execute_shell")
+    async def output(self, call: Call, request: OutputRequest) -> OutputResult:
+        """Read more of what a command of run_bash printed, also while it runs; offsets are bytes of one stream."""
+        return await printed(call.log, request, running=request.execution_id in self._live)
+
+    @operation("shell.cancel", risk=Risk.WRITE, capability="execute_shell")
+    async def cancel(self, call: Call, request: CancelRequest) -> CancelResult:
+        """End a running command of run_bash with all it started: one's own, or any as a person."""
+        live = self._live.get(request.execution_id)
+        if live is None:
+            if not await call.log.read(stream=f"execution/{request.execution_id}", limit=1):
+                raise NotFound(
+                    f"there is no command {request.execution_id!r}", hint="execution_id is in the events of run_bash"
+                )
+            return CancelResult(execution_id=request.execution_id, cancelled=False)
+        if live.actor != call.actor:
+            person(call.actor)
+        live.running.asked_to_stop.set()
+        return CancelResult(execution_id=request.execution_id, cancelled=True)
+
+    async def _run(self, call: Call, checked: Checked) -> BashResult:
+        parts, request = self._parts, checked.request
+        execution_id = new_id("exec")
+        execution = Execution(
+            call=call, execution_id=execution_id, output_bytes=parts.config.output_kb * 1024, redact=parts.redact
+        )
+        running = Running(
+            program=await asyncio.to_thread(self._program, checked, execution_id),
+            bounds=replace(parts.bounds, seconds=request.timeout_ms / 1000),
+            processes=parts.processes,
+            out=execution.out,
+            err=execution.err,
+            tell=execution.tell,
+        )
+        # Before anybody can read of it, or whoever does could not cancel it.
+        self._live[execution_id] = _Live(actor=call.actor, running=running)
+        began = parts.clock.monotonic_ns()
+        ended: Ended | None = None
+        try:
+            await execution.started(checked)
+            ended = await running.run()
+        finally:
+            del self._live[execution_id]
+            draft = execution.finished(
+                exit_code=ended.code if ended is not None else None,
+                duration_ms=(parts.clock.monotonic_ns() - began) // 1_000_000,
+                timed_out=ended is not None and ended.timed_out,
+                stopped=ended.stopped if ended is not None else "it was cut off",
+            )
+            if ended is None:
+                # Nobody waits any more; the call's own record says that it was cut off.
+                with suppress(CodePlaneError):
+                    call.log.append_soon([draft])
+        await call.log.append([draft])
+        if checked.network or not checked.enclosed:
+            await parts.ingest(call, "shell", execution_id)
+        if ended.code or ended.stopped:
+            call.failed(Failure(kind="command", trace=execution.tail(execution.err)[-2000:], exit_code=ended.code))
+        return _result(execution, checked, ended, (parts.clock.monotonic_ns() - began) // 1_000_000)
+
+    def _program(self, checked: Checked, execution_id: str) -> Program:
+        parts, argv = self._parts, program(checked.request.command)
+        if checked.enclosed:
+            argv = parts.sandbox.command(argv, cwd=checked.cwd, network=checked.network)
+        return Program(
+            argv=argv,
+            cwd=parts.root if checked.enclosed else checked.cwd,
+            environment=parts.environment(network=checked.network or not checked.enclosed),
+            mark=execution_id,
+            enclosed=checked.enclosed,
+        )
+
+
+def _result(execution: Execution, checked: Checked, ended: Ended, duration_ms: int) -> BashResult:
+    out, err = execution.out, execution.err
+    return BashResult(
+        execution_id=execution.execution_id,
+        exit_code=ended.code,
+        duration_ms=duration_ms,
+        timed_out=ended.timed_out,
+        truncated=bool(out.dropped or err.dropped),
+        stopped=ended.stopped,
+        sandbox=checked.enclosed,
+        network=checked.network,
+        stdout=execution.tail(out),
+        stderr=execution.tail(err),
+        stdout_bytes=out.seen,
+        stderr_bytes=err.seen,
+        stdout_cut=out.cut,
+        stderr_cut=err.cut,
+    )

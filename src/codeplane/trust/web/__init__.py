@@ -1,0 +1,1 @@
+"""Pages fetched for agents: public addresses alone, bounded, and never believed."""

@@ -1,0 +1,175 @@
+"""The trust plane put together: who calls, what they may do, whom they ask, and what is told of it."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from codeplane.adapters.rego import Rego
+from codeplane.adapters.shell_processes import ShellProcesses
+from codeplane.adapters.shell_sandbox import ShellSandbox
+from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import Config
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.workspace import Workspace
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.projection import Projection
+from codeplane.observe.logs import Logs
+from codeplane.repo.testing.environment import clean
+from codeplane.repo.testing.suite import CACHE
+from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.operations import ApprovalOperations
+from codeplane.trust.approvals.remembered import RememberedAnswers, RememberedTable
+from codeplane.trust.approvals.resuming import Resuming
+from codeplane.trust.approvals.table import ActionTable
+from codeplane.trust.audit.operations import AuditOperations
+from codeplane.trust.audit.table import AuditTable
+from codeplane.trust.authority import CallAuthority
+from codeplane.trust.capabilities.grants import Grants
+from codeplane.trust.capabilities.operations import CapabilityOperations
+from codeplane.trust.capabilities.paths import real_below
+from codeplane.trust.capabilities.table import GrantTable
+from codeplane.trust.idempotency import IdempotencyTable
+from codeplane.trust.identity.device import DeviceTable
+from codeplane.trust.identity.issued import AgentTable
+from codeplane.trust.identity.parts import IdentityParts
+from codeplane.trust.notifications.operations import NotificationOperations
+from codeplane.trust.notifications.table import NotificationTable
+from codeplane.trust.policy.engine import Engine
+from codeplane.trust.policy.folder import PolicyFolder
+from codeplane.trust.policy.operations import PolicyOperations
+from codeplane.trust.policy.policy import Policy
+from codeplane.trust.shell.enclosure import MARK
+from codeplane.trust.shell.operations import ShellOperations, ShellParts
+from codeplane.trust.web.addresses import strict
+from codeplane.trust.web.ingested import Ingestion
+from codeplane.trust.web.operations import WebOperations, WebParts
+
+
+def trust_tables() -> tuple[Projection, ...]:
+    """What the trust plane keeps of the log."""
+    return (
+        IdempotencyTable(),
+        ActionTable(),
+        RememberedTable(),
+        DeviceTable(),
+        AgentTable(),
+        GrantTable(),
+        AuditTable(),
+        NotificationTable(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trusting:
+    """Everything between a caller and what it asks for."""
+
+    identity: IdentityParts
+    grants: Grants
+    policy: Policy
+    authority: CallAuthority
+    approvals: Approvals
+    resuming: Resuming
+    operations: tuple[object, ...]
+    describe: Callable[[Catalogue], None]
+
+    async def restore(self, log: SqliteLog) -> None:
+        """Know again who was let in and what was granted."""
+        await self.identity.restore(log)
+        await self.grants.restore()
+
+    async def sweep(self) -> None:
+        """What has to be looked at now and then: questions and grants whose time is over."""
+        await self.approvals.sweep()
+        await self.grants.sweep()
+
+
+def trusting(
+    workspace: Workspace,
+    *,
+    config: Config,
+    log: SqliteLog,
+    clock: Clock,
+    logs: Logs,
+    cursors: Cursors,
+    owner_token: str,
+    redactor: Redactor,
+    engine: Engine | None = None,
+) -> Trusting:
+    """The trust plane of one workspace; policies are run by `engine`, or by one of its own."""
+    said = logs.logger("trust")
+    identity = IdentityParts.of(
+        owner_token=owner_token,
+        server_key=workspace.server_key,
+        agent_keys=workspace.agent_keys,
+        config=config,
+        clock=clock,
+    )
+    grants = Grants(log=log, clock=clock, config=config.trust, real=real_below(workspace.root))
+    engine = engine or Rego(timeout_ms=config.policy.timeout_ms)
+    policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
+    ingestion = Ingestion()
+    remembered = RememberedAnswers(log=log, clock=clock)
+    approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redact=redactor.text)
+    policies = PolicyOperations(
+        policy=policy, engine=engine, folder=PolicyFolder(path=workspace.policy), trust=config.trust
+    )
+    return Trusting(
+        identity=identity,
+        grants=grants,
+        policy=policy,
+        authority=CallAuthority(
+            holdings=identity.identities, grants=grants, policy=policy, ingestion=ingestion, config=config.trust
+        ),
+        approvals=approvals,
+        resuming=Resuming(
+            approvals=approvals,
+            blobs=log,
+            is_live=identity.identities.is_live,
+            on_crash=lambda error: said.error("an approved action could not be run", exc_info=error),
+        ),
+        operations=(
+            *identity.operations,
+            CapabilityOperations(
+                grants=grants,
+                held_of=lambda call: identity.identities.held(call.caller),
+                log=log,
+                clock=clock,
+                cursors=cursors,
+            ),
+            ApprovalOperations(approvals=approvals, remembered=remembered, log=log, cursors=cursors),
+            policies,
+            AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
+            NotificationOperations(log=log, cursors=cursors),
+            _shell(workspace, config, clock, ingestion, redactor),
+            WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), ingestion=ingestion)),
+        ),
+        describe=policies.describe,
+    )
+
+
+def _shell(
+    workspace: Workspace, config: Config, clock: Clock, ingestion: Ingestion, redactor: Redactor
+) -> ShellOperations:
+    return ShellOperations(
+        ShellParts(
+            root=workspace.root,
+            config=config.shell,
+            clock=clock,
+            sandbox=ShellSandbox(
+                root=workspace.root,
+                own=workspace.home,
+                cache=workspace.home / "tests" / CACHE,
+                home=Path.home(),
+                environment=os.environ,
+            ),
+            processes=ShellProcesses(variable=MARK),
+            environment=partial(clean, os.environ),
+            ingest=ingestion.mark,
+            redact=redactor.text,
+        )
+    )

@@ -1,0 +1,74 @@
+"""Clients that are not ours: buf and Connect for Node, pinned by `npm/package-lock.json`.
+
+`python -m tests.surfaces.connect.outside` checks the protos with buf, and says so where npm cannot bring it.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.clients.node import NODE
+from tests.repo.testing.node import installed
+
+HERE: Final = Path(__file__).resolve().parent / "npm"
+ROOT: Final = Path(__file__).resolve().parents[3]
+CHECKS: Final = (
+    ("lint",),
+    ("format", "--diff", "--exit-code"),
+    ("breaking", "--against", "proto/baseline.binpb"),
+)
+
+
+def buf(*arguments: str, cwd: Path = ROOT, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
+    """Run buf to its end; the caller looks at how it ended."""
+    modules = installed(HERE)
+    path = os.pathsep.join((str(modules / ".bin"), str(NODE.parent), "/usr/bin", "/bin"))
+    return subprocess.run(
+        [NODE, modules / "@bufbuild" / "buf" / "bin" / "buf", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+    )
+
+
+def node(script: Path, *arguments: str, cwd: Path, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
+    """Run a script with the packages of the lock beside it."""
+    modules = cwd / "node_modules"
+    if not modules.exists():
+        modules.symlink_to(installed(HERE))
+    copied = cwd / script.name
+    copied.write_text(script.read_text())
+    return subprocess.run([NODE, copied, *arguments], cwd=cwd, capture_output=True, text=True, timeout=seconds)
+
+
+def needed() -> None:
+    """Skip the test, and say so, where the outside clients cannot be had."""
+    try:
+        installed(HERE)
+    except (subprocess.SubprocessError, OSError) as error:
+        pytest.skip(f"NOT TESTED: buf and the Connect client for Node cannot be installed: {error}")
+
+
+def main() -> int:
+    """Every check of the protos that buf has."""
+    try:
+        installed(HERE)
+    except (subprocess.SubprocessError, OSError) as error:
+        print(f"WARNING: the protos are NOT CHECKED, buf cannot be installed: {error}", file=sys.stderr)
+        return 0
+    worst = 0
+    for check in CHECKS:
+        done = buf(*check)
+        print(done.stdout + done.stderr, end="", file=sys.stderr)
+        worst = max(worst, done.returncode)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

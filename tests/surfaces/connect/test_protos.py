@@ -1,0 +1,53 @@
+"""The protos: generated code that is what they say, and words on the wire that stay."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.connect.outside import CHECKS, ROOT, buf, needed
+
+GENERATED = ROOT / "src" / "codeplane" / "_gen"
+
+
+def test_generating_again_gives_the_same_files(tmp_path: Path) -> None:
+    if importlib.util.find_spec("grpc_tools") is None:
+        pytest.skip("NOT TESTED: grpcio-tools is not installed")
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "proto" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = module.generate(tmp_path)
+    assert {path.name for path in written} == {path.name for path in GENERATED.iterdir() if path.is_file()}
+    for path in written:
+        assert path.read_text() == (GENERATED / path.name).read_text(), "run `make protos`"
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])
+def test_buf_has_nothing_to_say(check: tuple[str, ...]) -> None:
+    needed()
+    done = buf(*check)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("approvals.proto", "string action_id = 1;", "string action_id = 21;"),
+        ("types.proto", "  EXECUTED = 4;\n", ""),
+        ("auth.proto", "  rpc RotateToken(RotateTokenRequest) returns (RotateTokenResponse);\n", ""),
+        ("events.proto", "uint64 from_sequence = 2;", "string from_sequence = 2;"),
+    ],
+)
+def test_a_change_that_breaks_clients_is_refused(tmp_path: Path, file: str, old: str, new: str) -> None:
+    needed()
+    shutil.copytree(ROOT / "proto", tmp_path / "proto")
+    shutil.copy(ROOT / "buf.yaml", tmp_path)
+    changed = tmp_path / "proto" / "codeplane" / "v1" / file
+    text = changed.read_text()
+    assert old in text
+    changed.write_text(text.replace(old, new, 1))
+    done = buf("breaking", "--against", "proto/baseline.binpb", cwd=tmp_path)
+    # What buf gives when it found something, in contrast to when it could not look.
+    assert (done.returncode, file in done.stdout) == (100, True), done

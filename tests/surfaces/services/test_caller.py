@@ -1,0 +1,42 @@
+"""One token, or none; never a choice between two."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplane.kernel.errors import Unauthorized
+from codeplane.surfaces.services.caller import Headers, bearer
+
+
+class TestBearer:
+    @pytest.mark.parametrize("value", ["Bearer abc", "bearer abc", "BEARER   abc ", " Bearer abc"])
+    def test_one_is_found(self, value: str) -> None:
+        assert bearer([value]) == "abc"
+
+    @pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Basic abc", "abc", "Bearerabc"])
+    def test_what_is_no_bearer_is_none(self, value: str) -> None:
+        assert bearer([value]) is None
+
+    def test_nothing_is_none(self) -> None:
+        assert bearer([]) is None
+
+    @pytest.mark.parametrize(
+        "values",
+        [["Bearer a", "Bearer a"], ["", ""], ["Bearer a, Bearer b"], ["Bearer a b"], ["Bearer a,b"], ["Bearer a\x00b"]],
+    )
+    def test_more_than_one_is_refused(self, values: list[str]) -> None:
+        with pytest.raises(Unauthorized):
+            bearer(values)
+
+    @given(st.lists(st.text(max_size=40), max_size=3))
+    def test_a_token_never_holds_what_separates_tokens(self, values: list[str]) -> None:
+        try:
+            token = bearer(values)
+        except Unauthorized:
+            return
+        assert token is None or (len(values) == 1 and " " not in token and "," not in token and token.isprintable())
+
+
+def test_a_clients_name_is_fit_for_a_log() -> None:
+    caller = Headers(surface="connect", authorization=(), user_agent="tool\x9b31m" + "x" * 200).caller()
+    assert caller.client == "tool?31m" + "x" * 72

@@ -1,0 +1,436 @@
+"""What a person decides: asked once, settled once, run once."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.actor import Answer, Progress
+from codeplane.kernel.event import Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.ledger.projection import differences
+from codeplane.trust.approvals.remembered import RememberedTable
+from codeplane.trust.approvals.table import ActionTable
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
+from tests.trust.approvals.asking import (
+    action_of,
+    asking,
+    call,
+    decide,
+    executed,
+    heard,
+    items,
+    key_of,
+    refused,
+    result,
+    shown,
+    soon,
+)
+
+GUARDED = ["fixture.destroy", "fixture.send", "fixture.shell"]
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_an_agent_waits_for_a_person(tmp_path: Path, name: str) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, name, text="x")
+            assert first.error is not None and first.error.retryable
+            action = await shown(opened, action_of(first))
+            assert (action["status"], action["actor"], action["identity"]) == ("PENDING", "agent:agent", "IDENTITY_BOT")
+            assert ops.ran == []
+            again = await call(opened, name, text="x", idempotency_key=key_of(first))
+            assert action_of(again) == action_of(first)
+            assert len(await events(opened, "action.created")) == 1
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("name", ["fixture.read", "fixture.write"])
+def test_reads_and_changes_of_the_workspace_are_not_asked_about(tmp_path: Path, name: str) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            assert (await call(opened, name)).error is None
+
+    run(scenario())
+
+
+def test_approved_it_runs_once_and_the_same_key_gives_its_result(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, "fixture.send", text="x")
+            action_id = action_of(first)
+            approved = result(await decide(opened, "approval.approve", action_id=action_id))
+            assert approved["decided_by"] == "owner:owner"
+            done = await executed(opened, action_id)
+            assert (done["status"], done["outcome"], ops.ran) == ("EXECUTED", "ok", ["fixture.send"])
+            again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
+            assert again.meta.replayed and result(again)["answer"] == "x1"
+            assert ops.ran == ["fixture.send"]
+
+    run(scenario())
+
+
+def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops, told = FixtureOps(), list[str]()
+
+        async def tell(progress: Progress) -> None:
+            told.append(progress.message or "")
+
+        async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
+            waiting = asyncio.ensure_future(
+                opened.conveyor.call("fixture.destroy", {}, replace(AGENT, on_progress=tell))
+            )
+            created = await heard(opened, "action.created")
+            action_id = str(created.payload["action_id"])
+            assert refused(await decide(opened, "approval.approve", action_id="act_none")) == "APPROVAL_NOT_FOUND"
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert (await waiting).error is None
+            assert ops.ran == ["fixture.destroy"]
+            assert told and f"cpl approvals approve {action_id}" in told[0]
+            assert (await shown(opened, action_id))["status"] == "EXECUTED"
+
+    run(scenario())
+
+
+def test_no_agent_approves_not_even_with_the_owners_token(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, "fixture.send")
+            for caller in (AGENT, replace(AGENT, token=opened.token)):
+                for name in ("approval.approve", "approval.reject"):
+                    outcome = await opened.conveyor.call(name, {"action_id": action_of(first)}, caller)
+                    assert refused(outcome) == "POLICY_DENIED"
+            outcome = await opened.conveyor.call("approval.forget", {"answer_id": "ans_1"}, AGENT)
+            assert refused(outcome) == "POLICY_DENIED"
+            assert (await shown(opened, action_of(first)))["status"] == "PENDING"
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_rejected_it_never_runs_and_the_agent_hears_why(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, "fixture.send", text="x")
+            await decide(opened, "approval.reject", action_id=action_of(first), reason="not on a Friday")
+            again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
+            assert again.error is not None and again.error.name == "REJECTED"
+            assert "not on a Friday" in again.error.message
+            assert refused(await decide(opened, "approval.approve", action_id=action_of(first))) == "APPROVAL_SETTLED"
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_of_many_who_decide_at_once_one_does(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            action_id = action_of(await call(opened, "fixture.send"))
+            names = ["approval.approve", "approval.reject"] * 5
+            outcomes = await asyncio.gather(*(decide(opened, name, action_id=action_id) for name in names))
+            settled = [outcome for outcome in outcomes if outcome.error is None]
+            assert len(settled) == 1
+            assert {refused(outcome) for outcome in outcomes if outcome.error} == {"APPROVAL_SETTLED"}
+            if result(settled[0])["status"] == "APPROVED":
+                await executed(opened, action_id)
+            assert len(ops.ran) <= 1
+
+    run(scenario())
+
+
+def test_what_nobody_answers_expires(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, "approvals.expires_minutes=10", clock=clock) as opened:
+            first = await call(opened, "fixture.send", text="x")
+            clock.advance(601)
+            assert refused(await decide(opened, "approval.approve", action_id=action_of(first))) == "EXPIRED"
+            action = await shown(opened, action_of(first))
+            assert (action["status"], action["reason"]) == ("REJECTED", "expired")
+            again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
+            assert refused(again) == "EXPIRED"
+
+    run(scenario())
+
+
+def test_the_sweep_expires_and_reminds(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, clock=clock) as opened:
+            action_id = action_of(await call(opened, "fixture.send"))
+            clock.advance(51 * 60)
+            await opened.trust.approvals.sweep()
+            await opened.trust.approvals.sweep()
+            assert len(await events(opened, "action.expiring")) == 1
+            clock.advance(10 * 60)
+            await opened.trust.approvals.sweep()
+            assert (await shown(opened, action_id))["reason"] == "expired"
+
+    run(scenario())
+
+
+def test_an_approval_that_was_not_used_in_time_is_over(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock, ops = ManualClock(), FixtureOps()
+        async with asking(tmp_path, operations=[ops], clock=clock) as opened:
+            first = await call(opened, "fixture.send", text="x")
+            action = await opened.trust.approvals.get(action_of(first))
+            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.approvals.decide(action.action_id, approve=True, by="owner:owner")
+            clock.advance(3601)
+            again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
+            assert refused(again) == "EXPIRED"
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_one_key_is_one_question(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            await call(opened, "fixture.send", text="x", idempotency_key="k")
+            other = await call(opened, "fixture.send", text="y", idempotency_key="k")
+            assert refused(other) == "IDEMPOTENCY_CONFLICT"
+
+    run(scenario())
+
+
+def test_a_preview_that_changed_is_not_what_was_approved(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            first = await call(opened, "fixture.push", text="force")
+            action = await shown(opened, action_of(first))
+            wrong = await decide(opened, "approval.approve", action_id=action["action_id"], preview_hash="0" * 64)
+            assert refused(wrong) == "INVALID_ARGUMENT"
+            right = action["preview_hash"]
+            assert (
+                await decide(opened, "approval.approve", action_id=action["action_id"], preview_hash=right)
+            ).error is None
+            ops.pushed = "something else by now"
+            again = await call(opened, "fixture.push", text="force", idempotency_key=key_of(first))
+            assert refused(again) == "EXPIRED" and "has changed" in str(again.error)
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_trust_covers_the_next_of_its_kind_by_the_same_agent_alone(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, "fixture.send", text="x")
+            await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
+            await executed(opened, action_of(first))
+            assert (await call(opened, "fixture.send", text="y")).error is None
+            assert refused(await call(opened, "fixture.destroy")) == "APPROVAL_PENDING"
+            other = await opened.conveyor.call("fixture.send", {}, replace(AGENT, client="other"))
+            assert refused(other) == "APPROVAL_PENDING"
+            (known,) = items(await decide(opened, "approval.trusted"))
+            assert known["tool"] == "fixture.send" and known["by"] == "owner:owner"
+            await decide(opened, "approval.forget", answer_id=known["answer_id"])
+            assert refused(await call(opened, "fixture.send", text="z")) == "APPROVAL_PENDING"
+            assert refused(await decide(opened, "approval.forget", answer_id="ans_none")) == "APPROVAL_NOT_FOUND"
+
+    run(scenario())
+
+
+def test_a_trusted_command_is_that_command_and_no_other(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path, "trust.mode=automatic") as opened:
+            first = await call(opened, "fixture.shell", text="ls")
+            await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
+            assert (await call(opened, "fixture.shell", text="ls")).error is None
+            assert refused(await call(opened, "fixture.shell", text="ls /")) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+def test_trust_ends_by_itself(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, "approvals.trust_days=1", clock=clock) as opened:
+            await decide(
+                opened, "approval.approve", action_id=action_of(await call(opened, "fixture.send")), trust=True
+            )
+            assert (await call(opened, "fixture.send", text="y")).error is None
+            clock.advance(86_401)
+            assert refused(await call(opened, "fixture.send", text="y")) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+def test_all_of_this_kind_in_this_task(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            first = await call(opened, "fixture.send")
+            await decide(opened, "approval.approve", action_id=action_of(first), for_task=True)
+            assert (await call(opened, "fixture.send", text="same task")).error is None
+            elsewhere = replace(AGENT, connection_id="another")
+            other = await opened.conveyor.call("fixture.send", {"text": "other task"}, elsewhere)
+            assert refused(other) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("said", "error"), [(Answer.APPROVE, None), (Answer.REJECT, "REJECTED")])
+def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str | None) -> None:
+    async def scenario() -> None:
+        asked: list[str] = []
+
+        async def ask(question: str) -> Answer:
+            asked.append(question)
+            return said
+
+        async with asking(tmp_path) as opened:
+            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            assert (outcome.error.name if outcome.error else None) == error
+            assert len(asked) == 1
+            (action,) = items(await decide(opened, "approval.list"))
+            assert action["decided_by"] == "client:agent"
+
+    run(scenario())
+
+
+def test_a_client_whose_person_puts_it_aside_leaves_it_open(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async def ask(question: str) -> None:
+            return None
+
+        async with asking(tmp_path) as opened:
+            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            assert refused(outcome) == "APPROVAL_PENDING"
+        async with asking(tmp_path, "approvals.elicit=false") as opened:
+            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            assert refused(outcome) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+def test_the_inbox_is_full_at_some_point(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path, "approvals.max_pending=2") as opened:
+            for _ in range(2):
+                assert refused(await call(opened, "fixture.send")) == "APPROVAL_PENDING"
+            assert refused(await call(opened, "fixture.send")) == "OVERLOADED"
+
+    run(scenario())
+
+
+def test_pages_of_the_inbox(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            ids = [action_of(await call(opened, "fixture.send", text=str(n))) for n in range(5)]
+            await decide(opened, "approval.reject", action_id=ids[0])
+            seen: list[str] = []
+            cursor = None
+            while True:
+                page = result(await decide(opened, "approval.list", status="PENDING", limit=2, cursor=cursor))
+                assert page["pending"] == 4
+                found, pagination = page["items"], page["pagination"]
+                assert isinstance(found, list) and isinstance(pagination, dict)
+                seen += [str(item["action_id"]) for item in found if isinstance(item, dict)]
+                cursor = pagination["next_cursor"]
+                if cursor is None:
+                    break
+            assert seen == ids[:0:-1]
+
+    run(scenario())
+
+
+def test_after_a_restart_what_was_approved_and_not_begun_runs(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            action_id = action_of(await call(opened, "fixture.send"))
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert (await shown(opened, action_id))["status"] == "APPROVED"
+        assert ops.ran == []
+        async with asking(tmp_path, operations=[ops]) as opened:
+            await opened.trust.approvals.sweep()
+            assert (await soon(opened, action_id, "EXECUTED"))["outcome"] == "ok"
+            await opened.trust.approvals.sweep()
+        assert ops.ran == ["fixture.send"]
+
+    run(scenario())
+
+
+def test_after_a_restart_what_was_begun_is_unknown_and_never_runs_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            first = await call(opened, "fixture.send")
+            action = await opened.trust.approvals.get(action_of(first))
+            await decide(opened, "approval.approve", action_id=action.action_id)
+            started: JsonObject = {
+                "operation": "fixture.send", "mutates": True, "budget": "mutation", "owner_id": "owner",
+                "arguments_hash": action.arguments_hash, "idempotency_key": action.key, "action_id": action.action_id,
+            }  # fmt: skip
+            correlation = replace((await events(opened, "action.created"))[0].correlation, call_id="call_cut_off")
+            draft = Draft(
+                stream=f"task/{action.task_id}", type="call.started", payload=started, correlation=correlation
+            )
+            await opened.log.append([draft])
+        async with asking(tmp_path, operations=[ops]) as opened:
+            await opened.trust.approvals.sweep()
+            seen = await shown(opened, action.action_id)
+            assert (seen["status"], seen["outcome_unknown"]) == ("APPROVED", True)
+            again = await call(opened, "fixture.send", idempotency_key=action.key)
+            assert refused(again) == "OUTCOME_UNKNOWN"
+            assert refused(await decide(opened, "approval.approve", action_id=action.action_id)) == "APPROVAL_SETTLED"
+        assert ops.ran == []
+
+    run(scenario())
+
+
+def test_what_cannot_run_any_more_is_withdrawn_with_the_reason(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            action_id = action_of(await call(opened, "fixture.send"))
+            await decide(opened, "approval.approve", action_id=action_id)
+        async with plane(tmp_path) as opened:
+            await opened.trust.approvals.sweep()
+            withdrawn = await soon(opened, action_id, "REJECTED")
+            assert "UNKNOWN_OPERATION" in str(withdrawn["reason"])
+
+    run(scenario())
+
+
+def test_the_tables_are_those_that_the_log_gives(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            for number in range(4):
+                first = await call(opened, "fixture.send", text=str(number))
+                if first.error is None:
+                    continue
+                name = "approval.approve" if number % 2 else "approval.reject"
+                extra = {"trust": True} if number % 2 else {}
+                await decide(opened, name, action_id=action_of(first), **extra)
+                if number % 2:
+                    await executed(opened, action_of(first))
+            await opened.log.flush()
+            for projection in (ActionTable(), RememberedTable()):
+                assert await opened.log.readers.run(lambda connection: differences(connection, projection)) == []  # noqa: B023  # used at once
+
+    run(scenario())
+
+
+def test_the_owner_is_not_asked_about_what_they_do_themselves(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            for name in GUARDED:
+                assert (await opened.conveyor.call(name, {}, OWNER)).error is None
+
+    run(scenario())

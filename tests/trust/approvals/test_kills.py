@@ -1,0 +1,29 @@
+"""Killed between any two steps, an approved action runs once, or is shown as one that nobody saw the end of."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+STEPS = 21
+
+
+def checked(folder: Path) -> list[dict[str, object]]:
+    """Every step once; what must hold after each of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "tests.trust.approvals.killed", str(folder), "1", str(STEPS)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    cases: list[dict[str, object]] = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(cases) == STEPS
+    for case in cases:
+        known = case["ended"] == "done" and case["marks"] == 1 and case["actions"] == [["EXECUTED", "ok"]]
+        unknown = case["ended"] == "OUTCOME_UNKNOWN" and case["actions"] == [["APPROVED", "OUTCOME_UNKNOWN"]]
+        assert known or (unknown and case["marks"] in (0, 1)), case
+    return cases
+
+
+def test_no_effect_twice_and_none_lost_in_silence(tmp_path: Path) -> None:
+    cases = checked(tmp_path)
+    # The last one gets through, so that no step is left out; some die where the end is unknown, and some elsewhere.
+    assert [case["killed"] for case in cases] == [True] * (STEPS - 1) + [False]
+    assert {case["ended"] for case in cases} == {"done", "OUTCOME_UNKNOWN"}

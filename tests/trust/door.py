@@ -1,0 +1,139 @@
+"""Operations behind the conveyor with a real log, real sessions and a person who says yes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.config import Config
+from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Assessment
+from codeplane.kernel.ports import Decision, EventQuery, Question, Verdict
+from codeplane.ledger.log import SqliteLog
+from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
+from codeplane.work.sessions import Sessions
+
+T = TypeVar("T")
+AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
+PATIENCE_SEC = 60.0
+
+
+def run(work: Coroutine[object, object, T]) -> T:
+    """Run to the end, but not for ever."""
+
+    async def bounded() -> T:
+        return await asyncio.wait_for(work, PATIENCE_SEC)
+
+    return asyncio.run(bounded())
+
+
+class Names:
+    """Knows callers by what they call themselves: `owner` is the owner."""
+
+    def identify(self, caller: Caller, operation: str = "") -> Actor:
+        kind = ActorKind.OWNER if caller.client == "owner" else ActorKind.AGENT
+        return Actor(kind=kind, actor_id=caller.client or "anonymous")
+
+    async def ended(self, caller: Caller) -> CodePlaneError:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody is sent away here")
+
+
+class AskFirst:
+    """Asks about whatever is not a read, and remembers what it was told of it."""
+
+    def __init__(self) -> None:
+        self.assessed: list[Assessment] = []
+
+    def decide(self, call: Call, assessment: Assessment) -> Decision:
+        self.assessed.append(assessment)
+        return Decision(verdict=Verdict.ASK if call.operation.mutates else Verdict.ALLOW)
+
+    def check_path(self, call: Call, path: str) -> None:
+        return None
+
+
+class Agreeable:
+    """A person who says yes, and remembers to what."""
+
+    def __init__(self) -> None:
+        self.asked: list[Question] = []
+
+    async def approve(self, question: Question) -> str:
+        self.asked.append(question)
+        return f"act_{len(self.asked)}"
+
+
+class Nobody:
+    """No commits, nobody told."""
+
+    def head(self) -> str | None:
+        return None
+
+    def task_opened(self) -> None:
+        return None
+
+    def task_closed(self, state: str) -> None:
+        return None
+
+    def call_finished(self, *, operation: str, status: str, duration_ns: int, call: JsonObject) -> None:
+        return None
+
+    def call_crashed(self, *, operation: str, call_id: str, error: BaseException) -> None:
+        return None
+
+
+@dataclass(kw_only=True)
+class Door:
+    """The way in, and what was seen on the way."""
+
+    log: SqliteLog
+    conveyor: Conveyor
+    authority: AskFirst = field(default_factory=AskFirst)
+    person: Agreeable = field(default_factory=Agreeable)
+
+    async def call(self, name: str, *, caller: Caller = AGENT, **arguments: JsonValue) -> Outcome:
+        return await self.conveyor.call(name, arguments, caller)
+
+    async def events(self, *types: str) -> list[Event]:
+        await self.log.flush()
+        return await self.log.query(EventQuery(types=types, limit=10_000))
+
+
+@asynccontextmanager
+async def door(folder: Path, *operations: object) -> AsyncIterator[Door]:
+    """The operations, with a log of their own in the folder."""
+    config, clock = Config(), SystemClock()
+    folder.mkdir(parents=True, exist_ok=True)
+    log = SqliteLog(path=folder / "ledger.db", projections=(IdempotencyTable(),), config=config.ledger, clock=clock)
+    nobody, authority, person = Nobody(), AskFirst(), Agreeable()
+    sessions = Sessions(
+        log=log, repo=nobody, clock=clock, config=config.sessions, limits=config.limits, observer=nobody
+    )
+    stages = Stages(
+        identity=Names(),
+        authority=authority,
+        approver=person,
+        tasks=sessions,
+        idempotency=IdempotencyKeys(log),
+        log=log,
+        blobs=log,
+        repo=nobody,
+        observer=nobody,
+        clock=clock,
+    )
+    conveyor = Conveyor(catalogue=Catalogue(operations), stages=stages)
+    try:
+        yield Door(log=log, conveyor=conveyor, authority=authority, person=person)
+    finally:
+        await asyncio.to_thread(log.close)

@@ -1,0 +1,123 @@
+"""The owner's own rules on top of the shipped ones: how they are weighed, and the guide's examples as written there."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.ports import Verdict
+from codeplane.trust.policy.judgement import Nonsense, judged
+from codeplane.trust.policy.rego_text import Looks
+from tests.trust.policy.calls import HEAD, of_call, policy
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "policy.md"
+EXAMPLES = re.findall(r"```rego\n(.*?)```\s+```text\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+EVERYTHING = Looks(parts=None)
+
+
+def _document(line: str) -> JsonObject:
+    kind, name, risk, *parts = line.split()
+    document = of_call(risk, kind, name)
+    for part in parts:
+        field, _, value = part.partition("=")
+        field, _, inner = field.partition(".")
+        document[field] = {inner: value} if inner else value.split(",")
+    return document
+
+
+@pytest.mark.parametrize(("text", "calls"), EXAMPLES, ids=["first", "second"])
+def test_the_guides_examples_decide_as_it_says(tmp_path: Path, text: str, calls: str) -> None:
+    with policy(tmp_path, mine=text) as opened:
+        assert opened.problems() == []
+        for line in calls.strip().splitlines():
+            asked, _, said = line.partition(" -> ")
+            decision = opened.decide(_document(asked))
+            assert f"{decision.verdict}: {'; '.join(decision.reasons)}" == said, line
+
+
+def test_the_guide_has_examples() -> None:
+    assert len(EXAMPLES) == 2
+
+
+def _weigh(risk: str, shipped: JsonObject, yours: JsonObject, cut: tuple[str, ...] = ()) -> Verdict:
+    document = of_call(risk, cut=list(cut))
+    return judged({"shipped": shipped, "yours": yours}, document, EVERYTHING).decision.verdict
+
+
+@pytest.mark.parametrize("risk", ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"])
+def test_how_everything_is_weighed(risk: str) -> None:
+    choices = [*product(([], ["x"]), repeat=6)]
+    assert len(choices) == 64
+    for sd, sk, sa, yd, yk, ya in choices:
+        verdict = _weigh(risk, {"deny": sd, "ask": sk, "allow": sa}, {"deny": yd, "ask": yk, "allow": ya})
+        lifted = ya and risk != "HIGH"
+        if sd or yd:
+            assert verdict is Verdict.DENY
+        elif yk or (sk and not lifted):
+            assert verdict is Verdict.ASK
+        elif sa or (sk and lifted):
+            assert verdict is Verdict.ALLOW
+        else:
+            assert verdict is Verdict.DENY
+
+
+def test_what_was_cut_is_not_approved_unseen() -> None:
+    runs: JsonObject = {"deny": [], "ask": [], "allow": ["x"]}
+    assert _weigh("WRITE", runs, {}) is Verdict.ALLOW
+    assert _weigh("WRITE", runs, {}, ("paths",)) is Verdict.ASK
+    assert _weigh("WRITE", runs, {"allow": ["y"]}, ("paths",)) is Verdict.ASK
+    document = of_call("WRITE", cut=["paths"])
+    nobody_looks = judged({"shipped": runs, "yours": {}}, document, Looks(parts={"risk": None}))
+    assert nobody_looks.decision.verdict is Verdict.ALLOW
+    a_person = judged({"shipped": runs, "yours": {}}, of_call("WRITE", "owner", cut=["paths"]), EVERYTHING)
+    assert a_person.decision.verdict is Verdict.ALLOW
+
+
+_SILENT: JsonObject = {"deny": [], "ask": [], "allow": []}
+NONSENSE: list[JsonValue] = [
+    None, True, "allow", [], {}, {"shipped": _SILENT}, {"yours": {}}, {"shipped": _SILENT, "yours": {}, "more": 1},
+    {"shipped": {}, "yours": {}}, {"shipped": {"deny": [], "ask": []}, "yours": {}},
+    {"shipped": _SILENT | {"deny": True}, "yours": {}}, {"shipped": _SILENT, "yours": None},
+    {"shipped": _SILENT, "yours": {"deny": True}}, {"shipped": _SILENT, "yours": {"allow": "x"}},
+    {"shipped": _SILENT, "yours": {"allow": [1]}}, {"shipped": _SILENT, "yours": {"allow": [""]}},
+    {"shipped": _SILENT, "yours": {"allow": {"x": "y"}}}, {"shipped": _SILENT, "yours": {"permit": ["x"]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", NONSENSE, ids=repr)
+def test_nonsense_is_not_an_answer(answer: JsonValue) -> None:
+    with pytest.raises(Nonsense):
+        judged(answer, of_call(), EVERYTHING)
+
+
+FAILING = {
+    "an error": 'deny contains "x" if to_number(input.risk) == 1',
+    "a number for a reason": "allow contains 1 if true",
+    "an empty reason": 'allow contains "" if true',
+    "an object for reasons": 'allow contains {"x": 1} if true',
+    "a rule with two values": 'a := input.risk\na := "x"\nallow contains a if true',
+}
+
+
+@pytest.mark.parametrize("text", FAILING.values(), ids=FAILING.keys())
+def test_a_policy_that_fails_denies_everyone_everything(tmp_path: Path, text: str) -> None:
+    with policy(tmp_path, mine=HEAD + text) as opened:
+        assert opened.problems() == []
+        for document in (of_call(), of_call("READ"), of_call("WRITE", "owner")):
+            decision = opened.decide(document)
+            assert decision.verdict is Verdict.DENY
+            assert decision.reasons[0].startswith("the policy failed: ")
+
+
+def test_a_policy_that_takes_too_long_denies_and_is_not_tried_again_at_once(tmp_path: Path) -> None:
+    slow = HEAD + 'deny contains "x" if { input.risk == "WRITE"; regex.match("(a+)+$", input.actor.id) }\n'
+    with policy(tmp_path, timeout_ms=400.0, mine=slow) as opened:
+        document = of_call("WRITE") | {"actor": {"kind": "agent", "id": "a" * 60 + "b", "owner": "owner"}}
+        decision = opened.decide(document)
+        assert decision.verdict is Verdict.DENY
+        assert decision.reasons == ("the policy failed: it took longer than 400 ms",)
+        assert opened.decide(document) is decision
+        opened.settle(30.0)
+        assert opened.decide(of_call("READ")).verdict is Verdict.ALLOW

@@ -1,0 +1,69 @@
+"""Chunks of output: contiguous, whole where they can be, and bounded, whatever is printed and however it arrives."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplane.trust.shell.captured import CHUNK_BYTES, Captured, Chunk, Room
+
+pieces = st.lists(st.one_of(st.binary(max_size=50), st.text(max_size=50).map(str.encode)), max_size=20)
+
+
+def _contiguous(chunks: list[Chunk]) -> int:
+    at = 0
+    for chunk in chunks:
+        assert chunk.offset == at
+        assert 0 < chunk.size <= CHUNK_BYTES
+        at += chunk.size
+    return at
+
+
+@given(given=pieces, total=st.integers(0, 400))
+def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: int) -> None:
+    captured = Captured("STDERR", Room(total=total))
+    chunks: list[Chunk] = []
+    for piece in given:
+        captured.take(piece)
+        chunks += captured.chunks(final=False)
+    chunks += captured.chunks(final=True)
+    said = b"".join(given)
+    kept = _contiguous(chunks)
+    assert kept == captured.kept == min(len(said), total)
+    assert captured.dropped == len(said) - kept
+    assert captured.seen == len(said)
+    assert captured.tail() == said.decode(errors="backslashreplace")
+    for chunk in chunks:
+        if chunk.utf8:
+            assert chunk.text.encode() == said[chunk.offset : chunk.offset + chunk.size]
+
+
+@given(text=st.text(max_size=300), cuts=st.lists(st.integers(0, 1200), max_size=10))
+def test_text_stays_text_wherever_it_is_cut(text: str, cuts: list[int]) -> None:
+    captured = Captured("STDOUT", Room(total=10_000))
+    data, chunks, start = text.encode(), [], 0
+    for end in [*sorted(cuts), len(data)]:
+        captured.take(data[start:end])
+        chunks += captured.chunks(final=False)
+        start = max(start, min(end, len(data)))
+    chunks += captured.chunks(final=True)
+    assert all(chunk.utf8 for chunk in chunks)
+    assert "".join(chunk.text for chunk in chunks) == text
+
+
+def test_a_flood_leaves_room_for_the_other_stream() -> None:
+    room = Room(total=1000)
+    out, err = Captured("STDOUT", room), Captured("STDERR", room)
+    out.take(b"x" * 5000)
+    err.take(b"why")
+    assert (out.kept, out.dropped, err.kept, err.dropped) == (750, 4250, 3, 0)
+
+
+def test_the_end_is_kept_and_long_chunks_are_split_at_lines() -> None:
+    captured = Captured("STDOUT", Room(total=10_000_000))
+    line = "ä" * 100 + "\n"
+    captured.take((line * 5000).encode())
+    chunks = captured.chunks(final=True)
+    assert _contiguous(chunks) == 5000 * 201
+    assert all(chunk.text.endswith("\n") for chunk in chunks)
+    assert captured.tail().endswith(line)
+    assert "\\x" not in captured.tail()
+    assert captured.cut == 5000 * 201 - 16_384
