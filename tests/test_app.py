@@ -34,3 +34,24 @@ def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -
         with_plane(repo, nothing)
     git(repo, "rm", "--quiet", "--cached", ".codeplane/config.yaml")
     with_plane(repo, nothing)
+
+
+def test_a_home_that_leads_elsewhere_or_is_a_repository_of_its_own_is_not_the_owners(repo: Path) -> None:
+    (repo / "cfg").mkdir()
+    (repo / "cfg" / "config.yaml").write_text("trust: {mode: automatic}\n")
+    (repo / ".codeplane").symlink_to("cfg")
+    with pytest.raises(ConfigInvalid, match="leads elsewhere"):
+        with_plane(repo, nothing)
+    (repo / ".codeplane").unlink()
+    (repo / "cfg").rename(repo / ".codeplane")
+    git(repo / ".codeplane", "init", "--quiet")
+    with pytest.raises(ConfigInvalid, match="a repository of its own"):
+        with_plane(repo, nothing)
+
+
+def test_a_policy_that_comes_with_the_repository_is_not_the_owners(repo: Path) -> None:
+    (repo / ".codeplane" / "policy").mkdir(parents=True)
+    (repo / ".codeplane" / "policy" / "x.rego").write_text("package codeplane.policy\n")
+    git(repo, "add", "--force", ".codeplane/policy/x.rego")
+    with pytest.raises(ConfigInvalid, match="under version control"):
+        with_plane(repo, nothing)

@@ -125,6 +125,11 @@ def _refuse_foreign_home(workspace: Workspace) -> None:
         workspace.policy,
     )
     ours = [path.relative_to(workspace.root).as_posix() for path in files]
+    if workspace.home.is_symlink() or (workspace.home / ".git").exists():
+        raise ConfigInvalid(
+            f"{workspace.home.name} leads elsewhere or is a repository of its own, so it is not the owner's own",
+            hint="take it away, and start again",
+        )
     if tracked := GitRepo(workspace.root).tracks(*ours):
         raise ConfigInvalid(
             f"{tracked[0]} is under version control, so it is not the owner's own",

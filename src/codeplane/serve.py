@@ -13,9 +13,10 @@ from structlog.typing import FilteringBoundLogger
 from codeplane import __version__
 from codeplane.adapters.certificates import Tls, tls
 from codeplane.adapters.disk import replace_file
+from codeplane.adapters.peer_account import is_own_account
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, running
-from codeplane.kernel.binding import address
+from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
@@ -64,6 +65,7 @@ class Serving:
 
     async def run(self) -> None:
         """Serve until told to end."""
+        may_bind(self._config)
         async with running(
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
@@ -82,7 +84,12 @@ class Serving:
             surface = self._mcp(plane)
             activity = Activity(plane.clock.monotonic_ns)
             guarded = Guard(
-                self._application(plane, surface), config=self._config, host=host, ports=ports, activity=activity
+                self._application(plane, surface),
+                config=self._config,
+                host=host,
+                ports=ports,
+                activity=activity,
+                is_own=is_own_account,
             )
             server = HttpServer(guarded, stopping=self._stopping, headers={"x-codeplane-repo": self._workspace.header})
             idle = asyncio.ensure_future(self._end_when_idle(activity))

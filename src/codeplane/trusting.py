@@ -114,7 +114,7 @@ def trusting(
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
     ingestion = Ingestion()
     remembered = RememberedAnswers(log=log, clock=clock)
-    approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redact=redactor.text)
+    approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redactor=redactor)
     policies = PolicyOperations(
         policy=policy, engine=engine, folder=PolicyFolder(path=workspace.policy), trust=config.trust
     )

@@ -151,3 +151,15 @@ def test_a_python_environment_on_the_path_is_seen_whole_and_a_home_is_not(tmp_pa
         sandbox.command(command, cwd=root, enclosure=Reach(root=root)), capture_output=True, text=True, check=False
     )
     assert done.stdout == "package"
+
+
+def test_the_kernels_settings_cannot_be_changed(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    script = "find /proc/sys /proc/sysrq-trigger /proc/irq -type f -writable 2>/dev/null | head -3; ls /proc/sys/kernel"
+    done = _shell(script, home, Reach(root=root))
+    lines = done.stdout.splitlines()
+    # `-writable` is what root may do by its rights; what counts is whether the file system lets it.
+    assert "ostype" in lines, done.stderr
+    refused = _shell("echo 1 > /proc/sys/kernel/ns_last_pid", home, Reach(root=root))
+    assert refused.returncode != 0
+    assert "Read-only file system" in refused.stderr or "ermission denied" in refused.stderr

@@ -2229,6 +2229,8 @@ REQUIREMENTS = (
         tests=(
             "trust/identity/test_binding.py",
             "trust/identity/test_certificates.py",
+            "surfaces/http/test_tls.py",
+            "adapters/test_peer_account.py",
         ),
     ),
     Requirement(
@@ -2393,5 +2395,53 @@ REQUIREMENTS = (
         source="002 §8",
         promise="imported indexes are kept and dropped by content",
         tests=("repo/refactor/scip/test_store.py",),
+    ),
+    Requirement(
+        id="TRUST-35",
+        source="003 §8.4, 001 §5",
+        promise="every refusal of a long table holds over every surface, and each has its passing twin",
+        tests=("trust/refusals/test_refusals.py", "trust/refusals/test_starts.py"),
+    ),
+    Requirement(
+        id="TRUST-36",
+        source="003 §8.4",
+        promise="an approval of git is of exactly these commits, addresses and contents",
+        tests=("repo/git/test_previews.py",),
+    ),
+    Requirement(
+        id="TRUST-37",
+        source="003 §8.4",
+        promise="whoever approves a write sees its diff, and it is not made over a changed file",
+        tests=("repo/edit/test_foretold.py",),
+    ),
+    Requirement(
+        id="TRUST-38",
+        source="003 §8.4",
+        promise="refactorings are shown by plan, files and diff",
+        tests=("repo/refactor/test_previews.py",),
+    ),
+    Requirement(
+        id="TRUST-39",
+        source="003 §8.4",
+        promise="a folder is shown by its real path, a clone by address, branch and folder",
+        tests=("repo/workspaces/test_previews.py",),
+    ),
+    Requirement(
+        id="TRUST-40",
+        source="003 §8.4",
+        promise="runs and checkpoints show commands, folder and message",
+        tests=("repo/checkpoint/test_previews.py",),
+    ),
+    Requirement(
+        id="TRUST-41",
+        source="003 §8.4",
+        promise="everything grave or judged has a preview of its own",
+        tests=("kernel/test_previews.py",),
+    ),
+    Requirement(
+        id="IDX-20",
+        source="002 §7.6",
+        promise="symbols of an edited file answer before its full text is committed",
+        tests=("repo/resolve/test_given_places.py",),
     ),
 )

@@ -57,7 +57,7 @@ class Asking:
     def decide(self, call: Call, assessment: Assessment) -> Decision:
         return Decision(verdict=Verdict.ASK, reasons=("somebody should look at this",))
 
-    def check_path(self, call: Call, path: str) -> None:
+    def may_write(self, call: Call, path: str) -> None:
         return None
 
 
@@ -74,6 +74,9 @@ class Person:
             raise PolicyDenied("a person said no")
         return "act_1"
 
+    async def confirm(self, action_id: str, question: Question) -> None:
+        return None
+
 
 class Broken:
     """An authority that cannot decide."""
@@ -81,5 +84,5 @@ class Broken:
     def decide(self, call: Call, assessment: Assessment) -> Decision:
         raise RuntimeError("the policy does not compile")
 
-    def check_path(self, call: Call, path: str) -> None:
+    def may_write(self, call: Call, path: str) -> None:
         cast(Callable[[], None], self.decide)()

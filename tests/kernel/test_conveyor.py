@@ -47,10 +47,12 @@ def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
     assert heard == [
         "identity.identify",
         "tasks.enter",
-        "authority.check_path",
         "authority.decide",
         "idempotency.claim",
         "approver.approve",
+        "identity.identify",
+        "authority.decide",
+        "approver.confirm",
         "tasks.charge",
         "log.append",
         "tasks.settle",

@@ -59,7 +59,7 @@ class AskFirst:
         self.assessed.append(assessment)
         return Decision(verdict=Verdict.ASK if call.operation.mutates else Verdict.ALLOW)
 
-    def check_path(self, call: Call, path: str) -> None:
+    def may_write(self, call: Call, path: str) -> None:
         return None
 
 
@@ -72,6 +72,9 @@ class Agreeable:
     async def approve(self, question: Question) -> str:
         self.asked.append(question)
         return f"act_{len(self.asked)}"
+
+    async def confirm(self, action_id: str, question: Question) -> None:
+        return None
 
 
 class Nobody:

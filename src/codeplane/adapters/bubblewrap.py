@@ -40,6 +40,8 @@ _SHIFTED = ("/etc/resolv.conf",)
 _MASKED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers")
 _HOMES = ("/home", "/root", "/Users")
 # Sockets of daemons that act for whoever reaches them lie there.
+# What root could change the whole machine by, inside a namespace or not.
+_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
 _EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")  # nosec B108  # what is hidden
 
 
@@ -94,6 +96,8 @@ class Bubblewrap:
         words = [self._program or "bwrap", *_NAMESPACES]
         words += [] if enclosure.network else ["--unshare-net"]
         words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        for kernels in _KERNEL:
+            words += ["--ro-bind-try", kernels, kernels]
         for folder in dict.fromkeys((*_EMPTY, *_HOMES, str(self._home), *map(str, self._hidden))):
             # A link would be followed to what is covered anyway.
             if Path(folder).is_dir() and not Path(folder).is_symlink():

@@ -13,12 +13,14 @@ class GitRepo:
         self._repository: pygit2.Repository | None = None
 
     def tracks(self, *paths: str) -> list[str]:
-        """Those of the paths that are in git's index."""
+        """Those of the paths that are in git's index, or have something below them that is."""
         try:
             index = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH).index
         except (pygit2.GitError, KeyError):
             return []
-        return [path for path in paths if path in index]
+        heads = tuple({path.partition("/")[0] for path in paths})
+        near = [entry.path for entry in index if entry.path.startswith(heads)]
+        return [path for path in paths if any(one == path or one.startswith(f"{path}/") for one in near)]
 
     def head(self) -> str | None:
         """The commit HEAD points at, read anew each time."""

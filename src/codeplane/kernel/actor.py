@@ -44,7 +44,6 @@ class Answer(StrEnum):
     """What a person at the client said to a question."""
 
     APPROVE = "approve"
-    TRUST = "approve and trust"
     REJECT = "reject"
 
 

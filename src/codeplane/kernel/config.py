@@ -1,9 +1,11 @@
 """Every setting, with its default; read once at the start and passed down frozen."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+# YAML takes a bare `off` for false.
+Off = BeforeValidator(lambda value: "off" if value is False else value)
 Level = Literal["DEBUG", "INFO", "WARN", "ERROR", "debug", "info", "warn", "error"]
 
 
@@ -25,7 +27,7 @@ class ServerConfig(Section):
     allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
     allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")
     require_token: bool = Field(False, description="MCP clients need a token too; without one nobody is served")
-    tls: Literal["off", "self_signed", "files"] = Field(
+    tls: Annotated[Literal["off", "self_signed", "files"], Off] = Field(
         "off", description="self_signed: a certificate made by CodePlane; files: tls_certificate and tls_key"
     )
     tls_certificate: str = Field("", description="the certificate chain, as a PEM file")
@@ -120,7 +122,8 @@ class ApprovalsConfig(Section):
     wait_sec: float = Field(25.0, ge=0, le=3600, description="how long a call waits for the answer; 0: not at all")
     expires_minutes: float = Field(60.0, gt=0, description="a question without an answer is rejected after this long")
     expiring_soon_minutes: float = Field(10.0, ge=0, description="how long before that a notification says so")
-    max_pending: int = Field(10_000, ge=1, description="questions open at once; more are refused")
+    max_pending: int = Field(20_000, ge=1, description="questions open at once; more are refused")
+    max_pending_each: int = Field(1000, ge=1, description="questions of one caller open at once")
     elicit: bool = Field(True, description="ask in the MCP client where it can show a question")
     trust_days: float = Field(7.0, gt=0, description="how long a remembered answer holds")
 
@@ -154,7 +157,9 @@ class ShellConfig(Section):
     """Shell commands of agents; every one is asked about."""
 
     enabled: bool = Field(True, description="off, run_bash is refused")
-    sandbox: Literal["required", "off"] = Field("required", description="off runs commands without bubblewrap")
+    sandbox: Annotated[Literal["required", "off"], Off] = Field(
+        "required", description="off runs commands without bubblewrap"
+    )
     network: bool = Field(False, description="whether commands in the sandbox reach the network")
     output_kb: int = Field(1024, ge=1, le=65_536, description="output kept of one command; the rest is dropped, said")
     max_running: int = Field(4, ge=1, le=64, description="commands at once")
@@ -269,7 +274,7 @@ class TestsConfig(Section):
     runners: dict[str, str] = Field({}, description="a runner by language, instead of the one that is found")
     custom: tuple[CustomRunner, ...] = Field((), description="commands for files by pattern, before all others")
     exclude: tuple[str, ...] = Field((), description="files that are no tests, as in **/fixtures/**")
-    sandbox: Literal["auto", "required", "off"] = Field(
+    sandbox: Annotated[Literal["auto", "required", "off"], Off] = Field(
         "auto", description="auto: in bubblewrap, and where it is missing only if the owner agrees; off: without"
     )
     network: bool = Field(False, description="whether tests in the sandbox reach the network")

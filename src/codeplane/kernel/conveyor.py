@@ -28,7 +28,7 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps, is_text
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
 from codeplane.kernel.operation import Assessment, Operation, Preview, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
@@ -183,7 +183,7 @@ class Conveyor:
             task=passage.task,
             idempotency_key=passage.key,
             log=stages.log,
-            check_path=stages.authority.check_path,
+            check_path=stages.authority.may_write,
             arguments=passage.arguments or {},
         )
         request = cast(Request, passage.request)
@@ -272,10 +272,7 @@ class Conveyor:
         if assessment.risk is not Risk.READ and not operation.mutates:
             # Its intent would not be recorded: whoever declared it a read was wrong, so it does not run.
             raise Internal(f"{operation.name} is declared a read and assessed as {assessment.risk.value}")
-        authority = self._stages.authority
-        for path in assessment.paths:
-            authority.check_path(call, path)
-        decision = authority.decide(call, assessment)
+        decision = self._stages.authority.decide(call, assessment)
         if decision.verdict is Verdict.DENY:
             raise PolicyDenied(
                 f"{operation.name} is not allowed: {'; '.join(decision.reasons)}",
@@ -293,23 +290,39 @@ class Conveyor:
                 f"{operation.name} needs a person's approval, and nobody can be asked here",
                 details={"reasons": list(decision.reasons)},
             )
-        call, arguments = cast(Call, passage.call), passage.arguments or {}
-        question = Question(
-            call=call,
+        question = await self._question(passage, operation, assessment, decision)
+        action_id = await self._stages.approver.approve(question)
+        await self._confirm(passage, operation, action_id)
+        question.call.action_id = action_id
+
+    async def _confirm(self, passage: Passage, operation: Operation, action_id: str) -> None:
+        """Judge everything again before it runs: whoever decided took their time, and things may have changed."""
+        call = cast(Call, passage.call)
+        assert self._stages.approver is not None
+        if passage.caller.actor is None:
+            self._stages.identity.identify(passage.caller, operation.name)
+        assessment = await asyncio.to_thread(operation.assessment, cast(Request, passage.request))
+        decision = self._authorise(call, assessment)
+        await self._stages.approver.confirm(action_id, await self._question(passage, operation, assessment, decision))
+
+    async def _question(
+        self, passage: Passage, operation: Operation, assessment: Assessment, decision: Decision
+    ) -> Question:
+        arguments = passage.arguments or {}
+        request = cast(Request, passage.request)
+        if operation.preview is not None:
+            preview = await operation.preview(request)
+        else:
+            # At least what it was given, in an order that does not depend on who gave it.
+            preview = Preview(summary=operation.summary, body=canonical(arguments).decode())
+        return Question(
+            call=cast(Call, passage.call),
             assessment=assessment,
             decision=decision,
-            preview=await self._preview(operation, cast(Request, passage.request), arguments),
+            preview=preview,
             arguments=arguments,
             arguments_hash=passage.arguments_hash,
         )
-        call.action_id = await self._stages.approver.approve(question)
-
-    @staticmethod
-    async def _preview(operation: Operation, request: Request, arguments: JsonObject) -> Preview:
-        """What the operation shows of the call, and at least what it was given."""
-        if operation.preview is not None:
-            return await operation.preview(request)
-        return Preview(summary=operation.summary, body=dumps(arguments))
 
     async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
         if passage.replay is not None:

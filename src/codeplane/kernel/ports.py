@@ -123,8 +123,8 @@ class Authority(Protocol):
         """Allow, ask or deny one call; CapabilityDenied when no grant of the caller covers it."""
         ...
 
-    def check_path(self, call: Call, path: str) -> None:
-        """Raise PathDenied unless this call may write the path."""
+    def may_write(self, call: Call, path: str) -> None:
+        """Raise PathDenied or PolicyDenied unless this call may write a path that it learnt of only while it ran."""
         ...
 
 
@@ -145,6 +145,10 @@ class Approver(Protocol):
 
     async def approve(self, question: Question) -> str:
         """The action's id when a person said yes; raises otherwise."""
+        ...
+
+    async def confirm(self, action_id: str, question: Question) -> None:
+        """Raise unless what would be done now is what was approved."""
         ...
 
 

@@ -17,6 +17,8 @@ OWNER_PREFIX = "cpl_"
 DEVICE_PREFIX = "cpd_"
 MARK = "[redacted]"
 _SHORTEST_KNOWN = 8
+# What no shell and no language takes for more than a word.
+_PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+/=~"
 _DEEPEST = 100
 
 _Judge = Callable[[bytes], bool]
@@ -146,6 +148,16 @@ class Redactor:
                 text = text.replace(secret, MARK)
         return _redacted(text, assignments=assignments)
 
+    def plainly(self, text: str) -> str | None:
+        """The text for a person who decides by it: without secrets that are single words, and with everything else.
+
+        None when that cannot be had, because something that would be left out could also be an instruction.
+        """
+        for secret in self._known:
+            text = text.replace(secret, MARK)
+        shown = _redacted(text, assignments=True, plain=True)
+        return shown if _redacted(shown, assignments=True) == shown else None
+
     def is_clean(self, encoded: str) -> bool:
         """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
         if any(secret in encoded for secret in self._known):
@@ -199,7 +211,7 @@ def _is_secret(name: str) -> bool:
     return name.lower().replace("-", "_") in _SECRET_KEYS
 
 
-def _redacted(text: str, *, assignments: bool) -> str:
+def _redacted(text: str, *, assignments: bool, plain: bool = False) -> str:
     if len(text) < _SHORTEST_KNOWN:
         return text
     patterns = _compiled()
@@ -208,19 +220,20 @@ def _redacted(text: str, *, assignments: bool) -> str:
         return text
     if patterns.hints.search(data):
         for pattern, judge in patterns.shapes:
-            found = _without(found, pattern, judge)
+            found = _without(found, pattern, judge, plain=plain)
     if assignments and patterns.named.search(found):
         for pattern, judge in patterns.assignments:
-            found = _without(found, pattern, judge)
+            found = _without(found, pattern, judge, plain=plain)
     return text if found is data else found.decode("utf-8", "surrogatepass")
 
 
-def _without(data: bytes, pattern: "re.Pattern[bytes]", judge: _Judge | None) -> bytes:
+def _without(data: bytes, pattern: "re.Pattern[bytes]", judge: _Judge | None, *, plain: bool) -> bytes:
     parts: list[bytes] = []
     end = 0
     for match in pattern.finditer(data):
         start, stop = match.span(2)
-        if judge is None or judge(data[start:stop]):
+        secret = data[start:stop]
+        if (judge is None or judge(secret)) and not (plain and secret.translate(None, _PLAIN)):
             parts += (data[end:start], MARK.encode())
             end = stop
     return b"".join([*parts, data[end:]]) if parts else data

@@ -15,13 +15,13 @@ from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
-from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.database import last_position
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import differences, rebuild
-from codeplane.ledger.retention import Retention
+from codeplane.ledger.retention import CLASSES, Retention
 from codeplane.ledger.traces import TraceFolder
 from codeplane.ledger.writer import Writing
 
@@ -197,7 +197,7 @@ class LedgerOperations:
                     yield EventItem(stream_gap=_gap(item))
                     raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
 
-    @operation("ledger.export", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
+    @operation("ledger.export", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600)
     async def export(self, call: Call, request: EventFilter) -> ExportResult:
         """Write events as JSON lines into a folder of its own under .codeplane/exports, rotating at 50 MB."""
         target = self._exports / call.call_id
@@ -225,7 +225,7 @@ class LedgerOperations:
         await self._log.flush()
         return await self._log.readers.run(self._check)
 
-    @operation("ledger.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
+    @operation("ledger.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Make every table anew from the newest snapshot and the log."""
         projections = self._log.projector.projections
@@ -236,11 +236,27 @@ class LedgerOperations:
         position = await self._log.command(run)
         return RebuildResult(rebuilt=tuple(found.name for found in projections), position=int(str(position)))
 
-    @operation("ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, timeout_sec=600)
+    @operation(
+        "ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600
+    )
     async def retain(self, call: Call, request: Nothing) -> RetainResult:
         """Drop now what retention would drop on its next run."""
         outcome = await self._retention.apply()
         return RetainResult(streams=int(str(outcome["streams"])), events=int(str(outcome["events"])))
+
+    @previews("ledger.retain")
+    async def preview_retain(self, request: Nothing) -> Preview:
+        """The rules by which events go, which are the owner's settings."""
+        rules = [
+            f"{kind.prefix}{'*' if kind.whole else ''}: {'whole streams' if kind.whole else 'events'} older than "
+            f"retention.{kind.setting}"
+            for kind in CLASSES
+        ]
+        rules.append("task/*: all but the newest retention.tasks_max")
+        return Preview(
+            summary="drop now what the settings under retention let go, instead of at the next run",
+            body="\n".join([*rules, "What is dropped cannot be brought back."]),
+        )
 
     def _check(self, connection: sqlite3.Connection) -> VerifyResult:
         (integrity,) = connection.execute("PRAGMA quick_check(1)").fetchone()

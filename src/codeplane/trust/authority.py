@@ -5,15 +5,19 @@ from typing import Protocol
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
+from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.place import InWorkspace
-from codeplane.kernel.ports import Decision
+from codeplane.kernel.ports import Decision, Verdict
+from codeplane.trust.capabilities.grant import Grant
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.guarded import check_guarded
 from codeplane.trust.policy.document import Circumstances, document
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.web.ingested import Ingestion
+
+_SHOWN = 200
 
 
 class Holdings(Protocol):
@@ -38,13 +42,39 @@ class CallAuthority:
 
     def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
-        grant = self._grants.require(call.actor, self._holdings.held(call.caller), call.operation, assessment)
+        held = self._holdings.held(call.caller)
+        for path in assessment.paths:
+            self._check_guarded(path)
+        try:
+            grant = self._grants.require(call.actor, held, call.operation, assessment)
+        except CapabilityDenied as error:
+            if error.details.get("missing") == "paths":
+                # The same words whether a path was known from the start or learnt of on the way.
+                for path in assessment.paths:
+                    self._grants.check_path(call.actor, held, path, call.operation)
+            raise
+        return self._judged(call, assessment, grant)
+
+    def may_write(self, call: Call, path: str) -> None:
+        """Check a path that was learnt of while the call ran: nobody can be asked any more, so a question is a no."""
+        self._check_guarded(path)
+        self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
+        if not self._policy.looks.at("paths"):
+            return
+        decision = self.decide(call, Assessment(risk=call.operation.mark.risk, paths=(path,)))
+        if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and call.action_id is None):
+            raise PolicyDenied(
+                f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
+                details={"reasons": list(decision.reasons), "path": path[:_SHOWN]},
+            )
+
+    def _judged(self, call: Call, assessment: Assessment, grant: Grant) -> Decision:
         circumstances = Circumstances.of(
             call,
             mode=self._config.mode,
             allow=self._config.allow,
             workspace=_workspace(call),
-            untrusted=call.task is not None and self._ingestion.is_untrusted(call.task.task_id),
+            untrusted=self._ingestion.is_untrusted(call),
             grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,
         )
         return self._policy.decide(
@@ -57,10 +87,10 @@ class CallAuthority:
             )
         )
 
-    def check_path(self, call: Call, path: str) -> None:
-        """PathDenied unless this call may write the path."""
+    def _check_guarded(self, path: str) -> None:
+        """As it is written, and where links on the way to it lead."""
         check_guarded(path)
-        self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
+        check_guarded(self._grants.located(path))
 
 
 def _workspace(call: Call) -> str:

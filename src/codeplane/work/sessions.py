@@ -99,7 +99,7 @@ class Sessions:
     def find(self, session_id: str, actor: Actor) -> Session:
         """The open session of that id, if it is the actor's owner's."""
         session = self._by_id.get(session_id)
-        if session is None or session.owner_id != actor.owner_id:
+        if session is None or session.owner_id != actor.owner_id or _is_above(session.actor_kind, actor.kind):
             owner_id, state = self._closed.get(session_id, (None, None))
             if state is not None and owner_id == actor.owner_id:
                 raise SessionClosed(f"session {session_id} is closed ({state.value})")
@@ -236,6 +236,12 @@ class Sessions:
     def _draft(task: LiveTask, stream: str, kind: str, payload: JsonObject) -> Draft:
         ids = Correlation(session_id=task.session_id, task_id=task.task_id)
         return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
+
+
+def _is_above(theirs: ActorKind, own: ActorKind) -> bool:
+    """Whether a session is a person's and whoever names it is none."""
+    people = (ActorKind.OWNER, ActorKind.DEVICE)
+    return theirs in people and own not in people
 
 
 def _connection(caller: Caller) -> str:

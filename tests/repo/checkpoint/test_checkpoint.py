@@ -276,7 +276,7 @@ def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pyte
         return await ask("checkpoint", message="run"), await ask("checkpoint", message="untested", tests="none")
 
     refused, plain = with_plane(shop, body)
-    assert refused["error"]["error"] == "POLICY_DENIED"  # type: ignore[index,call-overload]  # JSON
+    assert refused["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]  # JSON
     assert result(plain)["committed"] is True
 
 

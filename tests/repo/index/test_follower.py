@@ -117,6 +117,27 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     indexer.close()
 
 
+def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "good.py").write_text("def good():\n    pass\n")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    snapshot = indexer.start()
+    told: list[tuple[int, int, bool]] = []
+
+    def parsed() -> None:
+        told.append((len(one.facts.named("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
+
+    assert not one.follow(snapshot, newer=lambda: True, parsed=parsed) and told == []
+    assert one.follow(snapshot, newer=lambda: False, parsed=parsed)
+    assert told == [(1, 0, False)]
+    assert one.text.count == len(snapshot.texts) and one.text.wait(snapshot.epoch, 0)
+    # An epoch of which nothing is fed is reached too; one that is to come is not.
+    assert one.follow(snapshot, newer=lambda: False) and not one.text.wait(snapshot.epoch + 1, 0)
+    one.close()
+    indexer.close()
+
+
 def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "good.py").write_text("def good():\n    pass\n")

@@ -138,6 +138,14 @@ def test_the_same_question_gets_the_same_answer(shop: FullText) -> None:
     assert all(rank(shop, question, limit=9) == rank(shop, question, limit=9) for _ in range(3))
 
 
+@pytest.mark.parametrize("tests", [None, True, False])
+def test_fewer_files_are_the_first_of_more(shop: FullText, tests: bool | None) -> None:
+    whole = rank(shop, "the price of the cart, slugify", limit=100, tests=tests)
+    assert len(whole) > 2
+    for limit in range(len(whole) + 1):
+        assert rank(shop, "the price of the cart, slugify", limit=limit, tests=tests) == whole[:limit]
+
+
 def test_no_index_is_no_answer(tmp_path: Path) -> None:
     full_text = FullText(tmp_path)
     assert rank(full_text, "anything", limit=5) == []

@@ -119,7 +119,7 @@ def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path)
 
     here = environment()
     denied = at_the_door(root, refused, sandbox=NoSandbox(), environment=here)
-    assert denied["error"]["error"] == "POLICY_DENIED"  # type: ignore[index,call-overload]
+    assert denied["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]
     assert "without a sandbox" in str(denied["error"])
     missing = at_the_door(
         root, refused, "tests.sandbox=required", "trust.mode=automatic", sandbox=NoSandbox(), environment=here

@@ -77,7 +77,7 @@ def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -
 def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) -> None:
     async def body(ask: Ask) -> None:
         name, said = error(await ask("git.clone", url="https://me:hunter2@example.com/x.git"))
-        assert (name, "hunter2" in said) == ("POLICY_DENIED", False)
+        assert (name, "hunter2" in said) == ("APPROVAL_PENDING", False)
         assert "it fetches from https://example.com/x.git" in said
         assert homes(main) == []
 

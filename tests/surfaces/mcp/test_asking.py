@@ -35,7 +35,7 @@ async def test_approved_in_the_client_it_runs(way: Way, fixture_server: Server) 
     assert len(person.asked) == 1
     shown = person.asked[0]
     assert isinstance(shown, types.ElicitRequestFormParams)
-    assert shown.message.startswith(("Destroy", "fixture.destroy waits"))
+    assert shown.message.startswith("Destroy")
 
 
 @each_way
@@ -54,13 +54,20 @@ async def test_anything_but_a_clear_yes_leaves_it_waiting(way: Way, person: Pers
         assert (await failure_of(client, "fixture_destroy")).startswith("APPROVAL_PENDING: ")
 
 
-@each_way
-async def test_trusted_in_the_client_the_next_one_is_not_asked_about(way: Way, fixture_server: Server) -> None:
-    person = Person("accept", "approve and trust")
-    async with connected(fixture_server, way=way, person=person, name=f"trusted-{way}") as client:
-        assert await text_of(client, "fixture_send") == "sent"
-        assert await text_of(client, "fixture_send") == "sent"
-    assert len(person.asked) == 1
+async def test_what_is_too_long_to_be_shown_is_left_to_others(fixture_server: Server) -> None:
+    person = Person("accept", "approve")
+    async with connected(fixture_server, person=person) as client:
+        text = await failure_of(client, "run_bash", command="#" * 20_000)
+    assert text.startswith("APPROVAL_PENDING: ")
+    assert person.asked == []
+
+
+async def test_nobody_gives_itself_more_rights_in_its_client(fixture_server: Server) -> None:
+    person = Person("accept", "approve")
+    async with connected(fixture_server, person=person) as client:
+        text = await failure_of(client, "capability_request", capabilities=["spawn_agents"])
+    assert text.startswith("APPROVAL_PENDING: ")
+    assert person.asked == []
 
 
 async def test_what_the_client_brings_back_cannot_be_made_up(fixture_server: Server) -> None:

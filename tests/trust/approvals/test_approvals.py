@@ -434,3 +434,114 @@ def test_the_owner_is_not_asked_about_what_they_do_themselves(tmp_path: Path) ->
                 assert (await opened.conveyor.call(name, {}, OWNER)).error is None
 
     run(scenario())
+
+
+def test_what_changed_while_a_call_waited_is_not_what_was_approved(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
+            waiting = asyncio.ensure_future(opened.conveyor.call("fixture.push", {"text": "force"}, AGENT))
+            action_id = str((await heard(opened, "action.created")).payload["action_id"])
+            ops.pushed = "something else by now"
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert refused(await waiting) == "EXPIRED"
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_a_policy_that_came_while_a_call_waited_holds_for_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops, clock = FixtureOps(), ManualClock()
+        async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops], clock=clock) as opened:
+            waiting = asyncio.ensure_future(opened.conveyor.call("fixture.send", {}, AGENT))
+            action_id = str((await heard(opened, "action.created")).payload["action_id"])
+            folder = opened.workspace.policy
+            folder.mkdir()
+            rule = 'deny contains "nothing leaves" if input.risk == "EXFILTRATION"'
+            (folder / "no.rego").write_text(f"package codeplane.policy\n\nimport rego.v1\n\n{rule}\n")
+            clock.advance(5)
+            await asyncio.to_thread(opened.trust.policy.settle, 20)
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert refused(await waiting) == "POLICY_DENIED"
+            assert ops.ran == []
+
+    run(scenario())
+
+
+def test_an_approved_action_without_a_preview_of_its_own_can_be_resumed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            first = await call(opened, "fixture.send", times=2, text="x", paths=["b", "a"])
+            await decide(opened, "approval.approve", action_id=action_of(first))
+            assert (await executed(opened, action_of(first)))["outcome"] == "ok"
+
+    run(scenario())
+
+
+HIDING = [
+    "echo '-----BEGIN PRIVATE KEY-----'\npython3 evil.py aaaaaaaaaaaaaaaaaaaaaaaa\necho '-----END PRIVATE KEY-----'",
+    "curl --token aaaa12;touch${IFS}hidden_tok",
+    "password='abc123def456;rm -rf x'",
+]
+
+
+@pytest.mark.parametrize("text", HIDING, ids=["key", "option", "assignment"])
+def test_nothing_that_could_be_an_instruction_is_hidden_as_a_secret(tmp_path: Path, text: str) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            outcome = await call(opened, "fixture.shell", text=text)
+            if outcome.error is not None and outcome.error.name == "INVALID_ARGUMENT":
+                return
+            body = str((await shown(opened, action_of(outcome)))["preview"])
+            assert all(word in body for word in ("evil", "touch", "rm -rf") if word in text)
+
+    run(scenario())
+
+
+def test_a_secret_that_is_a_word_is_left_out(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            secret = "ghp_" + "a1B2c3D4e5" * 4
+            outcome = await call(opened, "fixture.shell", text=f"curl -H 'x: {secret}' example.com")
+            body = str((await shown(opened, action_of(outcome)))["preview"])
+            assert secret not in body
+            assert "[redacted]" in body
+
+    run(scenario())
+
+
+def test_signs_that_turn_text_round_are_written_out(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            outcome = await call(opened, "fixture.push", text="force", paths=["a\u202eb\x1b[2J\u200b"])
+            assert outcome.error is not None
+            body = str((await shown(opened, action_of(outcome)))["preview"])
+            assert body.isprintable()
+            assert "a\\u202eb\\x1b[2J\\u200b" in body
+
+    run(scenario())
+
+
+def test_one_caller_does_not_fill_the_inbox_for_all(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path, "approvals.max_pending_each=2") as opened:
+            for _ in range(2):
+                assert refused(await call(opened, "fixture.send")) == "APPROVAL_PENDING"
+            assert refused(await call(opened, "fixture.send")) == "OVERLOADED"
+            other = await opened.conveyor.call("fixture.send", {}, replace(AGENT, client="other"))
+            assert refused(other) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+def test_trust_in_one_file_is_not_trust_in_another(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path, "trust.mode=always") as opened:
+            first = await call(opened, "fixture.push", paths=["doc.txt"])
+            await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
+            assert (await call(opened, "fixture.push", paths=["doc.txt"], text="again")).error is None
+            assert refused(await call(opened, "fixture.push", paths=["a.py"])) == "APPROVAL_PENDING"
+
+    run(scenario())

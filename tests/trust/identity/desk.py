@@ -64,7 +64,7 @@ class _Lenient:
     def decide(self, call: Call, assessment: Assessment) -> Decision:
         return Decision(verdict=Verdict.ALLOW)
 
-    def check_path(self, call: Call, path: str) -> None:
+    def may_write(self, call: Call, path: str) -> None:
         return None
 
 

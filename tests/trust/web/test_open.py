@@ -3,11 +3,13 @@
 import gzip
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import FetchFailed
 from codeplane.trust.web.addresses import strict
 from codeplane.trust.web.target import target
@@ -48,8 +50,12 @@ def test_a_page_is_fetched_after_a_person_agreed_and_marked_untrusted(tmp_path: 
             assert ingested.stream.startswith("task/")
             assert ingested.payload == {"operation": "web.open", "source": "web", "what": opened.url("/a?q=1")}
             assert ingested.content_trust.value == "UNTRUSTED_MODEL"
-            assert opened.ingestion.is_untrusted(ingested.stream.removeprefix("task/"))
-            assert not opened.ingestion.is_untrusted("task_other")
+            asked = question.call
+            assert opened.ingestion.is_untrusted(asked)
+            # In another session it is still who has read it.
+            assert opened.ingestion.is_untrusted(replace(asked, task=None))
+            stranger = Actor(kind=ActorKind.AGENT, actor_id="stranger")
+            assert not opened.ingestion.is_untrusted(replace(asked, task=None, actor=stranger))
             request = opened.site.asked[0].decode().lower()
             assert f"host: {HOST}:{opened.site.port}" in request
             assert "cookie" not in request

@@ -1,6 +1,7 @@
 """The `checkpoint` operation: from changed files to a commit that was linted and tested, in one call."""
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,8 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
-from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
+from codeplane.kernel.ids import digest
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventQuery
 from codeplane.repo.checkpoint.lint import Linted, Linters
@@ -18,6 +20,7 @@ from codeplane.repo.checkpoint.since import Since, between
 from codeplane.repo.checkpoint.untracked import refuse_generated, repositories
 from codeplane.repo.git.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
 from codeplane.repo.git.contents import Entry
+from codeplane.repo.git.foreseen import listing
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.revision import commit_of
 from codeplane.repo.git.staging import StageRequest, Staging
@@ -31,6 +34,9 @@ STREAM = "checkpoints"
 MADE = "checkpoint.made"
 _MAX_FILES = 200
 _MAX_PATHS = 5000
+_MAX_COMMAND = 2000
+_MAX_SUBJECT = 200
+_DIGITS = 24
 
 
 class CheckpointRequest(InWorkspace):
@@ -153,6 +159,28 @@ class CheckpointOperations:
             return Assessment(risk=Risk.WRITE)
         return self._tests.assess_run(RunRequest())
 
+    @previews("checkpoint")
+    async def preview_checkpoint(self, request: CheckpointRequest) -> Preview:
+        """What would be committed with which message, after which commands."""
+        picture = await pictured(self._writer.git)
+        changed = self._changed(picture, [canonical(path, root=self._root) for path in request.paths])
+        inner = await asyncio.to_thread(repositories, self._root, sorted(picture.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
+        facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
+        facts += [f"message: {request.message}", *listing(f"{len(named)} files are committed", named, len(named))]
+        if request.lint and self._linters:
+            lint = [shlex.join(command) for command in self._linters.commands(changed)]
+            facts += listing("after linting", [shown(one[:_MAX_COMMAND]) for one in lint], len(lint))
+        if request.tests != "none":
+            tests = await self._tests.preview_run(self._asked(request, changed))
+            facts += [f"after tests: {tests.summary}", tests.body]
+        contents = await self._writer.contents.taken(changed, write=False)
+        state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
+        facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
+        first = request.message.partition("\n")[0][:_MAX_SUBJECT]
+        return Preview(summary=f"commit {len(named)} files: {first}", body="\n".join(facts))
+
     @staticmethod
     def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:
         """The files that differ from HEAD, those git does not know yet among them."""
@@ -165,8 +193,13 @@ class CheckpointOperations:
     async def _tested(self, call: Call, request: CheckpointRequest, changed: Sequence[str]) -> RunResult | None:
         if request.tests == "none":
             return None
-        asked = RunRequest() if request.tests == "all" else RunRequest(impacted=True, paths=tuple(changed[:_MAX_PATHS]))
-        return await self._tests.run(call, asked)
+        return await self._tests.run(call, self._asked(request, changed))
+
+    @staticmethod
+    def _asked(request: CheckpointRequest, changed: Sequence[str]) -> RunRequest:
+        if request.tests == "all":
+            return RunRequest()
+        return RunRequest(impacted=True, paths=tuple(changed[:_MAX_PATHS]))
 
     async def _refuse_changed(self, contents: dict[str, Entry]) -> None:
         """What is committed is what was tested, or nothing is."""

@@ -54,14 +54,20 @@ class Linters:
     def __bool__(self) -> bool:
         return bool(self._config.lint)
 
+    def commands(self, paths: Sequence[str]) -> list[list[str]]:
+        """The commands for these changed files; those that are for files are left out when none is there."""
+        there = [path for path in paths if (self._root / path).is_file()]
+        return [
+            [word for part in command for word in (there if part == PATHS else [part])]
+            for command in self._config.lint
+            if there or PATHS not in command
+        ]
+
     async def run(self, paths: Sequence[str]) -> tuple[Linted, ...]:
         """What each command said, up to the first that failed; `{paths}` in one stands for the changed files."""
         found: list[Linted] = []
-        there = [path for path in paths if (self._root / path).is_file()]
-        for command in self._config.lint:
-            if PATHS in command and not there:
-                continue
-            found.append(await self._one([word for part in command for word in (there if part == PATHS else [part])]))
+        for command in self.commands(paths):
+            found.append(await self._one(command))
             if not found[-1].passed:
                 break
         return tuple(found)

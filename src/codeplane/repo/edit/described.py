@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,9 +62,16 @@ class Described:
 
 def described(root: Path, changes: Sequence[Change]) -> Described:
     """Look at both sides of every change; blocks, and has to happen before the files change."""
-    moved = {change.moved_from for change in changes if change.moved_from is not None}
     before = {change.path: _content(root, root / change.path) for change in changes if change.before is not None}
     after = {change.path: _after(root, change) for change in changes if change.content is not None}
+    return compared(changes, before, after)
+
+
+def compared(
+    changes: Sequence[Change], before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]
+) -> Described:
+    """The same of contents that are known."""
+    moved = {change.moved_from for change in changes if change.moved_from is not None}
     edits_left = _MAX_EDITS_IN_ALL
     files = []
     for change in changes:

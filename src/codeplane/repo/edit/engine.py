@@ -13,10 +13,12 @@ from codeplane.kernel.errors import CodePlaneError, TooLarge
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id, new_id
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Preview
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.described import Described, described
 from codeplane.repo.edit.entry import Change
+from codeplane.repo.edit.foretold import foretold
 from codeplane.repo.edit.index_moves import IndexMove, IndexMoves, moves_of
 from codeplane.repo.edit.journal import Journal
 from codeplane.repo.edit.locks import PathLocks
@@ -121,6 +123,26 @@ class Engine:
     def admit(self, call: Call, changes: Sequence[Change]) -> None:
         """Raise unless the batch is within what may be written."""
         self._scope.admit(call, [change.path for change in changes])
+        self._refuse_large(changes)
+
+    async def foreseen(self, changes: Sequence[Change], *, verb: str = "change", facts: Sequence[str] = ()) -> Preview:
+        """What a person is shown of changes before anyone makes them; what nobody may write is refused."""
+        paths = [change.path for change in changes]
+        await asyncio.to_thread(self._scope.refuse, paths)
+        self._refuse_large(changes)
+        ignored = sorted(map(shown, await asyncio.to_thread(self._scope.ignored, paths)))
+        more = f" and {len(ignored) - _NAMED} more" if len(ignored) > _NAMED else ""
+        notes = [f"git-ignored: {', '.join(ignored[:_NAMED])}{more}"] if ignored else []
+        found = await asyncio.to_thread(described, self._root, changes)
+        return await asyncio.to_thread(foretold, changes, found, verb=verb, facts=facts, notes=notes)
+
+    async def foreseen_back(self, kept: Kept) -> Preview:
+        """What a person is shown before a kept mutation is undone, or done again."""
+        back = await asyncio.to_thread(reversed_batch, self._root, self._kept.folder_of(kept.mutation_id), kept)
+        verb = "put back" if back.kept.state == "undone" else "change again"
+        return await self.foreseen(back.changes, verb=verb, facts=[f"{kept.mutation_id}: {kept.what}"])
+
+    def _refuse_large(self, changes: Sequence[Change]) -> None:
         limits: JsonObject = {"edits.max_files": self._config.max_files, "edits.max_mb": self._config.max_mb}
         if len(changes) > self._config.max_files:
             raise TooLarge(f"{len(changes)} files are more than one mutation may change", details=limits)

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pygit2
@@ -64,9 +64,17 @@ class Scope:
 
     def admit(self, call: Call, paths: Iterable[str]) -> None:
         """PathDenied unless all of these located paths may be written."""
+        self._admit(paths, call.may_write)
+
+    def refuse(self, paths: Iterable[str]) -> None:
+        """PathDenied unless somebody might write these located paths; whether a caller may is not asked."""
+        self._admit(paths, None)
+
+    def _admit(self, paths: Iterable[str], may_write: Callable[[str], None] | None) -> None:
         rules = IgnoreRules.of(self._root)
         for path in paths:
-            call.may_write(path)
+            if may_write is not None:
+                may_write(path)
             if path.casefold() == _RULES:
                 raise PathDenied(
                     f"{_RULES} decides what may be read and written here, so no operation writes it",

@@ -1,7 +1,8 @@
 """The `write_files` operation: edits of any number of files in one call, all or none."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
@@ -9,20 +10,18 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.json import JsonValue
-from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.described import described
 from codeplane.repo.edit.engine import Engine
 from codeplane.repo.edit.entry import Change
-from codeplane.repo.edit.hunks import diff
+from codeplane.repo.edit.foretold import diff_of
 from codeplane.repo.edit.plan import Plan
 from codeplane.repo.edit.refusal import refusal
 from codeplane.repo.edit.request import Edit, WriteRequest
 from codeplane.repo.edit.scope import Scope
-from codeplane.repo.edit.text import Text
 from codeplane.repo.truth.paths import shown
 
-_MAX_DIFF = 64 * 1024
 _NAMED = 20
 _FAILED = 20
 
@@ -83,7 +82,17 @@ class WriteOperations:
     @assesses("write_files")
     def assess(self, request: WriteRequest) -> Assessment:
         """A dry run only reads."""
-        return Assessment(risk=Risk.READ if request.dry_run else Risk.WRITE)
+        if request.dry_run:
+            return Assessment(risk=Risk.READ)
+        named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
+        return Assessment(risk=Risk.WRITE, paths=tuple(dict.fromkeys(map(self._scope.located, named))))
+
+    @previews("write_files")
+    async def preview(self, request: WriteRequest) -> Preview:
+        """The diff of what would be written; an edit that does not fit is refused before anyone is asked."""
+        _refuse_empty(request)
+        changes = await asyncio.to_thread(self._planned, self._scope.refuse, request.edits)
+        return await self._engine.foreseen(changes, verb="show the change of" if request.dry_run else "change")
 
     @operation(
         "write_files",
@@ -96,11 +105,8 @@ class WriteOperations:
     async def write_files(self, call: Call, request: WriteRequest) -> WriteResult:
         """Create, update, delete or move files, all edits or none: whole content, old_text/new_text, or line patches.
         Answers with the delta, affected symbols and tests, and new syntax errors."""
-        if not request.edits:
-            raise InvalidArgument(
-                "there is no edit", hint='send edits: [{"path": "a.py", "old_text": …, "new_text": …}]'
-            )
-        changes = await asyncio.to_thread(self._planned, call, request.edits)
+        _refuse_empty(request)
+        changes = await asyncio.to_thread(self._planned, partial(self._scope.admit, call), request.edits)
         if request.dry_run:
             return await asyncio.to_thread(self._shown, call, changes)
         if not changes:
@@ -117,14 +123,14 @@ class WriteOperations:
             epoch=applied.consequence.epoch,
         )
 
-    def _planned(self, call: Call, edits: Sequence[Edit]) -> list[Change]:
+    def _planned(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
         plan = Plan(self._root, self._scope)
         failed: list[tuple[int, str, CodePlaneError]] = []
         for number, edit in enumerate(edits):
             try:
                 # Before anything is read: what may not be written is not told about either.
                 named = [edit.path, *([edit.new_path] if edit.new_path else [])]
-                self._scope.admit(call, map(self._scope.located, named))
+                admit(map(self._scope.located, named))
                 plan.add(edit)
             except CodePlaneError as error:
                 failed.append((number, edit.path, error))
@@ -140,25 +146,18 @@ class WriteOperations:
     def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
         self._engine.admit(call, changes)
         found = described(self._root, changes)
-        before, after = found.texts.before, found.texts.after
-        parts, size = [], 0
-        moved = {change.moved_from for change in changes}
-        for change in changes:
-            if change.content is None and change.path in moved:
-                continue
-            part = _diff(change, before.get(change.path), after.get(change.path))
-            size += len(part)
-            if size > _MAX_DIFF:
-                parts.append(f"[the rest of the diff is left out: over {_MAX_DIFF} characters]\n")
-                break
-            parts.append(part)
         return WriteResult(
             applied=False,
             dry_run=True,
             delta=found.delta(""),
-            diff="".join(parts),
+            diff=diff_of(changes, found),
             ignored=tuple(sorted(map(shown, self._scope.ignored(change.path for change in changes)))),
         )
+
+
+def _refuse_empty(request: WriteRequest) -> None:
+    if not request.edits:
+        raise InvalidArgument("there is no edit", hint='send edits: [{"path": "a.py", "old_text": …, "new_text": …}]')
 
 
 def _all_of(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> CodePlaneError:
@@ -188,18 +187,3 @@ def _what(changes: Sequence[Change]) -> str:
     moved = {change.moved_from for change in changes}
     named = [shown(change.path) for change in changes if change.path not in moved]
     return f"write_files {', '.join(named[:3])}" + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-
-
-def _diff(change: Change, before: bytes | None, after: bytes | None) -> str:
-    path = shown(change.moved_from or change.path)
-    try:
-        old = Text.of(before, path).raw if before is not None else None
-        new = Text.of(after, path).raw if after is not None else None
-    except CodePlaneError:
-        return f"Binary file {path} would change\n"
-    if change.moved_from:
-        head = f"rename {path} → {shown(change.path)}\n"
-        return head + (diff(path, old, new, new_path=shown(change.path)) if old != new else "")
-    if old == new and change.executable is not None:
-        return f"mode of {path}: {'executable' if change.executable else 'not executable'}\n"
-    return diff(path, old, new)

@@ -1,12 +1,16 @@
 """`git.create_branch`, `git.delete_branch` and `git.rename_branch`."""
 
+import asyncio
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
-from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.revision import MAX_REF, branch_of, commit_of, fresh_name, known_name
 from codeplane.repo.git.writing import Writer
 
@@ -80,9 +84,15 @@ class Branches:
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:
         """The commits that only the branch reaches."""
-        return previewed(f"Remove the branch {request.name}", self._lost(request))
+        return await asyncio.to_thread(self._previewed, request)
 
-    def _lost(self, request: DeleteBranchRequest) -> list[str]:
+    def _previewed(self, request: DeleteBranchRequest) -> Preview:
+        lost = self._lost(request)
+        facts = [f"it is at {Foreseen(self._git).named(f'{HEADS}{request.name}')}"]
+        facts += ["also when its commits are merged nowhere"] if request.force else []
+        return previewed(f"Remove the branch {request.name}", lost, facts)
+
+    def _lost(self, request: DeleteBranchRequest) -> list[Loss]:
         ref = f"{HEADS}{known_name(request.name, 'branch', 'git_branches')}"
         if not request.force or not self._git.ask("rev-parse", "--verify", "--quiet", ref, check=False).line:
             return []

@@ -11,7 +11,9 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
-from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, few_of, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.obstacles import Named, named_in_tree
 from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer, Writing
@@ -36,6 +38,7 @@ class Checkout:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.checkout", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def checkout(self, call: Call, request: CheckoutRequest) -> Changed:
@@ -63,8 +66,22 @@ class Checkout:
 
     @previews("git.checkout")
     async def preview_checkout(self, request: CheckoutRequest) -> Preview:
-        """The changes or commits that go."""
-        return previewed(f"Check out {request.ref}", self._lost(request))
+        """What comes in place of what, and the changes or commits that go."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: CheckoutRequest) -> Preview:
+        lost = self._lost(request)
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            facts = [f"from {self._foreseen.named(request.ref)}", *self._foreseen.diff("-R", request.ref, paths=paths)]
+            return previewed(
+                f"Make {few_of(paths)} what {request.ref} has", lost, facts, bound=[self._foreseen.index()]
+            )
+        ref = request.start if request.create else request.ref
+        target = self._target_now(ref, guess=not request.create) if ref else self._losses.head
+        facts = [f"{self._foreseen.head()} → {request.ref} at {target or 'no commit yet'}"]
+        made = "Make the branch and check out" if request.create else "Check out"
+        return previewed(f"{made} {request.ref}", lost, facts)
 
     async def _create(self, call: Call, request: CheckoutRequest) -> Changed:
         name = await fresh_name(self._git, HEADS, request.ref)
@@ -103,27 +120,32 @@ class Checkout:
                 raise
             return found[0]
 
-    def _lost(self, request: CheckoutRequest) -> list[str]:
+    def _lost(self, request: CheckoutRequest) -> list[Loss]:
         checked(request.ref)
         if request.paths:
             return self._lost_below(request)
         if request.create and not request.start:
             return []
         ref = checked(request.start) if request.create else request.ref
-        target = self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line
-        if not target and not request.create:
-            found = self._git.ask("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{ref}").line.split()
-            target = found[0] if len(found) == 1 else ""
+        target = self._target_now(ref, guess=not request.create)
         head, branch = self._losses.head, self._losses.head_ref
-        lost = []
+        lost: list[Loss] = []
         if head is not None and branch is None:
             commits = self._losses.commits(head, kept=[target] if target else [])
             lost += lost_commits(commits, "that only HEAD reaches, which is on no branch")
         if target:
-            lost += lost_files(self._losses.ignored(self._losses.differing(head, target)), "everything")
+            lost += self._losses.files(self._losses.ignored(self._losses.differing(head, target)), "everything")
         return lost
 
-    def _lost_below(self, request: CheckoutRequest) -> list[str]:
+    def _target_now(self, ref: str, *, guess: bool) -> str:
+        """The commit that is meant, also by a branch that one remote alone has; nothing when there is none."""
+        target = self._git.ask("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False).line
+        if not target and guess:
+            found = self._git.ask("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{ref}").line.split()
+            target = found[0] if len(found) == 1 else ""
+        return target
+
+    def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
         """What files restored from a commit overwrite: changes, and what git does not track."""
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         named = self._listed(commit_now(self._git, request.ref), paths)
@@ -135,7 +157,7 @@ class Checkout:
             edited += [path for path in self._losses.edited(against=head) if path in in_place and path not in edited]
         told = set(edited)
         unknown = [path for path in self._losses.overwritten(named) if path not in told]
-        return lost_files(edited, "changes") + lost_files(unknown, "untracked work")
+        return self._losses.files(edited, "changes") + self._losses.files(unknown, "untracked work")
 
     def _listed(self, commit: str, paths: Sequence[str]) -> Named:
         below = [] if "." in paths else paths

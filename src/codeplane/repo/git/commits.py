@@ -11,11 +11,14 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Ris
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed, GitDelta
 from codeplane.repo.git.command import Done
-from codeplane.repo.git.losses import Losses, judged, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, few_of, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.refusal import few, redacted, refusal, unresolved
 from codeplane.repo.git.revision import commit_of
 from codeplane.repo.git.writing import Writer
+from codeplane.repo.truth.paths import canonical
 
 MAX_MESSAGE = 100_000
 _MAX_SAID = 1500
@@ -95,14 +98,30 @@ class Commits:
 
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
-        """Whether the commit was pushed."""
-        return previewed("Replace the last commit", self._lost())
+        """Which commit is replaced, by what, and whether it was pushed."""
+        return await asyncio.to_thread(self._previewed, request)
 
-    def _lost(self) -> list[str]:
+    def _previewed(self, request: AmendRequest) -> Preview:
+        foreseen = Foreseen(self._git)
+        facts = [f"on {foreseen.head()}", f"replaces {foreseen.named('HEAD')}"]
+        facts += [f"message: {request.message}"] if request.message else []
+        facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            facts += [f"with {few_of(paths)} as on disk", *foreseen.diff("HEAD", paths=paths)]
+            fresh = self._losses.untracked(request.paths)
+            facts += [f"new: {few_of(fresh)}"] if fresh else []
+            edited = self._losses.edited(request.paths, against=self._losses.head)
+            files = [self._git.root / path for path in (*edited, *fresh)]
+            return previewed("Replace the last commit", self._lost(), facts, files=files)
+        facts += [*foreseen.staged(), *foreseen.diff("--cached")]
+        return previewed("Replace the last commit", self._lost(), facts, bound=[foreseen.index()])
+
+    def _lost(self) -> list[Loss]:
         head = self._losses.head
         if head is None or not self._losses.is_pushed(head):
             return []
-        return [f"the last commit, {head[:9]}, was pushed: others may have it"]
+        return [Loss(said=f"the last commit, {head[:9]}, was pushed: others may have it")]
 
     async def _commit(
         self,

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from codeplane.kernel.operation import Assessment, Preview, Risk
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.hidden import LISTED, hidden_edits
+from codeplane.repo.git.loss import Loss, lost_files
 from codeplane.repo.git.obstacles import Named, Obstacles, named_in_raw, named_in_tree, obstacles
-from codeplane.repo.truth.paths import canonical, shown
+from codeplane.repo.truth.paths import canonical
 
-_NAMED = 10
+# Ids of one length: git's own short ones grow with the repository.
+ONELINE = ("--abbrev=12", "--format=%h %s")
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 
 
@@ -37,7 +38,7 @@ class Losses:
         head, head_ref = self.head, self.head_ref
         if head is not None and head_ref is not None and head_ref != gone:
             elsewhere.append(head)
-        done = self.git.ask("log", "-z", "--max-count=1000", "--format=%h %s", tip, "--not", *elsewhere, "--")
+        done = self.git.ask("log", "-z", "--max-count=1000", *ONELINE, tip, "--not", *elsewhere, "--")
         return done.fields
 
     def is_pushed(self, tip: str) -> bool:
@@ -50,6 +51,10 @@ class Losses:
         count = self.git.ask("rev-list", "--count", tip, *start, "--").line
         ours = self.git.ask("rev-list", "--count", tip, *start, "--not", "--remotes", "--").line
         return int(count) - int(ours)
+
+    def files(self, paths: Sequence[str], what: str) -> list[Loss]:
+        """The loss of work in files of this work tree."""
+        return lost_files(self.git.root, paths, what)
 
     def edited(self, paths: Sequence[str] = (), *, against: str | None = None) -> list[str]:
         """Tracked files on disk that differ from the index, or from a commit, and what lies in their place."""
@@ -96,34 +101,3 @@ class Losses:
 
     def _unknown(self, paths: Collection[str]) -> list[str]:
         return sorted(set(paths).difference(self.git.ask("ls-files", "-z").fields)) if paths else []
-
-
-def judged(effects: Sequence[str], paths: Sequence[str] = ()) -> Assessment:
-    """Destructive when something would be lost, a plain write otherwise."""
-    return Assessment(
-        risk=Risk.DESTRUCTIVE if effects else Risk.WRITE, effects=tuple(effects), paths=tuple(map(shown, paths))
-    )
-
-
-def previewed(summary: str, effects: Sequence[str]) -> Preview:
-    """What a person is shown."""
-    lost = "\n".join(effects) if effects else "Nothing is lost by it."
-    note = "\nIt is kept below refs/codeplane/recovery/ for a while." if effects else ""
-    return Preview(summary=summary, body=f"{lost}{note}")
-
-
-def lost_commits(commits: Sequence[str], where: str) -> list[str]:
-    """How the loss of commits is told."""
-    if not commits:
-        return []
-    return [f"{len(commits)} commits {where}: {_few(commits)}"]
-
-
-def lost_files(paths: Sequence[str], what: str) -> list[str]:
-    """How the loss of work in files is told."""
-    return [f"{what} in {len(paths)} files: {_few(paths)}"] if paths else []
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"

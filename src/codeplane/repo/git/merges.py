@@ -13,7 +13,9 @@ from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.command import Done
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.refusal import refusal, unresolved
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
@@ -52,6 +54,7 @@ class Merges:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.merge", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def merge(self, call: Call, request: MergeRequest) -> MergeResult:
@@ -84,8 +87,21 @@ class Merges:
 
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
-        """What was resolved by hand, or is ignored and in the way."""
-        return previewed(f"{request.action} a merge", self._lost(request))
+        """What comes into which branch; what was resolved by hand, or is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: MergeRequest) -> Preview:
+        lost, facts = self._lost(request), [f"into {self._foreseen.head()}"]
+        if request.action != "start":
+            facts += [f"merging {self._foreseen.id_of('MERGE_HEAD') or 'nothing'}"]
+            bound = [self._foreseen.index()]
+            return previewed(f"{request.action} a merge", lost, facts, bound=bound)
+        if request.ref:
+            target = commit_now(self._git, request.ref)
+            mine = [head] if (head := self._losses.head) else []
+            facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="commits come")]
+        facts += [f"fast-forward: {request.ff}"] if request.ff != "auto" else []
+        return previewed(f"start a merge of {request.ref}", lost, facts)
 
     async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
         async with self._writer.writing(
@@ -104,14 +120,14 @@ class Merges:
                 await self._git.run("commit", "--quiet", *message)
             return merged(await writing.finished())
 
-    def _lost(self, request: MergeRequest) -> list[str]:
+    def _lost(self, request: MergeRequest) -> list[Loss]:
         if request.action == "abort":
             return resolved_work(self._losses)
         if request.action != "start" or not request.ref:
             return []
         target, head = commit_now(self._git, request.ref), self._losses.head
         base = self._git.ask("merge-base", head, target, check=False).line if head else ""
-        return lost_files(self._losses.ignored(self._losses.differing(base or None, target)), "everything")
+        return self._losses.files(self._losses.ignored(self._losses.differing(base or None, target)), "everything")
 
 
 def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:

@@ -12,7 +12,9 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.merges import stopped_or_raise
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.resolution import resolved, resolved_work
@@ -69,6 +71,7 @@ class Picks:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.cherrypick", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def cherrypick(self, call: Call, request: CherrypickRequest) -> PickResult:
@@ -93,12 +96,22 @@ class Picks:
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
         """What was resolved by hand, or is ignored and in the way."""
-        return previewed(f"{request.action} a cherry-pick", self._lost(request))
+        return await asyncio.to_thread(self._previewed, "cherry-pick", request)
 
     @previews("git.revert")
     async def preview_revert(self, request: RevertRequest) -> Preview:
         """What was resolved by hand, or is ignored and in the way."""
-        return previewed(f"{request.action} a revert", self._lost(request))
+        return await asyncio.to_thread(self._previewed, "revert", request)
+
+    def _previewed(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
+        lost, facts = self._lost(request), [f"on {self._foreseen.head()}"]
+        if request.action == "start":
+            facts += [f"{what} {self._foreseen.named(request.commit)}"] if request.commit else []
+            facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
+            return previewed(f"start a {what}", lost, facts)
+        under_way = self._foreseen.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
+        facts.append(f"{what} of {under_way or 'nothing'}")
+        return previewed(f"{request.action} a {what}", lost, facts, bound=[self._foreseen.index()])
 
     async def _pick(
         self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
@@ -141,7 +154,7 @@ class Picks:
                 stopped_or_raise(done, delta, command)
             return _result(delta, writing.after)
 
-    def _lost(self, request: CherrypickRequest | RevertRequest) -> list[str]:
+    def _lost(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
         if request.action in ("skip", "abort"):
             return resolved_work(self._losses)
         if request.action != "start" or not request.commit:
@@ -149,7 +162,7 @@ class Picks:
         target = commit_now(self._git, request.commit)
         parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
         differing = self._losses.differing(_base(parents, request.mainline), target)
-        return lost_files(self._losses.ignored(differing), "everything")
+        return self._losses.files(self._losses.ignored(differing), "everything")
 
 
 def _base(parents: list[str], mainline: int) -> str | None:

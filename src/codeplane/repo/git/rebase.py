@@ -12,15 +12,18 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.begun import original_head
-from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen, listing
+from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
-from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
+from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
 _MAX_STEPS = 5000
+_MAX_NAMED = 30
 
 
 class RebasePlanRequest(InWorkspace):
@@ -158,7 +161,7 @@ class Rebase:
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
         """What was pushed, what is dropped, and what is ignored and in the way."""
-        return previewed(f"Rebase {len(request.plan.steps)} commits", self._lost(request))
+        return await asyncio.to_thread(self._previewed, request)
 
     @assesses("git.rebase_abort")
     def assess_abort(self, request: RebaseStateRequest) -> Assessment:
@@ -168,7 +171,7 @@ class Rebase:
     @previews("git.rebase_abort")
     async def preview_abort(self, request: RebaseStateRequest) -> Preview:
         """What was resolved by hand."""
-        return previewed("Give the rebase up", self._lost_by_leaving())
+        return await asyncio.to_thread(self._previewed_leaving, "Give the rebase up")
 
     @assesses("git.rebase_skip")
     def assess_skip(self, request: RebaseStateRequest) -> Assessment:
@@ -178,7 +181,23 @@ class Rebase:
     @previews("git.rebase_skip")
     async def preview_skip(self, request: RebaseStateRequest) -> Preview:
         """What was resolved by hand."""
-        return previewed("Leave the commit out", self._lost_by_leaving())
+        return await asyncio.to_thread(self._previewed_leaving, "Leave the commit out")
+
+    def _previewed(self, request: RebaseExecuteRequest) -> Preview:
+        plan, foreseen = request.plan, Foreseen(self._git)
+        upstream = commit_now(self._git, plan.upstream)
+        onto = commit_now(self._git, plan.onto) if plan.onto else upstream
+        steps = [f"{one.action} {foreseen.named(checked(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
+        facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
+        facts += listing(f"{len(plan.steps)} steps", steps, len(plan.steps))
+        return previewed(f"Rebase {len(plan.steps)} commits", self._lost(request), facts)
+
+    def _previewed_leaving(self, summary: str) -> Preview:
+        foreseen, folder = Foreseen(self._git), self._git.folder
+        step, steps = _progress(folder)
+        facts = [foreseen.head(), f"stopped in step {step} of {steps} at {foreseen.named('REBASE_HEAD')}"]
+        facts.append(f"began at {original_head(folder) or 'no commit that is known'}")
+        return previewed(summary, self._lost_by_leaving(), facts, bound=[foreseen.index()])
 
     async def _commits(self, upstream: str) -> list[tuple[str, str]]:
         options = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", "-z")
@@ -248,15 +267,15 @@ class Rebase:
             said="" if delta.conflicts else str(refusal("rebase", said).message)[:500] if said else "",
         )
 
-    def _lost(self, request: RebaseExecuteRequest) -> list[str]:
+    def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
-        lost = [f"{pushed} commits were pushed: others may have them"] if pushed else []
+        lost = [Loss(said=f"{pushed} commits were pushed: others may have them")] if pushed else []
         dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
         onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
 
-    def _lost_in_place(self, onto: str) -> list[str]:
+    def _lost_in_place(self, onto: str) -> list[Loss]:
         """What is ignored and lies where files come, on the way there or when commits are done again."""
         head = self._losses.head
         if head is None:
@@ -264,9 +283,9 @@ class Rebase:
         base = self._git.ask("merge-base", head, onto, check=False).line or None
         lost = {*self._losses.ignored(self._losses.differing(head, onto))}
         lost |= {*self._losses.ignored(self._losses.differing(base, head))}
-        return lost_files(sorted(lost), "everything")
+        return self._losses.files(sorted(lost), "everything")
 
-    def _lost_by_leaving(self) -> list[str]:
+    def _lost_by_leaving(self) -> list[Loss]:
         return resolved_work(self._losses, all_work=True)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -12,7 +13,10 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.command import Done
-from codeplane.repo.git.losses import Losses, lost_commits, lost_files, previewed
+from codeplane.repo.git.exchange import Exchange, bound_to
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, lost_commits, previewed
+from codeplane.repo.git.losses import ONELINE, Losses
 from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
 from codeplane.repo.git.refusal import redacted, refusal
 from codeplane.repo.git.remote_names import RemoteName, remote_now, talking
@@ -140,6 +144,11 @@ class RemoteWrites:
         """It reaches the remote."""
         return _outward(remote_now(self._git, request.remote), "fetches from")
 
+    @previews("git.fetch")
+    async def preview_fetch(self, request: FetchRequest) -> Preview:
+        """From where, and what is asked for."""
+        return await asyncio.to_thread(self._previewed_fetch, request)
+
     @assesses("git.pull")
     def assess_pull(self, request: PullRequest) -> Assessment:
         """It reaches the remote; what is ignored and in the way of what was fetched before would be lost."""
@@ -148,41 +157,74 @@ class RemoteWrites:
 
     @previews("git.pull")
     async def preview_pull(self, request: PullRequest) -> Preview:
-        """What is ignored and in the way, as far as was fetched before."""
-        remote = await asyncio.to_thread(remote_now, self._git, request.remote)
-        lost = await asyncio.to_thread(self._lost_by_pull, request, remote)
-        return previewed(f"Pull from {remote}", lost)
+        """From where into which branch; what is ignored and in the way, as far as was fetched before."""
+        return await asyncio.to_thread(self._previewed_pull, request)
 
     @assesses("git.push")
     def assess_push(self, request: PushRequest) -> Assessment:
         """Replacing or removing what others have is destructive."""
         remote = remote_now(self._git, request.remote, push=True)
-        return _outward(remote, "pushes to", lost=self._lost(request, remote))
+        return _outward(
+            remote,
+            "pushes to",
+            lost=self._lost(request, remote),
+            urls=Foreseen(self._git).addresses(remote.name, push=True),
+        )
 
     @previews("git.push")
     async def preview_push(self, request: PushRequest) -> Preview:
-        """What the remote loses."""
-        remote = await asyncio.to_thread(remote_now, self._git, request.remote, push=True)
-        lost = await asyncio.to_thread(self._lost, request, remote)
-        return previewed(f"Push {self._pushed(request)} to {remote}", lost)
+        """Which commits go where under which name, and what the remote loses."""
+        return await asyncio.to_thread(self._previewed_push, request)
 
-    def _lost_by_pull(self, request: PullRequest, remote: RemoteName) -> list[str]:
-        there = f"refs/remotes/{remote.name}/{_refspec(request.ref)}" if request.ref else "@{upstream}"
+    def _previewed_fetch(self, request: FetchRequest) -> Preview:
+        remote = remote_now(self._git, request.remote)
+        exchange = Exchange(self._git, remote.name)
+        facts = [*exchange.places(push=False), *exchange.fetched(prune=request.prune, tags=request.tags)]
+        bound = bound_to(self._git, [f"refs/remotes/{remote.name}/"] if request.prune else [])
+        return previewed(f"Fetch from {remote}", [], facts, bound=bound)
+
+    def _previewed_pull(self, request: PullRequest) -> Preview:
+        remote = remote_now(self._git, request.remote)
+        lost = self._lost_by_pull(request, remote)
+        exchange = Exchange(self._git, remote.name)
+        facts = [*exchange.places(push=False), *exchange.pulled(request.ref, request.mode)]
+        return previewed(f"Pull {f'{request.ref} ' if request.ref else ''}from {remote}", lost, facts)
+
+    def _previewed_push(self, request: PushRequest) -> Preview:
+        remote = remote_now(self._git, request.remote, push=True)
+        what, lost = self._pushed(request), self._lost(request, remote)
+        exchange = Exchange(self._git, remote.name)
+        facts = exchange.places(push=True)
+        if request.delete:
+            facts += exchange.deleted(what)
+            return previewed(f"Delete {what} on {remote}", lost, facts, kept=False)
+        facts += exchange.pushed(what, force=request.force, tags=request.tags)
+        facts += ["and it becomes the branch's upstream"] if request.set_upstream else []
+        bound = bound_to(self._git, ["refs/tags/"] if request.tags or exchange.follows_tags else [])
+        forced = "Force-push" if request.force else "Push"
+        return previewed(f"{forced} {what} to {remote}", lost, facts, bound=bound, kept=False)
+
+    def _lost_by_pull(self, request: PullRequest, remote: RemoteName) -> list[Loss]:
+        there = Exchange(self._git, remote.name).upstream(_refspec(request.ref) if request.ref else "")
         done = self._git.ask("rev-parse", "--verify", "--quiet", f"{there}^{{commit}}", check=False)
         if done.code != 0 or not done.line:
             return []
-        return lost_files(self._losses.ignored(self._losses.differing(self._losses.head, done.line)), "everything")
+        ignored = self._losses.ignored(self._losses.differing(self._losses.head, done.line))
+        return self._losses.files(ignored, "everything")
 
-    def _lost(self, request: PushRequest, remote: RemoteName) -> list[str]:
+    def _lost(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
         what = self._pushed(request)
         if request.delete:
-            return [f"{shown(what)} on {remote}"]
-        if not request.force:
+            return [Loss(said=f"{shown(what)} on {remote}")]
+        exchange = Exchange(self._git, remote.name)
+        if not request.force and not exchange.is_forced(what):
             return []
-        there = f"refs/remotes/{remote.name}/{what.removeprefix(_HEADS)}"
-        done = self._git.ask("log", "-z", "--max-count=1000", "--format=%h %s", f"{what}..{there}", "--", check=False)
+        there = exchange.destination(what).removeprefix(_HEADS)
+        between = f"{what}..refs/remotes/{remote.name}/{there}"
+        done = self._git.ask("log", "-z", "--max-count=1000", *ONELINE, between, "--", check=False)
         commits = done.fields if done.code == 0 else []
-        return lost_commits(commits, f"on {remote} that this branch has not") or [f"what {remote} has there now"]
+        replaced = Loss(said=f"what {remote} has there now")
+        return lost_commits(commits, f"on {remote} that this branch has not") or [replaced]
 
     def _pushed(self, request: PushRequest) -> str:
         """The one ref that is meant, in full."""
@@ -220,11 +262,13 @@ def _refspec(ref: str) -> str:
     return ref
 
 
-def _outward(remote: RemoteName, verb: str, lost: list[str] | None = None) -> Assessment:
+def _outward(
+    remote: RemoteName, verb: str, lost: Sequence[Loss] = (), urls: tuple[str, ...] | None = None
+) -> Assessment:
     return Assessment(
         risk=Risk.DESTRUCTIVE if lost else Risk.EXFILTRATION,
-        effects=(f"it {verb} {remote}", *(lost or [])),
-        remotes=(remote.url,),
+        effects=(f"it {verb} {remote}", *(loss.said for loss in lost)),
+        remotes=urls or (remote.url,),
     )
 
 

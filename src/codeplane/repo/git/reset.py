@@ -9,7 +9,9 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
-from codeplane.repo.git.losses import Losses, judged, lost_commits, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.obstacles import Named, named_in_raw, named_in_tree
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
 from codeplane.repo.git.writing import Writer
@@ -33,6 +35,7 @@ class Reset:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def reset(self, call: Call, request: ResetRequest) -> Changed:
@@ -58,19 +61,27 @@ class Reset:
 
     @previews("git.reset")
     async def preview_reset(self, request: ResetRequest) -> Preview:
-        """The commits and changes that go."""
-        return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request))
+        """Where the branch goes from where, and the commits and changes that go."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: ResetRequest) -> Preview:
+        target = "no commit yet" if self._is_unborn(request) else commit_now(self._git, request.ref)
+        follows = {"soft": "only the branch", "mixed": "the branch and the index", "hard": "branch, index and files"}
+        facts = [f"{self._foreseen.head()} → {target}", f"moves {follows[request.mode]}"]
+        # The index is given up as a whole, what is staged and nowhere else too.
+        bound = [] if request.mode == "soft" else [self._foreseen.index()]
+        return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
 
     def _is_unborn(self, request: ResetRequest) -> bool:
         """Whether there is no commit yet, and the index alone is meant."""
         return request.ref == _HEAD and self._losses.head is None and self._losses.head_ref is not None
 
-    def _lost(self, request: ResetRequest) -> list[str]:
+    def _lost(self, request: ResetRequest) -> list[Loss]:
         if self._is_unborn(request):
             staged = sorted(self._moved(None).files) if request.mode == "hard" else []
-            return lost_files(staged, "everything")
+            return self._losses.files(staged, "everything")
         target, head = commit_now(self._git, request.ref), self._losses.head
-        lost = []
+        lost: list[Loss] = []
         edited: list[str] = []
         if head is not None:
             lost += lost_commits(
@@ -78,11 +89,11 @@ class Reset:
             )
             if request.mode == "hard":
                 edited = self._losses.edited(against=head)
-                lost += lost_files(edited, "changes")
+                lost += self._losses.files(edited, "changes")
         if request.mode == "hard":
             told = set(edited)
             unknown = self._losses.overwritten(self._moved(target))
-            lost += lost_files([path for path in unknown if path not in told], "untracked work")
+            lost += self._losses.files([path for path in unknown if path not in told], "untracked work")
         return lost
 
     def _moved(self, target: str | None) -> Named:

@@ -1,6 +1,7 @@
 """What was done by hand since git stopped at conflicts."""
 
-from codeplane.repo.git.losses import Losses, lost_files
+from codeplane.repo.git.loss import Loss
+from codeplane.repo.git.losses import Losses
 
 
 def resolved(losses: Losses, *, all_work: bool = False) -> list[str]:
@@ -20,6 +21,6 @@ def resolved(losses: Losses, *, all_work: bool = False) -> list[str]:
     return [path for path in edited if path in staged]
 
 
-def resolved_work(losses: Losses, *, all_work: bool = False) -> list[str]:
+def resolved_work(losses: Losses, *, all_work: bool = False) -> list[Loss]:
     """The same, told as a loss."""
-    return lost_files(resolved(losses, all_work=all_work), "resolutions")
+    return losses.files(resolved(losses, all_work=all_work), "resolutions")

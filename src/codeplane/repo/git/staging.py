@@ -1,6 +1,7 @@
 """`git.stage`, `git.unstage` and `git.discard`."""
 
 import asyncio
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -8,9 +9,12 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, few_of, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import links_in
 from codeplane.repo.git.writing import Writer
+from codeplane.repo.truth.paths import canonical
 
 _PATHS = Field(min_length=1, max_length=5000, description="files or folders; . is everything")
 
@@ -41,6 +45,7 @@ class Staging:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def stage(self, call: Call, request: StageRequest) -> Changed:
@@ -98,11 +103,22 @@ class Staging:
 
     @previews("git.discard")
     async def preview_discard(self, request: DiscardRequest) -> Preview:
-        """The files whose changes go."""
-        return previewed("Discard changes that are not staged", self._lost(request))
+        """The files whose changes go, and the changes."""
+        return await asyncio.to_thread(self._previewed, request)
 
-    def _lost(self, request: DiscardRequest) -> list[str]:
-        lost = lost_files(self._losses.edited(request.paths), "changes")
+    def _previewed(self, request: DiscardRequest) -> Preview:
+        lost = self._lost(request)
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        told = previewed(
+            f"Discard changes that are not staged in {few_of(paths)}",
+            lost,
+            ["files that git does not know go too"] if request.untracked else [],
+            bound=[self._foreseen.index()],
+        )
+        return replace(told, body="\n".join([told.body, *self._foreseen.diff(paths=paths)]))
+
+    def _lost(self, request: DiscardRequest) -> list[Loss]:
+        lost = self._losses.files(self._losses.edited(request.paths), "changes")
         if request.untracked:
-            lost += lost_files(self._losses.untracked(request.paths), "everything")
+            lost += self._losses.files(self._losses.untracked(request.paths), "everything")
         return lost

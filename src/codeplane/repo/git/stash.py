@@ -1,6 +1,7 @@
 """`git.stash_push`, `git.stash_pop`, `git.stash_apply` and `git.stash_drop`."""
 
 import asyncio
+import os
 
 from pydantic import Field
 
@@ -11,13 +12,15 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Stoppable
 from codeplane.repo.git.commits import MAX_MESSAGE
 from codeplane.repo.git.conflict import Conflict
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen, listing
+from codeplane.repo.git.loss import Loss, few_of, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.merges import stopped_or_raise
 from codeplane.repo.git.obstacles import named_in_raw
 from codeplane.repo.git.picture import links_in
 from codeplane.repo.git.refusal import few
 from codeplane.repo.git.writing import Writer, Writing
-from codeplane.repo.truth.paths import shown
+from codeplane.repo.truth.paths import canonical, shown
 
 _INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
 
@@ -68,6 +71,7 @@ class Stashing:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
 
     @operation("git.stash_push", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def push(self, call: Call, request: StashPushRequest) -> StashResult:
@@ -122,7 +126,7 @@ class Stashing:
     @previews("git.stash_push")
     async def preview_push(self, request: StashPushRequest) -> Preview:
         """What is ignored and in the way."""
-        return previewed("Put changes aside", self._lost_by_push())
+        return await asyncio.to_thread(self._previewed_push, request)
 
     @assesses("git.stash_pop")
     def assess_pop(self, request: StashPopRequest) -> Assessment:
@@ -132,7 +136,7 @@ class Stashing:
     @previews("git.stash_pop")
     async def preview_pop(self, request: StashPopRequest) -> Preview:
         """What is ignored and in the way."""
-        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request))
+        return await asyncio.to_thread(self._previewed_bringing, request, keeps=False)
 
     @assesses("git.stash_apply")
     def assess_apply(self, request: StashApplyRequest) -> Assessment:
@@ -142,7 +146,7 @@ class Stashing:
     @previews("git.stash_apply")
     async def preview_apply(self, request: StashApplyRequest) -> Preview:
         """What is ignored and in the way."""
-        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request))
+        return await asyncio.to_thread(self._previewed_bringing, request, keeps=True)
 
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
@@ -152,7 +156,32 @@ class Stashing:
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
         """What is in the stash."""
-        return previewed(f"Forget stash {request.index}", self._lost(request))
+        return await asyncio.to_thread(self._previewed_drop, request)
+
+    def _previewed_push(self, request: StashPushRequest) -> Preview:
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        head = self._losses.head
+        changed = self._losses.edited(request.paths, against=head) if head else []
+        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        facts = [f"on {self._foreseen.head()}", *([f"message: {request.message}"] if request.message else [])]
+        named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
+        facts += listing(f"{len(named)} files are put aside", named, len(named))
+        files = [self._git.root / path for path in (*changed, *fresh)]
+        bound = [self._foreseen.index(), *map(os.fsencode, paths)]
+        return previewed("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
+
+    def _previewed_bringing(self, request: StashPopRequest, *, keeps: bool) -> Preview:
+        facts = [self._stash(request.index), f"onto {self._foreseen.head()}"]
+        facts += ["what was staged is staged again"] if request.restore_index else []
+        facts += ["the stash stays"] if keeps else ["the stash is forgotten then"]
+        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request), facts)
+
+    def _previewed_drop(self, request: StashDropRequest) -> Preview:
+        return previewed(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
+
+    def _stash(self, index: int) -> str:
+        """The stash by its id: numbers move on with every other one."""
+        return f"stash {index} is {self._foreseen.named(f'stash@{{{index}}}')}"
 
     async def _bring(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
         async with self._writer.writing(call, f"stash_{verb}", calm=True) as writing:
@@ -170,15 +199,14 @@ class Stashing:
                 stopped_or_raise(done, delta, f"stash {verb}")
             return StashResult(delta=delta, success=done.code == 0, stash=oid, conflicts=delta.conflicts)
 
-    def _lost_by_push(self) -> list[str]:
+    def _lost_by_push(self) -> list[Loss]:
         if self._losses.head is None:
             return []
         options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
-        return lost_files(
-            self._losses.ignored(named_in_raw(self._git.ask("diff", *options, "HEAD", "--").fields)), _ALL
-        )
+        named = named_in_raw(self._git.ask("diff", *options, "HEAD", "--").fields)
+        return self._losses.files(self._losses.ignored(named), _ALL)
 
-    def _lost_by_bringing(self, request: StashPopRequest) -> list[str]:
+    def _lost_by_bringing(self, request: StashPopRequest) -> list[Loss]:
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
         oid, *parents = done.line.split() or [""]
@@ -187,15 +215,15 @@ class Stashing:
         lost = set(self._losses.ignored(self._losses.differing(parents[0], oid)))
         for parent in parents[2:3]:
             lost |= set(self._losses.ignored(self._losses.differing(None, parent)))
-        return lost_files(sorted(lost), _ALL)
+        return self._losses.files(sorted(lost), _ALL)
 
-    def _lost(self, request: StashDropRequest) -> list[str]:
+    def _lost(self, request: StashDropRequest) -> list[Loss]:
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("log", "--walk-reflogs", "--max-count=1", "--format=%gs", name, "--", check=False)
         if done.code != 0 or not done.line:
             return []
         files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
-        return [f"the stash '{shown(done.line)}' with {len(files)} files: {', '.join(map(shown, files[:10]))}"]
+        return [Loss(said=f"the stash '{shown(done.line)}' with {len(files)} files: {few_of(files)}")]
 
 
 def _chosen(writing: Writing, index: int) -> str:

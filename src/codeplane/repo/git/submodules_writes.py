@@ -1,5 +1,6 @@
 """`git.submodule_init`, `_update`, `_sync`, `_add`, `_deinit` and `_remove`."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.contents import Contents
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen, listing
+from codeplane.repo.git.loss import Loss, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.refusal import redacted
@@ -127,18 +130,28 @@ class SubmoduleWrites:
     @assesses("git.submodule_update")
     def assess_update(self, request: SubmoduleUpdateRequest) -> Assessment:
         """It reaches the remotes that .gitmodules and git's settings name."""
-        found: list[str] = []
-        for place in (["--file", ".gitmodules"], ["--local"]):
-            done = self._git.ask("config", *place, "-z", "--get-regexp", r"^submodule\..*\.url$", check=False)
-            found += [redacted(line.partition("\n")[2]) for line in done.fields]
-        urls = tuple(dict.fromkeys(found))
+        urls = tuple(dict.fromkeys(url for _, url in self._addresses()))
         return Assessment(risk=Risk.EXFILTRATION, effects=tuple(f"it fetches from {url}" for url in urls), remotes=urls)
+
+    @previews("git.submodule_update")
+    async def preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
+        """Which submodules go to which commits, from where."""
+        return await asyncio.to_thread(self._previewed_update, request)
 
     @assesses("git.submodule_add")
     def assess_add(self, request: SubmoduleAddRequest) -> Assessment:
         """It reaches another machine; a bad address is refused before anyone is asked."""
         remote = _remote(request)
         return Assessment(risk=Risk.EXFILTRATION, effects=(f"it fetches from {remote.shown}",), remotes=(remote.shown,))
+
+    @previews("git.submodule_add")
+    async def preview_add(self, request: SubmoduleAddRequest) -> Preview:
+        """What is fetched from where into which folder."""
+        remote, path = _remote(request), canonical(request.path, root=self._git.root)
+        facts = [f"from {remote.shown}", f"branch: {shown(request.branch) or 'the one of the remote'}"]
+        facts += [f"into the folder {shown(path)}, which is staged with .gitmodules"]
+        facts.append(f"in {await asyncio.to_thread(Foreseen(self._git).head)}")
+        return previewed(f"Add the submodule {path} from {remote.shown}", [], facts)
 
     @assesses("git.submodule_deinit")
     def assess_deinit(self, request: SubmoduleDeinitRequest) -> Assessment:
@@ -153,12 +166,49 @@ class SubmoduleWrites:
     @previews("git.submodule_deinit")
     async def preview_deinit(self, request: SubmoduleDeinitRequest) -> Preview:
         """The changes in the submodule."""
-        return previewed(f"Empty the submodule {request.path}", self._lost(request))
+        return await asyncio.to_thread(self._previewed, f"Empty the submodule {request.path}", request)
 
     @previews("git.submodule_remove")
     async def preview_remove(self, request: SubmoduleRemoveRequest) -> Preview:
         """The changes in the submodule."""
-        return previewed(f"Remove the submodule {request.path}", self._lost(request))
+        return await asyncio.to_thread(self._previewed, f"Remove the submodule {request.path}", request)
+
+    def _previewed(self, summary: str, request: SubmoduleDeinitRequest) -> Preview:
+        path = canonical(request.path, root=self._git.root)
+        facts = [f"recorded at {self._recorded([path]).get(path, 'nothing')}"]
+        if _is_there(self._git.root / path):
+            facts.append(f"in it {Foreseen(self._git.at(self._git.root / path)).head()}")
+        facts += ["also with changes in it"] if request.force else []
+        return previewed(summary, self._lost(request), facts)
+
+    def _previewed_update(self, request: SubmoduleUpdateRequest) -> Preview:
+        recorded = self._recorded([canonical(path, root=self._git.root) for path in request.paths])
+        lines = [f"{shown(path)} at {oid}" for path, oid in sorted(recorded.items())]
+        facts = listing(f"{len(lines)} submodules", lines, len(lines))
+        urls = [f"{shown(name)} = {shown(url)}" for name, url in sorted(self._addresses())]
+        facts += listing("addresses that are set", urls, len(urls))
+        facts += ["with those inside of them, wherever those lead"] if request.recursive else []
+        facts += ["those that were not used before are set up"] if request.init else []
+        return previewed(f"Update {len(lines)} submodules", [], facts, bound=[repr(lines + urls).encode()])
+
+    def _recorded(self, paths: Sequence[str]) -> dict[str, str]:
+        """The commits that submodules are recorded with, by their paths."""
+        found = {}
+        for line in self._git.ask("ls-files", "--stage", "-z", "--", *paths).fields:
+            facts, _, path = line.partition("\t")
+            if facts.startswith("160000 "):
+                found[path] = facts.split(" ")[1]
+        return found
+
+    def _addresses(self) -> list[tuple[str, str]]:
+        """Every address that is set for submodules, by the name of its setting."""
+        found: list[tuple[str, str]] = []
+        for place in (["--file", ".gitmodules"], ["--local"]):
+            done = self._git.ask("config", *place, "-z", "--get-regexp", r"^submodule\..*\.url$", check=False)
+            for line in done.fields:
+                name, _, url = line.partition("\n")
+                found.append((name, redacted(url)))
+        return found
 
     async def _plain(self, call: Call, verb: str, given: Sequence[str], *options: str, remote: bool = False) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
@@ -193,12 +243,12 @@ class SubmoduleWrites:
                 writing.mutation_id, name="work", what="submodule removal", files=files, commits=commits
             )
 
-    def _lost(self, request: SubmoduleDeinitRequest) -> list[str]:
+    def _lost(self, request: SubmoduleDeinitRequest) -> list[Loss]:
         place = self._git.root / canonical(request.path, root=self._git.root)
         if not request.force or not _is_there(place):
             return []
         losses = Losses(self._git.at(place))
-        return lost_files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
+        return losses.files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
 
 
 def _is_there(place: Path) -> bool:

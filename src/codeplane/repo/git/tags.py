@@ -1,5 +1,7 @@
 """`git.create_tag` and `git.delete_tag`."""
 
+import asyncio
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
@@ -7,7 +9,9 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.commits import MAX_MESSAGE
-from codeplane.repo.git.losses import Losses, judged, lost_commits, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name, known_name, tag_of
 from codeplane.repo.git.writing import Writer
 
@@ -63,9 +67,14 @@ class Tags:
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:
         """The commits that only the tag reaches."""
-        return previewed(f"Remove the tag {request.name}", self._lost(request))
+        return await asyncio.to_thread(self._previewed, request)
 
-    def _lost(self, request: DeleteTagRequest) -> list[str]:
+    def _previewed(self, request: DeleteTagRequest) -> Preview:
+        lost = self._lost(request)
+        facts = [f"it is at {Foreseen(self._git).named(f'{_TAGS}{request.name}')}"]
+        return previewed(f"Remove the tag {request.name}", lost, facts)
+
+    def _lost(self, request: DeleteTagRequest) -> list[Loss]:
         ref = f"{_TAGS}{known_name(request.name, 'tag', 'git_tags')}"
         if not self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line:
             return []

@@ -15,7 +15,9 @@ from codeplane.repo.git.branches import HEADS
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents
 from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
-from codeplane.repo.git.losses import Losses, judged, lost_files, previewed
+from codeplane.repo.git.foreseen import Foreseen
+from codeplane.repo.git.loss import Loss, judged, previewed
+from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
@@ -163,8 +165,15 @@ class WorktreeWrites:
 
     @previews("git.worktree_remove")
     async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
-        """The changes in the work tree."""
-        return previewed(f"Remove the work tree {request.name}", self._lost(request))
+        """Which folder goes, and the changes in it."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: WorktreeRemoveRequest) -> Preview:
+        path = self._found(request.name)
+        facts = [f"the folder {shown(str(path))}"]
+        facts += [f"in it {Foreseen(self._git.at(path)).head()}"] if path.is_dir() else ["it is gone already"]
+        facts += ["also with changes in it"] if request.force else []
+        return previewed(f"Remove the work tree {request.name}", self._lost(request), facts)
 
     async def _marked(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
         path = self._found(name)
@@ -202,8 +211,11 @@ class WorktreeWrites:
         return ExcludeFile(common(self._git.folder))
 
     def _is_inside(self, place: Path) -> bool:
-        """Whether no link on the way leads elsewhere."""
-        return self._git.root in Path(os.path.realpath(place)).parents
+        """Whether no link, on the way or at its end, leads elsewhere, nor to what is git's or CodePlane's own."""
+        real = Path(os.path.realpath(place))
+        if self._git.root not in real.parents:
+            return False
+        return not {part.casefold() for part in real.relative_to(self._git.root).parts} & {".git", ".codeplane"}
 
     async def _keep(self, mutation_id: str, path: Path, *, changes: bool) -> None:
         git = self._git.at(path)
@@ -248,17 +260,18 @@ class WorktreeWrites:
         fields = self._git.ask("worktree", "list", "--porcelain", "-z").fields
         return [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
 
-    def _lost(self, request: WorktreeRemoveRequest) -> list[str]:
+    def _lost(self, request: WorktreeRemoveRequest) -> list[Loss]:
         path = self._found(request.name)
-        lost = [] if self._git.root in path.parents else [f"a folder outside the repository: {shown(str(path))}"]
+        outside = Loss(said=f"a folder outside the repository: {shown(str(path))}")
+        lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = Losses(self._git.at(path))
             if request.force:
                 edited = losses.edited(against=losses.head)
-                lost += lost_files([*edited, *(one for one in losses.untracked() if one not in edited)], "changes")
+                lost += losses.files([*edited, *(one for one in losses.untracked() if one not in edited)], "changes")
             else:
-                lost += lost_files(losses.hidden(), "changes")
-            lost += lost_files(_ignored(losses.git), "everything")
+                lost += losses.files(losses.hidden(), "changes")
+            lost += losses.files(_ignored(losses.git), "everything")
         return lost
 
 

@@ -84,8 +84,14 @@ class Follower:
             if not self._known():
                 self.parsers.warm()
 
-    def follow(self, snapshot: Snapshot, *, newer: Callable[[], bool]) -> bool:
-        """Parse what changed and forget what went; stops early, with False, when there is a newer snapshot."""
+    def follow(
+        self, snapshot: Snapshot, *, newer: Callable[[], bool], parsed: Callable[[], None] = lambda: None
+    ) -> bool:
+        """Parse what changed and forget what went; stops early, with False, when there is a newer snapshot.
+
+        `parsed` is called once the facts are all there: those who need no more need not wait for the full text, which
+        takes longer to commit than all before it.
+        """
         with self._lock:
             digests = self._known()
             gone = [path for path in digests if not _has_text(snapshot, path)]
@@ -103,7 +109,9 @@ class Follower:
                 with self.facts.filling(len(pending.files)):
                     done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
             if done:
+                parsed()
                 self._commit(snapshot, feeding)
+                self.text.reached(snapshot.epoch)
             elif feeding.wanted:
                 # What was added since the last commit is given up; the next pass begins from it.
                 self.text.release()

@@ -1,8 +1,10 @@
 """The follower as a running part: awake when there is a new epoch, waited for by those who need its facts."""
 
 import asyncio
+import gc
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from codeplane.kernel.errors import IndexNotReady
@@ -18,6 +20,8 @@ _RETRY_SEC = 5.0
 _AGAIN_SEC = 0.5
 _TELL_EVERY_SEC = 1.0
 _FILL_SEC = 5.0
+_LARGE = 1000
+_SETTLINGS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,8 @@ class Following:
         self._follower = follower(self._progressed)
         self.vectors = vectors(self._follower.facts) if vectors is not None else None
         self._filling: asyncio.Task[None] | None = None
+        # A task that nobody holds may be collected before it has run.
+        self._notifying: asyncio.Task[None] | None = None
         self._newest = newest
         self._log = log
         self._stream = stream
@@ -61,9 +67,11 @@ class Following:
         self._awake = asyncio.Event()
         self._caught_up = asyncio.Condition()
         self._epoch = 0
+        self._followed = 0
         self._told_sec = 0.0
         self._failure: str | None = None
         self._closing = False
+        self._settled = 0
 
     @property
     def follower(self) -> Follower:
@@ -72,7 +80,7 @@ class Following:
 
     @property
     def epoch(self) -> int:
-        """The newest epoch whose facts are all there."""
+        """The newest epoch whose facts are all there; its full text may still be to come."""
         return self._epoch
 
     def wake(self) -> None:
@@ -90,7 +98,7 @@ class Following:
             await self._awake.wait()
             self._awake.clear()
             snapshot = self._newest()
-            if snapshot is not None and snapshot.epoch != self._epoch:
+            if snapshot is not None and snapshot.epoch != self._followed:
                 await self._pass(snapshot)
 
     async def behind(self, snapshot: Snapshot) -> Behind:
@@ -109,8 +117,14 @@ class Following:
 
     async def filled(self) -> None:
         """Wait a little for the vectors; what is missing after that is said by those who search them."""
+        newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
+        if newest is not None:
+            # They are begun once the full text is there, which is after the facts.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(longest), self._caught_up:
+                    await self._caught_up.wait_for(lambda: self._followed >= newest.epoch)
         if self._filling is not None:
-            await asyncio.wait({self._filling}, timeout=min(self._wait_sec, _FILL_SEC))
+            await asyncio.wait({self._filling}, timeout=longest)
 
     async def close(self) -> None:
         """End the workers and close the stores."""
@@ -138,7 +152,12 @@ class Following:
 
     async def _pass(self, snapshot: Snapshot) -> None:
         try:
-            done = await asyncio.to_thread(self._follower.follow, snapshot, newer=lambda: self._is_old(snapshot))
+            done = await asyncio.to_thread(
+                self._follower.follow,
+                snapshot,
+                newer=lambda: self._is_old(snapshot),
+                parsed=lambda: self._parsed(snapshot.epoch),
+            )
         except Exception as error:  # whatever it was, giving up would leave every answer partial
             reason = f"{type(error).__name__}: {error}"
             if reason != self._failure:
@@ -146,7 +165,7 @@ class Following:
             self._failure = reason
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
                 await asyncio.to_thread(self._follower.remake, reason)
-                self._epoch = 0
+                self._epoch = self._followed = 0
             else:
                 await asyncio.sleep(_RETRY_SEC)
             self._awake.set()
@@ -158,13 +177,28 @@ class Following:
             self._awake.set()
             return
         self._fill()
-        first = self._epoch == 0
-        async with self._caught_up:
-            self._epoch = snapshot.epoch
-            self._caught_up.notify_all()
+        first = self._followed == 0
+        self._followed = snapshot.epoch
+        if first:
+            self._settle(snapshot)
+        await self._reached(snapshot.epoch)
         if first or self._told_sec:
             self._told_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
+
+    def _parsed(self, epoch: int) -> None:
+        """The facts of an epoch are there, and its full text is to come; from the thread that follows."""
+
+        def told() -> None:
+            self._notifying = asyncio.create_task(self._reached(epoch))
+
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(told)
+
+    async def _reached(self, epoch: int) -> None:
+        async with self._caught_up:
+            self._epoch = epoch
+            self._caught_up.notify_all()
 
     def _fill(self) -> None:
         """Begin to fill in vectors behind everything else, unless that goes on already."""
@@ -181,9 +215,21 @@ class Following:
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
             filled = snapshot.epoch
+            self._settle(snapshot)
             if vectors.remade != told:
                 told = vectors.remade
                 self._said("vectors are made again", {"reason": told})
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        """Let the collector of cycles pass over what is there once a large index stands, and once its vectors do.
+
+        It would look at all of it now and then while questions are answered, which takes longer than most of them. Not
+        at every epoch: what is passed over and becomes a cycle later is never freed.
+        """
+        if self._settled < _SETTLINGS and len(snapshot.texts) >= _LARGE:
+            self._settled += 1
+            gc.collect()
+            gc.freeze()
 
     def _is_old(self, snapshot: Snapshot) -> bool:
         newest = self._newest()

@@ -93,6 +93,8 @@ class FullText:
         self._folder, self._heap_bytes, self._threads = folder, heap_bytes, threads
         self._lock = threading.RLock()
         self._writer: tantivy.IndexWriter | None = None
+        self._moved = threading.Condition()
+        self._until = 0
         self.remade: str | None = None
         try:
             self._index = self._open()
@@ -160,6 +162,17 @@ class FullText:
             self._mark(writer, epoch)
             writer.commit()
             self._reload()
+
+    def reached(self, epoch: int) -> None:
+        """Note that it holds all of an epoch: committing comes after the facts, and not every epoch changes it."""
+        with self._moved:
+            self._until = epoch
+            self._moved.notify_all()
+
+    def wait(self, epoch: int, timeout_sec: float) -> bool:
+        """Wait, bounded, until it holds all of an epoch, and say whether it does."""
+        with self._moved:
+            return self._moved.wait_for(lambda: self._until >= epoch, timeout_sec)
 
     def compact(self) -> bool:
         """After a commit, merge so that removed files no longer count; False when the index is too large for that."""

@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import IndexNotReady, InvalidArgument
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Budget, Risk, assesses, operation
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
+from codeplane.repo.edit.described import compared
 from codeplane.repo.edit.engine import Applied
+from codeplane.repo.edit.entry import Change
+from codeplane.repo.edit.foretold import foretold
 from codeplane.repo.refactor.answers import AppliedInfo, RefactorResult
 from codeplane.repo.refactor.applying import Applying, chosen
 from codeplane.repo.refactor.draft import Edit
@@ -27,6 +30,7 @@ from codeplane.repo.refactor.requests import (
     RenameRequest,
     ReplaceRequest,
 )
+from codeplane.repo.refactor.spliced import spliced
 from codeplane.repo.refactor.told import Told
 from codeplane.repo.truth.paths import shown
 
@@ -37,6 +41,7 @@ _MAX_LEFT = 50
 _GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
 _MAX_WORDS = 200
 _MAX_CHANGED = 50
+_DIGITS = 24
 Judges = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
 
 
@@ -80,17 +85,7 @@ class RefactorOperations:
         if request.refactor_id:
             plan = await self._planning.kept(request.refactor_id)
             return await self._applied(call, plan, request.candidate, request.include, request.exclude)
-        if not request.symbol or not request.new_name:
-            raise InvalidArgument(
-                "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
-            )
-        asked = Asked(
-            kind="rename",
-            symbol=request.symbol,
-            new_name=request.new_name,
-            options={"include_comments": request.include_comments},
-            contexts=request.contexts,
-        )
+        asked = _rename(request)
         chosen_now = request.include or request.exclude
         if chosen_now and not request.apply:
             raise InvalidArgument(
@@ -107,44 +102,63 @@ class RefactorOperations:
             exclude=request.exclude,
         )
 
+    @previews("refactor.rename")
+    async def preview_rename(self, request: RenameRequest) -> Preview:
+        """What the plan that is named, or one made now, would write."""
+        if request.refactor_id and not request.cursor:
+            return await self._foreseen_plan(request)
+        if not request.apply or request.cursor:
+            return _reading(f"rename {request.symbol} to {request.new_name}")
+        choice = (request.candidate, request.include, request.exclude)
+        return await self._foreseen(_rename(request), *choice)
+
     assess_move = _judges("refactor.move")
+
+    @previews("refactor.move")
+    async def preview_move(self, request: MoveRequest) -> Preview:
+        """What a plan made now would write."""
+        if not request.apply or request.cursor:
+            return _reading(f"move {request.symbol or request.from_path} to {request.to_path}")
+        return await self._foreseen(_move(request))
 
     @operation("refactor.move", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def move(self, call: Call, request: MoveRequest) -> RefactorResult:
         """Plan the move of a file or folder, or of a symbol to another module, with all imports brought along."""
         if request.cursor:
             return await self._next(request)
-        if bool(request.from_path) == bool(request.symbol):
-            raise InvalidArgument("a move needs from_path or symbol, one of them")
-        asked = Asked(
-            kind="move",
-            symbol=request.symbol or request.from_path,
-            new_name=request.to_path,
-            options={"files": bool(request.from_path)},
-            contexts=request.contexts,
-        )
-        return await self._answered(call, asked, request, apply=request.apply)
+        return await self._answered(call, _move(request), request, apply=request.apply)
 
     assess_delete = _judges("refactor.delete")
+
+    @previews("refactor.delete")
+    async def preview_delete(self, request: DeleteRequest) -> Preview:
+        """What a plan made now would write."""
+        if not request.apply or request.cursor:
+            return _reading(f"delete {request.target}")
+        return await self._foreseen(_delete(request))
 
     @operation("refactor.delete", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def delete(self, call: Call, request: DeleteRequest) -> RefactorResult:
         """Plan the removal of a symbol or file; refused while something still refers to it, unless forced."""
         if request.cursor:
             return await self._next(request)
-        asked = Asked(kind="delete", symbol=request.target, options={"force": request.force}, contexts=request.contexts)
-        return await self._answered(call, asked, request, apply=request.apply)
+        return await self._answered(call, _delete(request), request, apply=request.apply)
 
     assess_replace = _judges("refactor.replace")
+
+    @previews("refactor.replace")
+    async def preview_replace(self, request: ReplaceRequest) -> Preview:
+        """What a plan made now would write."""
+        if not request.apply or request.cursor:
+            return _reading(f"replace {request.pattern} by {request.rewrite}")
+        return await self._foreseen(_replace(request))
 
     @operation("refactor.replace", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def replace(self, call: Call, request: ReplaceRequest) -> RefactorResult:
         """Plan a structural replacement: every place whose syntax matches the pattern is rewritten."""
         if request.cursor:
             return await self._next(request)
-        options: JsonObject = {"language": request.language, "paths": list(request.paths)}
-        asked = Asked(kind="replace", symbol=request.pattern, new_name=request.rewrite, options=options)
-        return await self._answered(call, asked, request, apply=request.apply)
+        return await self._answered(call, _replace(request), request, apply=request.apply)
 
     @operation("refactor.preview", risk=Risk.READ)
     async def preview(self, call: Call, request: PlanRequest) -> RefactorResult:
@@ -159,6 +173,11 @@ class RefactorOperations:
         """Apply a plan: its sure edits, and those proposals that are included; refused when the files moved on."""
         plan = await self._planning.kept(request.refactor_id)
         return await self._applied(call, plan, request.candidate, request.include, request.exclude)
+
+    @previews("refactor.apply")
+    async def preview_apply(self, request: ApplyRequest) -> Preview:
+        """The plan and what it would write."""
+        return await self._foreseen_plan(request)
 
     @operation("refactor.cancel", risk=Risk.READ)
     async def cancel(self, call: Call, request: CancelRequest) -> RefactorResult:
@@ -195,6 +214,30 @@ class RefactorOperations:
             )
         return await self._done(call, plan, request.selected_candidate_id, (), ())
 
+    @previews("decision.commit")
+    async def preview_commit(self, request: DecisionRequest) -> Preview:
+        """The plan with the candidate that was chosen, and what it would write."""
+        plan = await self._planning.kept(request.plan_id)
+        return await asyncio.to_thread(_foretold, plan, request.selected_candidate_id, (), (), kept=True)
+
+    async def _foreseen_plan(self, request: ApplyRequest | RenameRequest) -> Preview:
+        plan = await self._planning.kept(request.refactor_id)
+        choice = (request.candidate, request.include, request.exclude)
+        return await asyncio.to_thread(_foretold, plan, *choice, kept=True)
+
+    async def _foreseen(
+        self, asked: Asked, candidate: str = "", include: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> Preview:
+        """What planning and applying at once would come to; the plan made for it is not kept."""
+        found = await self._planning.planned(asked)
+        await asyncio.to_thread(self._planning.plans.drop, found.plan.plan_id)
+        title = found.plan.draft.title
+        if found.behind or found.stale:
+            raise IndexNotReady(f"{title}: files change, or are still read", hint="call again in a moment")
+        if grave := _grave(found.plan):
+            return Preview(summary=f"plan: {title}", body=f"Nothing is written: {', '.join(grave)} is looked at first.")
+        return await asyncio.to_thread(_foretold, found.plan, candidate, include, exclude, kept=False)
+
     async def _answered(
         self,
         call: Call,
@@ -211,7 +254,7 @@ class RefactorOperations:
         if blocked is not None:
             return blocked
         plan = found.plan
-        grave = sorted({one.kind for one in plan.draft.dangers} & _GRAVE)
+        grave = _grave(plan)
         if apply and grave:
             call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
         if not apply or grave or plan.conflicts or (plan.undecided and not candidate):
@@ -269,6 +312,90 @@ class RefactorOperations:
             state: JsonObject = {"plan": plan.plan_id, "candidate": candidate, "start": start + limit}
             cursor = self._cursors.issue(scope=_SCOPE, state=state)
         return result.model_copy(update={"pagination": Pagination(next_cursor=cursor, total_estimate=len(edits))})
+
+
+def _rename(request: RenameRequest) -> Asked:
+    if not request.symbol or not request.new_name:
+        raise InvalidArgument(
+            "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
+        )
+    return Asked(
+        kind="rename",
+        symbol=request.symbol,
+        new_name=request.new_name,
+        options={"include_comments": request.include_comments},
+        contexts=request.contexts,
+    )
+
+
+def _move(request: MoveRequest) -> Asked:
+    if bool(request.from_path) == bool(request.symbol):
+        raise InvalidArgument("a move needs from_path or symbol, one of them")
+    return Asked(
+        kind="move",
+        symbol=request.symbol or request.from_path,
+        new_name=request.to_path,
+        options={"files": bool(request.from_path)},
+        contexts=request.contexts,
+    )
+
+
+def _delete(request: DeleteRequest) -> Asked:
+    return Asked(kind="delete", symbol=request.target, options={"force": request.force}, contexts=request.contexts)
+
+
+def _replace(request: ReplaceRequest) -> Asked:
+    options: JsonObject = {"language": request.language, "paths": list(request.paths)}
+    return Asked(kind="replace", symbol=request.pattern, new_name=request.rewrite, options=options)
+
+
+def _grave(plan: Plan) -> list[str]:
+    return sorted({one.kind for one in plan.draft.dangers} & _GRAVE)
+
+
+def _reading(what: str) -> Preview:
+    return Preview(summary=f"plan: {shown(what)}", body="Nothing is written.")
+
+
+def _foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str], *, kept: bool) -> Preview:
+    """What a plan would write; `kept` is whether it has an id that outlives this question."""
+    named = [f"plan {plan.plan_id}"] if kept else []
+    if plan.conflicts or (plan.undecided and not candidate):
+        why = "its contexts disagree" if plan.conflicts else "a candidate has to be chosen first"
+        return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {why}."]))
+    edits = chosen(plan, candidate or None, include, exclude)
+    made, whole = _changes(plan, edits)
+    found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
+    facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
+    left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
+    facts += [f"{len(edits)} edits in {len({edit.path for edit in edits})} files; {left} proposals are left out"]
+    return foretold(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])
+
+
+def _changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[str]]:
+    """What becomes of texts; and, in words, of what is moved or deleted as it is."""
+    moved = {move.path: move.new_path for move in plan.draft.moves}
+    by_path: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    found, whole = [], []
+    for path in sorted({*by_path, *moved, *plan.draft.removes}):
+        if path not in plan.texts:
+            whole.append(
+                f"{shown(path)} {f'moves to {shown(moved[path])}' if path in moved else 'is deleted'} as it is"
+            )
+            continue
+        before = plan.digests[path]
+        if path in plan.draft.removes or path in moved:
+            found.append(Change(path=path, content=None, before=before))
+        if path not in plan.draft.removes:
+            content = spliced(path, plan.texts[path], by_path.get(path, ()))
+            new, origin = (moved[path], path) if path in moved else (path, None)
+            if origin or content != plan.texts[path]:
+                was = None if origin else before
+                found.append(Change(path=new, content=content, before=was, moved_from=origin))
+    found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
+    return found, whole
 
 
 def _blocked(found: Planned, *, before: Plan | None = None) -> RefactorResult | None:

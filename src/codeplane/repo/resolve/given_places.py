@@ -33,10 +33,16 @@ def members_given(text: bytes, name: str) -> Iterator[int]:
 
 def set_by_name(text: bytes, name: str) -> Iterator[int]:
     """The places where a member is named in quotes to be set: nothing says what it is given there."""
-    if b"setattr" not in text:
+    # Finding bytes is many times faster than a pattern that looks behind itself.
+    at = text.find(b"setattr(")
+    if at < 0:
         return
     pattern = re.compile(rb"(?<![.\w])setattr\(\s*[^,()]{1,200},\s*[\"'](%s)[\"']" % re.escape(name.encode()))
-    yield from (found.start(1) for found in pattern.finditer(text))
+    while at >= 0:
+        found = pattern.match(text, at)
+        if found is not None:
+            yield found.start(1)
+        at = text.find(b"setattr(", at + 1)
 
 
 def names_given(text: bytes, name: str) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
 from codeplane.repo.resolve.assignments import Assignments
@@ -49,6 +49,7 @@ class Resolver(Classes):
         self._defined: dict[str, Mapping[int, Definition]] = {}
         self._parameters: dict[str, Mapping[int, int]] = {}
         self._given: dict[str, Mapping[int, Export]] = {}
+        self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
         self._values: dict[Bound, Entity | None] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
         self._typing: set[tuple[Bound, int]] = set()
@@ -298,14 +299,22 @@ class Resolver(Classes):
         if facts.language != "python":
             return []
         found = []
-        for scope, rows in self.bindings.scopes(bound.file, facts, bound.name).items():
-            reasons = {int(facts.binds[row, 2]) for row in rows}
-            if scope == bound.scope or not reasons & _FURTHER_OUT:
+        for scope, rows in self._reaching_out(bound.file, facts, bound.name):
+            if scope == bound.scope:
                 continue
             if self._bound(bound.file, facts, scope, bound.name) == bound:
                 places = ((int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows)
                 found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
         return found
+
+    def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
+        """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
+        held = self._outward.get((path, name))
+        if held is None:
+            scopes = self.bindings.scopes(path, facts, name).items()
+            held = [(at, rows) for at, rows in scopes if any(int(facts.binds[row, 2]) in _FURTHER_OUT for row in rows)]
+            self._outward[path, name] = held
+        return held
 
     def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """What one binding of JavaScript says: the type written there, or the class that makes it."""

@@ -12,6 +12,7 @@ from codeplane.repo.truth.paths import shown
 
 MAX_LINE = 300
 _BREAK = ord("\n")
+_NOTHING = np.empty(0, np.uint8)
 MatchType = OneOf["exact", "fuzzy", "semantic"]
 
 
@@ -106,7 +107,9 @@ def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, in
     content, at, last = snapshot.content, known.offset + offset, known.offset + known.length
     start = content.rfind(b"\n", known.offset, at) + 1 or known.offset
     end = content.find(b"\n", at, last)
-    number = bytes(content[known.offset : start]).count(b"\n") + 1
+    # In a long file numpy counts several times as fast.
+    before = np.frombuffer(content, np.uint8, start - known.offset, known.offset) if start > known.offset else _NOTHING
+    number = int(np.count_nonzero(before == _BREAK)) + 1
     return number, start, last if end < 0 else end
 
 

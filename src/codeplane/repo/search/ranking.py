@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,7 @@ _OPENS = 1.5
 _MAX_LINE_WORDS = 24
 # So many lines of a file are weighed, those with the rarest words first: a word that is on hundreds tells little.
 _MAX_LINES = 60
+_ROUNDED = 1 + 1e-9
 _MAX_LINE_LENGTH = 200
 
 
@@ -140,48 +142,83 @@ class LineFinder:
 
     def __init__(self, words: Mapping[str, float]) -> None:
         wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
-        self._counts = {word.encode(): words[word] for word in wanted}
+        counts = [(word.encode(), words[word]) for word in wanted]
+        self._words = [_Word.of(counts[first:]) for first in range(len(counts))]
+        self._counts = dict(counts)
+        # A word inside of another does not count beside it, for which they are looked for together: that takes longer.
+        nested = any(one in other for one in self._counts for other in self._counts if one is not other)
         longest = sorted(self._counts, key=len, reverse=True)
-        self._words_of = re.compile(b"|".join(map(re.escape, longest))).findall
+        self._words_of = re.compile(b"|".join(map(re.escape, longest))).findall if nested else None
 
     def best(self, text: bytes, *, limit: int = 1) -> list[int]:
         """Where the best lines begin, the best first."""
         lowered = text.lower()
-        there = [(word, count, at) for word, count in self._counts.items() if (at := lowered.find(word)) >= 0]
         best: list[tuple[float, int]] = []
         seen: set[int] = set()
-        left = sum(count for _, count, _ in there)
-        for word, count, at in there:
-            if len(best) >= limit and best[limit - 1][0] < -left * _OPENS:
-                # No line without the words so far can be better: those that are left do not count enough.
+        for word in self._words:
+            if len(seen) >= _MAX_LINES or (len(best) >= limit and best[-1][0] < -word.left * _OPENS):
+                # No line without the words so far can be better: those that are left do not count enough, and need
+                # not be looked for.
                 break
-            left -= count
-            lines = self._unseen(lowered, word, at, seen)
-            least = best[limit - 1][0] if len(best) >= limit else 0.0
-            # Whether a line opens a definition is looked at where that could make it one of the best.
-            scored = [
-                (-score * _OPENS if _OPENING.match(text, start) else -score, start)
-                for score, start in lines
-                if -score * _OPENS <= least
-            ]
-            best = sorted([*best, *scored])[:limit] if scored else best
+            self._weigh(text, lowered, word, seen, best, limit)
         return [start for _, start in best]
 
-    def _unseen(self, lowered: bytes, word: bytes, at: int, seen: set[int]) -> list[tuple[float, int]]:
-        """The lines that hold a word from a place on and were not seen yet, with what all their words count."""
-        found, counts, words_of = list[tuple[float, int]](), self._counts, self._words_of
+    def _weigh(
+        self, text: bytes, lowered: bytes, word: "_Word", seen: set[int], best: list[tuple[float, int]], limit: int
+    ) -> None:
+        """Put the lines that hold a word and were not seen yet where they belong among the best."""
+        find, rfind, plain = lowered.find, lowered.rfind, self._words_of is None
+        spelled, count, later = word.spelled, word.count, word.later
+        least = -best[-1][0] if len(best) >= limit else 0.0
+        at = find(spelled)
         while at >= 0 and len(seen) < _MAX_LINES:
-            start, end = lowered.rfind(b"\n", 0, at) + 1, lowered.find(b"\n", at)
-            if end < 0:
-                end = len(lowered)
+            start, end = rfind(b"\n", 0, at) + 1, find(b"\n", at)
+            end = len(lowered) if end < 0 else end
             if start not in seen:
                 seen.add(start)
-                held = words_of(lowered, start, end)
-                # In one order, so that sums do not differ in their last bits.
-                score = counts[held[0]] if len(held) == 1 else sum([counts[one] for one in sorted(set(held))])
-                found.append((score, start))
-            at = lowered.find(word, end)
-        return found
+                line = lowered[start:end]
+                # Written out, as is all of this: it runs for hundreds of lines a question.
+                score = count
+                if plain:
+                    for other, more in later:
+                        if other in line:
+                            score += more
+                else:
+                    score = self._together(line)
+                # Whether a line opens a definition is looked at where that could make it one of the best.
+                if score * _OPENS >= least:
+                    score = score * _OPENS if _OPENING.match(text, start) else score
+                    if score > least or len(best) < limit or start < best[-1][1]:
+                        insort(best, (-score, start))
+                        del best[limit:]
+                        least = -best[-1][0] if len(best) >= limit else 0.0
+            at = find(spelled, end)
+
+    def _together(self, line: bytes) -> float:
+        """What the words of a line count, where some are inside of others."""
+        held = set(self._words_of(line)) if self._words_of is not None else ()
+        # In one order, so that sums do not differ in their last bits.
+        return sum([self._counts[word] for word in sorted(held)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Word:
+    """A word of lines: what it counts, those that come after it, and what it counts together with all of them.
+
+    A line that holds an earlier word was seen when that was looked for.
+    """
+
+    spelled: bytes
+    count: float
+    later: tuple[tuple[bytes, float], ...]
+    left: float
+
+    @classmethod
+    def of(cls, counts: Sequence[tuple[bytes, float]]) -> "_Word":
+        (spelled, count), *later = counts
+        # With more than sums differ by in their last bits.
+        left = sum(one for _, one in counts) * _ROUNDED
+        return cls(spelled=spelled, count=count, later=tuple(later), left=left)
 
 
 def _telling(text: bytes, start: int) -> Telling:

@@ -43,6 +43,9 @@ _KEPT_SNAPSHOTS = 8
 _KEPT_LISTS = 16
 _HELD = frozenset({"ranked", "semantic", "hybrid", "references"})
 _STREAMED = 100
+_FED_SEC = 5.0
+_NOT_FED = "PARTIAL: the newest changes are not in the full text yet"
+_OF_WORDS = frozenset({"ranked", "hybrid"})
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 
 Mode = OneOf[
@@ -242,7 +245,9 @@ class SearchOperations:
         limit, context = asked.request.limit, asked.request.context
 
         def look() -> _Look:
+            late = held is None and asked.mode in _OF_WORDS and not behind.files and not self._fed(snapshot)
             found = held[0] if held is not None else self._by_mode(snapshot, asked)
+            found = replace(found, exact=False, partial=_NOT_FED) if late else found
             places = found.places[first : first + limit]
             hits = tuple(one.hit(snapshot, context) for one in places)
             paths = {place.path for place in places} | found.missing
@@ -275,6 +280,10 @@ class SearchOperations:
         world = World(snapshot, store, self._knowledge.modules)
         page = request.limit if asked.resumed is None else None
         return uses(world, store, request.query, keep=asked.keep, page=page)
+
+    def _fed(self, snapshot: Snapshot) -> bool:
+        """Whether the full text has all of a snapshot; the facts are there a little sooner, and it is waited for."""
+        return self._knowledge.text.wait(snapshot.epoch, _FED_SEC)
 
     def _named(self) -> NameTable:
         """Every name there is; made anew when the store's names are others."""

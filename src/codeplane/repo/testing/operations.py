@@ -8,7 +8,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import TestRunNotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical as canonical_json
-from codeplane.kernel.operation import Assessment, Budget, Risk, assesses, operation
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
 from codeplane.repo.testing.requests import DiscoverRequest, OutputRequest, RunRequest, StatusRequest
@@ -85,7 +85,14 @@ class TestOperations:
         missing = self._suite.unsandboxed()
         if not missing:
             return Assessment(risk=Risk.WRITE)
-        return Assessment(risk=Risk.HIGH, effects=(f"it runs the repository's code without a sandbox ({missing})",))
+        return Assessment(
+            risk=Risk.DESTRUCTIVE, effects=(f"it runs the repository's code without a sandbox ({missing})",)
+        )
+
+    @previews("test.run")
+    async def preview_run(self, request: RunRequest) -> Preview:
+        """The commands and folders, and the state of the code that they run."""
+        return await self._suite.foreseen(request)
 
     @operation("test.status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> RunResult:

@@ -9,6 +9,7 @@ from pathlib import Path
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, SandboxMissing, TestRunnerNotFound, TestRunNotFound
 from codeplane.kernel.ids import new_id
+from codeplane.kernel.operation import Preview
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.resolve.world import World
@@ -17,6 +18,7 @@ from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.discovery import Discovery, LookedAt
 from codeplane.repo.testing.environment import clean
 from codeplane.repo.testing.execution import Execution, Means
+from codeplane.repo.testing.foretold import commands, state_of
 from codeplane.repo.testing.history import History
 from codeplane.repo.testing.impact import Impact
 from codeplane.repo.testing.kept import Excerpt, KeptRuns
@@ -172,8 +174,30 @@ class Suite:
         for run in list(self._running.values()):
             await run.cancel()
 
-    async def _plan(self, request: RunRequest) -> Plan:
+    async def foreseen(self, request: RunRequest) -> Preview:
+        """What a person is shown of a run: its commands and folders, and what it may reach."""
         targets = await self.targets()
+        wanted, _, _ = await self._wanted(request, targets)
+        filters = _filters(request)
+        _check(wanted, filters)
+        snapshot, _, _ = self._discovered
+        assert snapshot is not None, "targets are of what was discovered"
+        missing = self.unsandboxed()
+        open_to_all = missing or self._config.sandbox == "off"
+        offline = not open_to_all and not self._config.network
+        where = f"WITHOUT a sandbox{f' ({missing})' if missing else ''}" if open_to_all else "in the sandbox"
+        found = await asyncio.to_thread(commands, wanted, self.programs, filters, root=self._root, offline=offline)
+        facts = [f"the repository's code runs {where}", *found]
+        facts += [f"what fails runs again, up to {request.rerun_failed} times"] if request.rerun_failed else []
+        state = await asyncio.to_thread(state_of, wanted, snapshot)
+        facts.append(f"Only while the repository's files are as they are now: {state}")
+        count = f"{len(wanted)} test target{'s' * (len(wanted) != 1)}"
+        return Preview(summary=f"run {count} {where}", body="\n".join(facts))
+
+    async def _wanted(
+        self, request: RunRequest, targets: tuple[Target, ...]
+    ) -> tuple[list[Wanted], dict[str, str], tuple[str, ...]]:
+        """What is asked for, why each of it, and what is to be said of that."""
         reasons: dict[str, str] = {}
         notes: tuple[str, ...] = ()
         if request.targets:
@@ -185,8 +209,12 @@ class Suite:
         if request.failed_only:
             wanted = failed(wanted, self.history)
             notes = (*notes, "") if wanted else (*notes, "nothing failed last time")
-        filters = Filters(pattern=request.pattern, tags=request.tags, fail_fast=request.fail_fast)
-        notes = tuple(filter(None, notes))
+        return wanted, reasons, tuple(filter(None, notes))
+
+    async def _plan(self, request: RunRequest) -> Plan:
+        targets = await self.targets()
+        wanted, reasons, notes = await self._wanted(request, targets)
+        filters = _filters(request)
         # Now and then: to look through it takes as long as a short test.
         if not self._running and (trimmed := await asyncio.to_thread(self._trimmed)):
             notes = (*notes, trimmed)
@@ -264,6 +292,10 @@ class Suite:
     def _workers(self, asked: int | None) -> int:
         usual = self._config.workers or min(os.cpu_count() or 1, _MOST_WORKERS)
         return asked or usual
+
+
+def _filters(request: RunRequest) -> Filters:
+    return Filters(pattern=request.pattern, tags=request.tags, fail_fast=request.fail_fast)
 
 
 def _check(wanted: list[Wanted], filters: Filters) -> None:

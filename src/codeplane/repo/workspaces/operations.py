@@ -12,7 +12,7 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, PathDenied, TooLarge
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Budget, Request, Result, Risk, assesses, operation
+from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.workspaces.folders import Folders
 from codeplane.repo.workspaces.name import checked, suggested
@@ -133,7 +133,21 @@ class WorkspaceOperations:
         self._folders.refuse(real)
         if self._folders.is_allowed(real):
             return Assessment(risk=Risk.WRITE)
-        return Assessment(risk=Risk.HIGH, effects=("it opens a folder outside workspaces.roots to agents",))
+        return Assessment(risk=Risk.EXFILTRATION, effects=("it opens a folder outside workspaces.roots to agents",))
+
+    @previews("workspace.attach")
+    async def preview_attach(self, request: AttachRequest) -> Preview:
+        """The folder where it really lies."""
+        root = await asyncio.to_thread(self._folders.checked, request.path)
+        name = checked(request.name) if request.name else suggested(root.name)
+        said = "is inside" if self._folders.is_allowed(root) else "is OUTSIDE"
+        facts = [
+            f"folder: {shown(str(root))}",
+            f"asked for as: {shown(request.path)}",
+            f"it {said} workspaces.roots",
+            "its files can be searched and read by agents then; nothing is written into it",
+        ]
+        return Preview(summary=f"attach {shown(str(root))} as {name}", body="\n".join(facts))
 
     @operation("workspace.detach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools")
     async def detach(self, call: Call, request: DetachRequest) -> DetachResult:
@@ -197,6 +211,20 @@ class WorkspaceOperations:
         """It reaches another machine, whichever; a bad address is refused before anyone is asked."""
         remote = self._remote(request)
         return Assessment(risk=Risk.EXFILTRATION, effects=(f"it fetches from {remote.shown}",), remotes=(remote.shown,))
+
+    @previews("git.clone")
+    async def preview_clone(self, request: CloneRequest) -> Preview:
+        """What is fetched from where into which folder."""
+        remote = self._remote(request)
+        name = checked(request.name) if request.name else suggested(remote.last)
+        facts = [
+            f"from: {remote.shown}",
+            f"branch: {shown(request.branch) or 'the one of the remote'}",
+            f"into: {shown(str(self._workspaces.home(name) / CHECKOUT))}",
+            f"submodules: {'fetched too, wherever they lead' if request.recurse_submodules else 'left out'}",
+            f"LFS files: {'fetched too' if request.fetch_lfs else 'left out'}",
+        ]
+        return Preview(summary=f"clone {remote.shown} as {name}", body="\n".join(facts))
 
     def _remote(self, request: CloneRequest) -> Remote:
         remote = Remote.of(request.url)

@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         repo = options.pop("repo", None)
         workspace = find_workspace(Path(repo or _project_folder()), explicit=repo is not None)
         facts, _ = start_server(workspace)
-        with _connect(facts, options) as connection:
+        with _connect(facts, options, _token(workspace)) as connection:
             return _relay(connection, workspace)
     except CodePlaneError as error:
         sys.stderr.write(f"error: {error.message} ({error.name})\n\nhint: {error.hint}\n")
@@ -68,16 +68,30 @@ def _options(arguments: list[str]) -> dict[str, str]:
     return options
 
 
-def _connect(facts: ServerFacts, query: dict[str, str]) -> socket.socket:
+def _token(workspace: Workspace) -> str:
+    """The owner's, so that a server that requires one serves us; what comes over MCP is an agent all the same."""
+    try:
+        token = workspace.owner_token.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return token if token.isprintable() and " " not in token else ""
+
+
+def _connect(facts: ServerFacts, query: dict[str, str], token: str) -> socket.socket:
     path = "/mcp/stdio" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
     host = f"[{facts.host}]" if ":" in facts.host else facts.host
+    lines = [
+        f"POST {path} HTTP/1.1",
+        f"Host: {host}:{facts.port}",
+        "Content-Type: application/x-ndjson",
+        *([f"Authorization: Bearer {token}"] if token else []),
+        "Transfer-Encoding: chunked",
+        "Connection: close",
+    ]
     try:
         connection = socket.create_connection((facts.host, facts.port))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.sendall(
-            f"POST {path} HTTP/1.1\r\nHost: {host}:{facts.port}\r\nContent-Type: application/x-ndjson\r\n"
-            "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode()
-        )
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
     except OSError as error:
         raise ServerUnreachable(f"the server at {facts.url} does not answer: {error}") from error
     return connection

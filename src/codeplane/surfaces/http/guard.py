@@ -1,12 +1,12 @@
 """What every HTTP request passes first: the right host and origin, a bounded body, a name for the request."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codeplane.kernel.config import ServerConfig
-from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded
+from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, Unauthorized
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.answers import error_answer
 from codeplane.surfaces.http.bounded_body import BoundedBody
@@ -14,6 +14,9 @@ from codeplane.surfaces.http.request_id import HEADER, request_id
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _UNBOUNDED = frozenset({"/mcp/stdio"})
+# Where callers without a token are taken for the owner's agents.
+_TOKENLESS = "/mcp"
+IsOwn = Callable[[tuple[str, int], tuple[str, int]], bool]
 # A name or an address and perhaps a port; no user, path or query that another parser would read differently.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::[0-9]{1,5})?")
 
@@ -29,12 +32,15 @@ class Guard:
         host: str,
         ports: Sequence[int],
         activity: Activity,
+        is_own: IsOwn,
     ) -> None:
+        """`is_own` tells whether a program on this machine runs under the owner's account."""
         self._app = app
         self._config = config
         self._hosts = LOOPBACK | {host} | {name.lower() for name in config.allowed_hosts}
         self._origins = _own_origins(self._hosts, ports) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
+        self._is_own = is_own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,6 +66,7 @@ class Guard:
         self._activity.begin()
         try:
             self._check(headers)
+            self._check_account(scope, headers)
             body.announced(_first(headers, b"content-length"))
             await self._app(scope, receive if scope["path"] in _UNBOUNDED else body.receive, send_named)
         except CodePlaneError as error:
@@ -78,6 +85,16 @@ class Guard:
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if any(origin.lower() not in self._origins for origin in origins):
             raise OriginDenied(f"the Origin {_shown(origins)} may not call this server")
+
+    def _check_account(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+        """Without a token an MCP client is the owner's by running under the owner's account."""
+        if not scope["path"].startswith(_TOKENLESS) or _first(headers, b"authorization"):
+            return
+        client, server = scope.get("client"), scope.get("server")
+        if client is None or server is None or not self._is_own(tuple(client), tuple(server)):
+            raise Unauthorized(
+                "another account of this machine calls", hint="send a token: cpl agents token makes one for an agent"
+            )
 
 
 def _first(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:

@@ -19,7 +19,7 @@ _SCHEMA: JsonObject = {
             "type": "string",
             "title": "Decision",
             "enum": [answer.value for answer in Answer],
-            "description": "approve: this once; approve and trust: also the next of its kind; reject: do not run it",
+            "description": "approve: this once; reject: do not run it",
         }
     },
     "required": ["decision"],
@@ -44,9 +44,10 @@ def next_round(ctx: Context, params: types.CallToolRequestParams, outcome: Outco
     """The question for the client's next round, when the call waits for a person who was not asked here yet."""
     error = outcome.error
     fresh = params.request_state is None and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    if not isinstance(error, ApprovalPending) or not fresh or not _shows_forms(ctx):
+    question = error.details.get("question") if isinstance(error, ApprovalPending) and fresh else None
+    if error is None or not isinstance(question, str) or not _shows_forms(ctx):
         return None
-    form = types.ElicitRequestFormParams(message=error.message, requested_schema=_SCHEMA)
+    form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
     return types.InputRequiredResult(
         input_requests={_QUESTION: types.ElicitRequest(params=form)},
         request_state=dumps({"idempotency_key": error.details["idempotency_key"]}),

@@ -140,7 +140,7 @@ def preview_hash(question: Question) -> str:
 
 
 def kind_of(question: Question) -> str:
-    """What a remembered answer covers: this operation with these effects and remotes; of a shell, this very command."""
+    """What a remembered answer covers: the operation with its effects, paths and remotes; of a shell, the command."""
     assessed = question.assessment
     exact = [question.arguments_hash] if assessed.risk is Risk.HIGH else []
     return digest(
@@ -150,6 +150,7 @@ def kind_of(question: Question) -> str:
                 "risk": assessed.risk.name,
                 "effects": list(assessed.effects),
                 "remotes": list(assessed.remotes),
+                "paths": list(assessed.paths),
                 "exact": [*exact],
             }
         )

@@ -19,11 +19,15 @@ from codeplane.kernel.errors import (
     OutcomeUnknown,
     Overloaded,
     SequenceConflict,
+    TooLarge,
 )
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import (
     COLUMNS,
     EXPIRED,
@@ -36,9 +40,13 @@ from codeplane.trust.approvals.action import (
 )
 from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING, REJECTED
+from codeplane.trust.identity.identities import has_own_token
 
 _TELL_SEC = 5.0
 _MAX_SUMMARY = 2000
+_MAX_QUESTION = 16_000
+# Whoever asks for more rights does not answer.
+_NOT_IN_CLIENTS = frozenset({"capability.request"})
 _MAX_BODY = 65_536
 _MAX_REASONS = 2000
 _AT_ONCE = 500
@@ -64,13 +72,13 @@ class Approvals:
         clock: Clock,
         config: ApprovalsConfig,
         remembered: RememberedAnswers,
-        redact: Callable[[str], str],
+        redactor: Redactor,
     ) -> None:
         self._log = log
         self._clock = clock
         self._config = config
         self._remembered = remembered
-        self._redact = redact
+        self._redactor = redactor
         self._waiting: dict[str, _Waiting] = {}
         self._resume: Callable[[Action], None] | None = None
 
@@ -85,6 +93,10 @@ class Approvals:
         if action.status is ActionStatus.PENDING:
             action = await self._answered(action, call)
         return self._leave(action, question)
+
+    async def confirm(self, action_id: str, question: Question) -> None:
+        """ApprovalExpired unless what would be done now is what was approved: a person takes time to answer."""
+        self._leave(await self.get(action_id), question)
 
     async def get(self, action_id: str) -> Action:
         """An action by its id, or by the beginning of it that only one has."""
@@ -176,9 +188,7 @@ class Approvals:
 
     async def _propose(self, question: Question) -> Action:
         call, action_id = question.call, new_id("act")
-        (row,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
-        if int(str(row[0])) >= self._config.max_pending:
-            raise Overloaded(f"{self._config.max_pending} questions wait for an answer already")
+        await self._bounded(call)
         self._log.put(canonical(question.arguments))
         drafts = [self._decided(question), self._created(action_id, question)]
         known = await self._remembered.covering(
@@ -190,13 +200,24 @@ class Approvals:
         await self._log.append(drafts, expect={action_stream(action_id): 0})
         return await self.get(action_id)
 
+    async def _bounded(self, call: Call) -> None:
+        """Overloaded when too many questions wait already, of everyone or of this caller alone."""
+        ((everyone, own),) = await self._log.select(
+            """SELECT count(*), count(*) FILTER (WHERE actor_kind = ? AND actor_id = ?) FROM actions
+               WHERE status = 'PENDING'""",
+            (call.actor.kind.value, call.actor.actor_id),
+        )
+        for waiting, most in ((everyone, self._config.max_pending), (own, self._config.max_pending_each)):
+            if int(str(waiting)) >= most:
+                raise Overloaded(f"{most} questions wait for an answer already", hint="a person decides: cpl approvals")
+
     async def _answered(self, action: Action, call: Call) -> Action:
         """Wait as long as a call may; the action as it is then."""
         waiting = self._waiting.setdefault(action.action_id, _Waiting())
         waiting.calls += 1
         asking = None
         left_sec = (action.expires_ns - self._clock.now_ns()) / SECOND_NS
-        if call.caller.ask is not None and self._config.elicit:
+        if self._may_ask(action, call):
             asking = asyncio.ensure_future(self._ask(action, call))
         else:
             left_sec = min(left_sec, self._config.wait_sec)
@@ -228,17 +249,25 @@ class Approvals:
             finally:
                 settled.cancel()
 
+    def _may_ask(self, action: Action, call: Call) -> bool:
+        """Whether the client's person is asked: the whole of it, and never about more rights for whoever asks."""
+        return (
+            self._config.elicit
+            and call.caller.ask is not None
+            and not has_own_token(call.actor)
+            and action.operation not in _NOT_IN_CLIENTS
+            and len(_question(action)) <= _MAX_QUESTION
+        )
+
     async def _ask(self, action: Action, call: Call) -> None:
         """Show the question in the client; what the person there says is an answer like any other."""
         assert call.caller.ask is not None
-        said = await call.caller.ask(f"{action.summary}\n\n{action.body}".strip()[:_MAX_SUMMARY])
+        said = await call.caller.ask(_question(action))
         if said is None:
             return
         by = f"client:{call.caller.client or 'unnamed'}"
         try:
-            await self.decide(
-                action.action_id, approve=said is not Answer.REJECT, by=by, trust=said is Answer.TRUST, reason="asked"
-            )
+            await self.decide(action.action_id, approve=said is Answer.APPROVE, by=by, reason="asked in the client")
         except (ApprovalSettled, ApprovalExpired):
             return
 
@@ -253,6 +282,7 @@ class Approvals:
                     "idempotency_key": action.key,
                     "expires_at": rfc3339(action.expires_ns),
                     "reasons": action.reasons,
+                    **({"question": _question(action)} if self._may_ask(action, question.call) else {}),
                 },
             )
         if action.expired:
@@ -320,8 +350,10 @@ class Approvals:
 
     def _created(self, action_id: str, question: Question) -> Draft:
         call, preview = question.call, question.preview
-        body = self._redact(preview.body)
+        summary, body = self._shown(preview.summary), self._shown(preview.body)
         if len(body) > _MAX_BODY:
+            if question.assessment.risk is Risk.HIGH:
+                raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
             body = f"{body[:_MAX_BODY]}\n… {len(body) - _MAX_BODY} more characters are not shown"
         payload: JsonObject = {
             "action_id": action_id,
@@ -337,15 +369,25 @@ class Approvals:
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),
             "kind": kind_of(question),
-            "summary": self._redact(preview.summary)[:_MAX_SUMMARY],
+            "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
         }
         return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
 
+    def _shown(self, text: str) -> str:
+        """What a person sees: secrets left out, nothing else, and no sign that makes text look like another."""
+        shown = self._redactor.plainly(text)
+        if shown is None:
+            raise InvalidArgument(
+                "it holds what looks like a secret, which cannot be left out without hiding more from who decides",
+                hint="read the secret from a file or a variable instead of writing it out",
+            )
+        return visible(shown)
+
     def _settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
-        payload: JsonObject = {**_named(action), "by": by, "reason": self._redact(reason)[:_MAX_REASONS]}
+        payload: JsonObject = {**_named(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
         return self._draft(action.action_id, kind, payload, _ids(action), actor=by)
 
     def _memory(self, action: Action, by: str, *, task_id: str | None) -> Draft:
@@ -375,6 +417,10 @@ class Approvals:
 
 async def _until(settled: asyncio.Event) -> None:
     await settled.wait()
+
+
+def _question(action: Action) -> str:
+    return f"{action.summary}\n\n{action.body}".strip()
 
 
 def _named(action: Action) -> JsonObject:

@@ -96,6 +96,13 @@ class Grants:
             details={"path": path[:_SHOWN]},
         )
 
+    def located(self, path: str) -> str:
+        """The path with links on the way to it followed, not one at its end: that one would itself be written."""
+        folder, slash, name = path.rpartition("/")
+        real = self._real(folder) if slash and self._real is not None else None
+        # What leads out of the repository is refused by whoever opens it; here nothing is ours to guard there.
+        return path if real is None else f"{real}/{name}"
+
     def sources(self, actor: Actor, held: Held | None) -> Iterator[Grant]:
         """Everything the actor holds now: by being who it is, by its token, and by grants."""
         if is_person(actor):

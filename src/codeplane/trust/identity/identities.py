@@ -72,7 +72,7 @@ class Identities:
         """What the caller's own token lets it do; None for callers whose rights come from elsewhere."""
         if caller.actor is not None:
             # A call of the plane's own for an agent that asked before: what the agent holds now is what counts.
-            if not _has_token(caller.actor):
+            if not has_own_token(caller.actor):
                 return None
             newest = self._agents.newest(caller.actor.actor_id) if self._agents is not None else None
             return newest.held if newest is not None else _NOTHING
@@ -89,7 +89,9 @@ class Identities:
                 return self._devices is not None and self._devices.check(device_id) > 0
         except (Unauthorized, TokenExpired):
             return False
-        return not _has_token(actor) or (self._agents is not None and self._agents.newest(actor.actor_id) is not None)
+        return not has_own_token(actor) or (
+            self._agents is not None and self._agents.newest(actor.actor_id) is not None
+        )
 
     async def ended(self, caller: Caller) -> CodePlaneError:
         """Wait until the caller is no longer let in, and say why; for what runs longer than one answer takes."""
@@ -149,7 +151,8 @@ def _self_named(caller: Caller) -> str:
     return f"~{name}" if name.startswith((AGENT_PREFIX, _DEVICE_ID, "~")) else name
 
 
-def _has_token(actor: Actor) -> bool:
+def has_own_token(actor: Actor) -> bool:
+    """Whether it is an agent that came with a token of its own."""
     return actor.kind is ActorKind.AGENT and actor.actor_id.startswith(AGENT_PREFIX)
 
 

@@ -90,9 +90,7 @@ class ShellOperations:
     @previews("run_bash")
     async def preview_run_bash(self, request: BashRequest) -> Preview:
         """The command, its folder and its bounds."""
-        preview = (await asyncio.to_thread(self._check.checked, request)).preview()
-        redact = self._parts.redact
-        return Preview(summary=redact(preview.summary), body=redact(preview.body))
+        return (await asyncio.to_thread(self._check.checked, request)).preview()
 
     @operation("shell.output", risk=Risk.READ, capability="execute_shell")
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:

@@ -5,7 +5,7 @@ from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.record import task_stream
 
 CONTENT_INGESTED = "content.ingested"
-_MAX_TASKS = 10_000
+_MAX_MARKS = 20_000
 _MAX_SHOWN = 500
 
 
@@ -13,16 +13,17 @@ class Ingestion:
     """Marks tasks, in the log and for those who decide; a task does not outlive the server, nor does the mark."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, None] = {}
+        self._marked: dict[str, None] = {}
 
     async def mark(self, call: Call, source: str, what: str) -> None:
         """Record that a call brings in untrusted content; durable before its answer is given."""
         task = call.task
-        if task is not None:
-            self._tasks.pop(task.task_id, None)
-            self._tasks[task.task_id] = None
-            if len(self._tasks) > _MAX_TASKS:
-                del self._tasks[next(iter(self._tasks))]
+        # Who read it stays who has read it, whichever session it opens next.
+        for mark in (str(call.actor), *([task.task_id] if task is not None else [])):
+            self._marked.pop(mark, None)
+            self._marked[mark] = None
+        while len(self._marked) > _MAX_MARKS:
+            del self._marked[next(iter(self._marked))]
         await call.log.append(
             [
                 Draft(
@@ -37,6 +38,6 @@ class Ingestion:
             ]
         )
 
-    def is_untrusted(self, task_id: str) -> bool:
-        """Whether the task has read what others wrote."""
-        return task_id in self._tasks
+    def is_untrusted(self, call: Call) -> bool:
+        """Whether the call's task, or whoever calls, has read what others wrote."""
+        return str(call.actor) in self._marked or (call.task is not None and call.task.task_id in self._marked)

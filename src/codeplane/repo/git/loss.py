@@ -1,0 +1,114 @@
+"""What would be lost, as a person is told, and bound to what it is now: an approval is not for what comes later."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from codeplane.kernel.operation import Assessment, Preview, Risk
+from codeplane.repo.truth.paths import shown
+
+_NAMED = 10
+_MAX_READ = 4 * 1024 * 1024
+_MAX_READ_IN_ALL = 64 * 1024 * 1024
+_DIGITS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One kind of loss in words, with all that it is about: the words name only some."""
+
+    said: str
+    commits: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+
+def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
+    """How the loss of commits is told."""
+    if not commits:
+        return []
+    return [Loss(said=f"{len(commits)} commits {where}: {few_of(commits)}", commits=tuple(commits))]
+
+
+def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
+    """How the loss of work in files is told."""
+    if not paths:
+        return []
+    files = tuple(root / path for path in paths)
+    return [Loss(said=f"{what} in {len(paths)} files: {few_of(paths)}", files=files)]
+
+
+def judged(losses: Sequence[Loss], paths: Sequence[str] = ()) -> Assessment:
+    """Destructive when something would be lost, a plain write otherwise."""
+    return Assessment(
+        risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
+        effects=tuple(loss.said for loss in losses),
+        paths=tuple(map(shown, paths)),
+    )
+
+
+def previewed(
+    summary: str,
+    losses: Sequence[Loss],
+    facts: Sequence[str] = (),
+    *,
+    bound: Iterable[bytes] = (),
+    files: Iterable[Path] = (),
+    kept: bool = True,
+) -> Preview:
+    """What a person is shown: the facts, then the losses; it holds while `bound` and the `files` stay as they are.
+
+    `kept` is whether recovery refs keep what is lost.
+    """
+    body = [*facts, *(loss.said for loss in losses)]
+    if not losses:
+        body.append("Nothing is lost by it.")
+    elif kept:
+        body.append("It is kept below refs/codeplane/recovery/ for a while.")
+    if state := _state(losses, bound, files):
+        body.append(f"Only while everything is as it is now: {state}")
+    return Preview(summary=shown(summary), body="\n".join(body))
+
+
+def few_of(names: Sequence[str]) -> str:
+    """The first of the names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
+
+
+def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]) -> str:
+    """One value for everything that the words stand for; nothing when there is nothing behind them."""
+    parts = [*bound]
+    for loss in losses:
+        parts += [os.fsencode(commit) for commit in loss.commits]
+    left = _MAX_READ_IN_ALL
+    for file in (*files, *(file for loss in losses for file in loss.files)):
+        found, read = _held(file, left)
+        left -= read
+        parts.append(os.fsencode(file) + b"\0" + found)
+    if not parts:
+        return ""
+    hashed = sha256()
+    for part in parts:
+        hashed.update(b"%d:" % len(part) + part)
+    return hashed.hexdigest()[:_DIGITS]
+
+
+def _held(file: Path, left: int) -> tuple[bytes, int]:
+    """What a place holds, and how much was read to know it."""
+    try:
+        found = os.lstat(file)
+        if stat.S_ISLNK(found.st_mode):
+            return b"link " + os.fsencode(file.readlink()), 0
+        if stat.S_ISREG(found.st_mode) and found.st_size <= min(_MAX_READ, left):
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as opened:
+                content = opened.read(_MAX_READ + 1)
+            return b"%o " % found.st_mode + sha256(content).digest(), len(content)
+    except OSError as error:
+        return b"error %d" % (error.errno or 0), 0
+    # Too much to read: whoever writes to it moves its times, of which one cannot be set at will.
+    times = (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return repr(times).encode(), 0

@@ -1,0 +1,38 @@
+"""A CodePlane with the witness operations beside the real ones: `python -m tests.trust.refusals.served --repo DIR`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import uvloop
+
+from codeplane.app import configuration, prepare
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.workspace import Workspace
+from codeplane.serve import Serving
+from tests.trust.refusals.witness import WitnessOperations
+
+
+def main() -> int:
+    """Serve until told to end."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repo", type=Path, required=True)
+    parser.add_argument("--set", action="append", default=[], dest="overrides")
+    given = parser.parse_args()
+    workspace = Workspace(root=given.repo.resolve())
+    prepare(workspace)
+    loaded = configuration(workspace, given.overrides, os.environ)
+
+    def announce(facts: JsonObject) -> None:
+        print(dumps({name: facts[name] for name in ("url", "pid", "port", "repo", "grpc_port")}), flush=True)
+
+    async def serve() -> None:
+        await Serving(workspace, loaded=loaded, operations=[WitnessOperations()], announce=announce).run()
+
+    uvloop.run(serve())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
