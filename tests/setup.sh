@@ -10,6 +10,7 @@ command -v strace >/dev/null 2>&1 || missing="$missing strace"
 command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
 command -v ctags >/dev/null 2>&1 || missing="$missing universal-ctags"
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
+command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v cargo >/dev/null 2>&1 || missing="$missing cargo gcc libc6-dev"
 
 if [ -n "$missing" ]; then

@@ -29,14 +29,19 @@ from codeplane.ledger.operations import LedgerOperations
 from codeplane.ledger.retention import Retention
 from codeplane.observe.catalogue import CatalogueOperations
 from codeplane.observe.health import Health
+from codeplane.observe.index_metrics import IndexMetrics
+from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
 from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.observe.streams import Streams
+from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.workspaces.workspaces import Workspaces
 from codeplane.repository import repository, workspaces
 from codeplane.shared import Shared
+from codeplane.surfaces.web.dashboard import Dashboard
 from codeplane.trust.idempotency import IdempotencyKeys
 from codeplane.trust.identity import owner_token
 from codeplane.trust.policy.engine import Engine
@@ -66,10 +71,13 @@ class Plane:
     retention: Retention
     conveyor: Conveyor
     metrics: Metrics
+    counted: LedgerMetrics
+    tracing: Tracing
     index: IndexService
     changing: Changing
     workspaces: Workspaces
     trust: Trusting
+    dashboard: Dashboard
     token: str
 
 
@@ -95,6 +103,8 @@ async def running(
         stack.callback(logs.close)
         plane = _wire(workspace, loaded, operations, health, clock, logs, engine)
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
+        plane.tracing.start()
+        stack.push_async_callback(asyncio.to_thread, plane.tracing.stop)
         stack.push_async_callback(plane.index.stop)
         stack.push_async_callback(plane.workspaces.stop)
         stack.push_async_callback(plane.changing.suite.stop)
@@ -175,7 +185,14 @@ def _wire(
     sessions = Sessions(log=log, repo=repo, clock=clock, config=config.sessions, limits=config.limits, observer=metrics)
     retention = Retention(log=log, config=config.retention, clock=clock)
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
-    shared = Shared(config=config, log=log, clock=clock, logs=logs, cursors=cursors)
+    streams = Streams(position=lambda: log.position)
+    tracing = Tracing.of(
+        config.observe, redactor=redactor, cursors=cursors, logger=logs.logger("traces"), version=__version__
+    )
+    index_metrics = IndexMetrics(state=lambda: served.index.told(), head=repo.head, clock=clock)
+    shared = Shared(
+        config=config, log=log, clock=clock, logs=logs, cursors=cursors, reconciled=index_metrics.reconciled
+    )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
     assert served.changing is not None
     further, workspace_operations = workspaces(shared, workspace)
@@ -198,6 +215,18 @@ def _wire(
         redactor=redactor,
         engine=engine,
     )
+    dashboard = Dashboard.of(
+        log=log,
+        clock=clock,
+        cursors=cursors,
+        owner_token=token,
+        file=workspace.home / "dashboard.json",
+        url=lambda: f"http://127.0.0.1:{health.port}",
+        config=config,
+        origins=loaded.origins,
+        sources=loaded.sources,
+        clients=lambda: _clients(workspace),
+    )
     listing = CatalogueOperations()
     replays = ReplayOperations(log=log, repo=repo)
     catalogue = Catalogue(
@@ -209,13 +238,16 @@ def _wire(
             *served.operations,
             workspace_operations,
             *trust.operations,
-            FollowOperations(log),
+            *dashboard.operations,
+            FollowOperations(log, streams),
+            tracing.operations,
             LedgerOperations(
                 log=log,
                 retention=retention,
                 cursors=cursors,
                 exports=workspace.exports,
                 segment_bytes=config.ledger.export_segment_bytes,
+                streams=streams,
             ),
             *operations,
         ]
@@ -238,6 +270,7 @@ def _wire(
             observer=metrics,
             clock=clock,
             redactor=redactor,
+            tracer=tracing.tracer,
         ),
     )
     replays.through(conveyor.call, catalogue.risk_of)
@@ -250,6 +283,9 @@ def _wire(
         sessions=lambda: len(sessions),
         log_dropped=lambda: logs.dropped,
     )
+    metrics.read("codeplane_task_budget_used_ratio", "Of the task nearest to a limit.", sessions.budget_used)
+    counted = LedgerMetrics(log=log, after=log.position, pending=trust.approvals.pending)
+    metrics.include(index_metrics, streams, counted, *tracing.collectors)
     return Plane(
         workspace=workspace,
         loaded=loaded,
@@ -260,10 +296,13 @@ def _wire(
         retention=retention,
         conveyor=conveyor,
         metrics=metrics,
+        counted=counted,
+        tracing=tracing,
         index=served.index,
         changing=served.changing,
         workspaces=further,
         trust=trust,
+        dashboard=dashboard,
         token=token,
     )
 
@@ -282,6 +321,15 @@ def _check_names(config: Config, catalogue: Catalogue) -> None:
     for name in filter(None, map(str.strip, config.mcp.toolset.lower().split(","))):
         if name not in toolsets:
             raise ConfigInvalid(f"mcp.toolset names {name!r}", hint=f"use {', '.join(sorted(toolsets))}")
+
+
+def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Which coding clients on this machine know the server."""
+    # The command line's own, and slow to import: only who looks at the settings needs it.
+    from codeplane.surfaces.cli.commands.init import plan_for
+
+    said = {"unchanged": "registered"}
+    return [(one.client, said.get(one.action, "not registered"), str(one.file)) for one in plan_for(workspace, [])]
 
 
 def _ledger_part(log: SqliteLog) -> JsonObject:
@@ -311,6 +359,7 @@ async def _background(plane: Plane, health: Health) -> None:
             if health.lost:
                 await _record_loss(plane, health)
             await plane.trust.sweep()
+            await plane.counted.advance(plane.log.position)
             if now >= sweep_at:
                 sweep_at = now + _SWEEP_NS
                 plane.sessions.sweep()

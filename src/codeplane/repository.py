@@ -182,6 +182,7 @@ def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -
             clock=shared.clock,
             max_file_bytes=config.max_file_bytes,
             published=published,
+            reconciled=shared.reconciled,
         ),
         fresh=lambda indexer: Fresh(indexer=indexer, clock=shared.clock, verify_after_sec=config.verify_after_sec),
         follower=lambda told: Follower(

@@ -19,6 +19,7 @@ from codeplane.app import Plane, running
 from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.observe.health import Health
@@ -34,6 +35,8 @@ from codeplane.surfaces.http.shutdown import EndsWith
 from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources, ResourceSource
 from codeplane.surfaces.mcp.server import McpSurface
 from codeplane.surfaces.mcp.stream import ByteStream
+from codeplane.surfaces.web.surface import WebSurface
+from codeplane.surfaces.ws.events import EventSocket
 
 _IDLE_CHECK_SEC = 5.0
 _POLICY_SEC = 15.0
@@ -188,6 +191,15 @@ class Serving:
                 plane.conveyor, stopping=self._stopping, max_message_bytes=self._config.max_body_bytes
             ).routes(),
             *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
+            *EventSocket(conveyor=plane.conveyor, stopping=self._stopping).routes(),
+            *WebSurface(
+                conveyor=plane.conveyor,
+                sign_ins=plane.dashboard.sign_ins,
+                stopping=self._stopping,
+                repository=str(self._workspace.root),
+                repository_id=digest(self._workspace.header),
+                version=__version__,
+            ).routes(),
             Route("/mcp", _Endpoint(mcp)),
             Route("/mcp/stdio", _Endpoint(EndsWith(ByteStream(surface), self._drained, announce=False))),
         ]

@@ -1,5 +1,6 @@
 """What every workspace of one CodePlane uses."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from codeplane.kernel.clock import Clock
@@ -18,3 +19,4 @@ class Shared:
     clock: Clock
     logs: Logs
     cursors: Cursors
+    reconciled: Callable[[str, int], None]

@@ -2444,4 +2444,98 @@ REQUIREMENTS = (
         promise="symbols of an edited file answer before its full text is committed",
         tests=("repo/resolve/test_given_places.py",),
     ),
+    Requirement(
+        id="OBS-10",
+        source="002 §13.3",
+        promise="every call's stages and inner work are timed, and shown as a tree",
+        tests=(
+            "observe/test_spans.py",
+            "observe/test_traces.py",
+            "observe/test_served_traces.py",
+        ),
+    ),
+    Requirement(
+        id="OBS-11",
+        source="002 §13.4",
+        promise="traces are exported bounded and redacted, and what is dropped is counted",
+        tests=("observe/test_export.py",),
+    ),
+    Requirement(
+        id="OBS-12",
+        source="002 §13.3, 003 §11.6",
+        promise="metrics of health, convergence, trust and streams, with bounded labels",
+        tests=("observe/test_parts.py",),
+    ),
+    Requirement(
+        id="OBS-13",
+        source="002 §13.4",
+        promise="the shipped dashboard and rules name metrics that exist",
+        tests=("observe/test_grafana.py",),
+    ),
+    Requirement(
+        id="OBS-14",
+        source="001 §3.8",
+        promise="events over a WebSocket: token, origin, resume, revocation, slow readers",
+        tests=(
+            "surfaces/ws/test_events.py",
+            "surfaces/ws/test_socket.py",
+        ),
+    ),
+    Requirement(
+        id="CLI-20",
+        source="design §8",
+        promise="doctor names failures with their fixes; the first index shows how far it is",
+        tests=(
+            "surfaces/cli/test_diagnosis.py",
+            "surfaces/cli/test_progress.py",
+        ),
+    ),
+    Requirement(
+        id="WEB-01",
+        source="002 §13.4",
+        promise="a one-time link signs in; strict cookie, form token, expiry, revocation",
+        tests=(
+            "surfaces/web/test_sign_in.py",
+            "surfaces/web/test_sign_ins.py",
+        ),
+    ),
+    Requirement(
+        id="WEB-02",
+        source="002 §13.4, §23.8",
+        promise="every page with data and without, readable at 380 px, no request beyond the origin",
+        tests=(
+            "surfaces/web/test_pages.py",
+            "browser/test_pages.py",
+        ),
+    ),
+    Requirement(
+        id="WEB-03",
+        source="002 §13.3-13.4",
+        promise="calls as groups, filtered, paged, the dashboard's own reads left out",
+        tests=("surfaces/web/test_activity.py",),
+    ),
+    Requirement(
+        id="WEB-04",
+        source="003 §10",
+        promise="live pages resume without loss or repeats, also over a restart",
+        tests=(
+            "surfaces/web/test_lifetime.py",
+            "browser/test_live.py",
+        ),
+    ),
+    Requirement(
+        id="WEB-05",
+        source="003 §10",
+        promise="decisions in the dashboard are bound to what was shown, and made once",
+        tests=(
+            "surfaces/web/test_decisions.py",
+            "browser/test_deciding.py",
+        ),
+    ),
+    Requirement(
+        id="WEB-06",
+        source="002 §13.2",
+        promise="vendored scripts are pinned and come with their licences",
+        tests=("surfaces/web/test_vendor.py",),
+    ),
 )

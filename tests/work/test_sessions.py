@@ -109,6 +109,11 @@ def test_any_call_can_join_a_session_by_its_id(tmp_path: Path) -> None:
             seen = await session(opened, "session.info", {"session_id": made.session_id})
             assert (seen.session_id, seen.task.counters.mutations) == (made.session_id, 1)
             assert [entry.op_type for entry in seen.task.timeline][-1] == "fixture.write"
+            # To work in it is one thing, to end it or to raise its limits another.
+            for name in ("session.close", "session.configure"):
+                given: JsonObject = {"session_id": made.session_id, **({"limits_delta": {}} if "conf" in name else {})}
+                ended = await call(opened, name, given, AGENT)
+                assert ended.error is not None and ended.error.name == "POLICY_DENIED"
 
     run(scenario())
 

@@ -65,3 +65,5 @@ class Caller:
     # Who it is when that is known already: set by the plane for calls of its own, never by a surface.
     actor: Actor | None = None
     ask: AskPerson | None = None
+    # The span at the caller's side that this call belongs to, as W3C trace context.
+    traceparent: str | None = None

@@ -285,6 +285,14 @@ class TestsConfig(Section):
     lint: tuple[tuple[str, ...], ...] = Field((), description="commands that checkpoint runs before it commits")
 
 
+class ObserveConfig(Section):
+    """What is kept and sent on of where calls spend their time."""
+
+    traces: int = Field(1000, ge=0, le=100_000, description="calls whose spans are kept in memory; 0: none are timed")
+    otlp_endpoint: str = Field("", description="an OpenTelemetry collector (OTLP/HTTP), as in http://127.0.0.1:4318")
+    otlp_header_variable: str = Field("", description="the environment variable with one more header, name=value")
+
+
 class McpConfig(Section):
     """The MCP surface."""
 
@@ -315,4 +323,5 @@ class Config(Section):
     git: GitConfig = GitConfig()
     tests: TestsConfig = TestsConfig()
     mcp: McpConfig = McpConfig()
+    observe: ObserveConfig = ObserveConfig()
     grpc: GrpcConfig = GrpcConfig()

@@ -51,6 +51,7 @@ from codeplane.kernel.ports import (
     Verdict,
 )
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.trace import Trace, Tracer
 from codeplane.kernel.welcome import welcome
 
 
@@ -69,6 +70,8 @@ class Stages:
     observer: Observer
     clock: Clock
     redactor: Redactor = field(default_factory=Redactor)
+    # Without one nothing is timed.
+    tracer: Tracer | None = None
 
 
 class Conveyor:
@@ -149,18 +152,25 @@ class Conveyor:
     def _start(self, name: str, caller: Caller) -> Passage:
         self._running += 1
         self._idle.clear()
+        stages = self._stages
         return Passage(
             call_id=new_id("call"),
             request_id=caller.request_id or new_id("req"),
             caller=caller,
-            started_ns=self._stages.clock.monotonic_ns(),
+            started_ns=stages.clock.monotonic_ns(),
             deadline=asyncio.get_running_loop().time() + caller.timeout_sec if caller.timeout_sec else None,
             name=name,
+            trace=Trace.begin(
+                name[:100], clock=stages.clock, traceparent=caller.traceparent, seen=stages.tracer is not None
+            ),
         )
 
     def _end(self, passage: Passage) -> None:
         if passage.claim is not None:
             passage.claim.release()
+        if self._stages.tracer is not None:
+            passage.trace.finish(passage.status, passage.facts())
+            self._stages.tracer.finished(passage.trace)
         self._running -= 1
         if self._running == 0:
             self._idle.set()
@@ -169,11 +179,14 @@ class Conveyor:
         """Everything before the handler: a call that gets through is identified, allowed, counted and recorded."""
         if self._closing:
             raise ShuttingDown("the server is ending")
-        operation = self._validate(passage, arguments, streams=streams)
-        stages = self._stages
-        passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, operation.name)
-        operation = self._placed(passage, operation)
-        passage.task = await self._enter(passage, operation)
+        stages, trace = self._stages, passage.trace
+        with trace.stage("validate"):
+            operation = self._validate(passage, arguments, streams=streams)
+        trace.name = operation.name
+        with trace.stage("identify"):
+            passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, operation.name)
+            operation = self._placed(passage, operation)
+            passage.task = await self._enter(passage, operation)
         call = passage.call = Call(
             call_id=passage.call_id,
             request_id=passage.request_id,
@@ -187,25 +200,29 @@ class Conveyor:
             arguments=passage.arguments or {},
         )
         request = cast(Request, passage.request)
-        if operation.assess is None:
-            assessment = operation.assessment(request)
-        else:
-            # It may ask the disk or git, which must not hold everyone else up.
-            assessment = await asyncio.to_thread(operation.assessment, request)
-        decision = self._authorise(call, assessment)
+        with trace.stage("authorise"):
+            if operation.assess is None:
+                assessment = operation.assessment(request)
+            else:
+                # It may ask the disk or git, which must not hold everyone else up.
+                assessment = await asyncio.to_thread(operation.assessment, request)
+            decision = self._authorise(call, assessment)
+        passage.verdict = decision.verdict.value
         asked = decision.verdict is Verdict.ASK
         if passage.key is None and (asked or (operation.mutates and _goes_out(assessment))):
             passage.key = call.idempotency_key = new_id("key")
-        async with self._until(passage, passage.deadline):
-            if operation.mutates and passage.key is not None:
-                await self._claim(passage, operation, passage.key)
-                if passage.replay is not None:
-                    return operation
-            await self._approve(passage, operation, assessment, decision)
-        stages.tasks.charge(passage.task, operation.mark.budget)
-        if operation.mutates:
-            passage.repo_before = stages.repo.head()
-            await stages.log.append([passage.record().started()])
+        with trace.stage("approve", verdict=decision.verdict.value):
+            async with self._until(passage, passage.deadline):
+                if operation.mutates and passage.key is not None:
+                    await self._claim(passage, operation, passage.key)
+                    if passage.replay is not None:
+                        return operation
+                await self._approve(passage, operation, assessment, decision)
+        with trace.stage("budget"):
+            stages.tasks.charge(passage.task, operation.mark.budget)
+            if operation.mutates:
+                passage.repo_before = stages.repo.head()
+                await stages.log.append([passage.record().started()])
         return operation
 
     async def _enter(self, passage: Passage, operation: Operation) -> Task:
@@ -328,17 +345,19 @@ class Conveyor:
         if passage.replay is not None:
             return await self._replayed(passage, operation, passage.replay)
         passage.executed = True
-        async with self._until(passage, self._time_allowed(passage, operation)):
-            answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
-            assert inspect.isawaitable(answer)
-            result = await answer
+        with passage.trace.stage("execute"):
+            async with self._until(passage, self._time_allowed(passage, operation)):
+                answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
+                assert inspect.isawaitable(answer)
+                result = await answer
         return await self._finish(passage, result=self._shown(passage, result))
 
     async def _next(
         self, passage: Passage, results: AsyncGenerator[Result, None], until: float | None
     ) -> Result | None:
-        async with self._until(passage, until):
-            item = await anext(results, None)
+        with passage.trace.stage("execute"):
+            async with self._until(passage, until):
+                item = await anext(results, None)
         return self._shown(passage, item) if item is not None else None
 
     def _shown(self, passage: Passage, result: Result) -> Result:
@@ -385,6 +404,10 @@ class Conveyor:
         self, passage: Passage, *, result: Result | None = None, error: CodePlaneError | None = None
     ) -> Outcome:
         """Record how the call ended, durably when it could have changed something, and build the answer."""
+        with passage.trace.stage("record"):
+            return await self._recorded(passage, result, error)
+
+    async def _recorded(self, passage: Passage, result: Result | None, error: CodePlaneError | None) -> Outcome:
         stages = self._stages
         result_json = result.model_dump_json() if result is not None else "null"
         convergence = Convergence()
@@ -399,7 +422,7 @@ class Conveyor:
                 repo_before=passage.repo_before,
                 repo_after=repo_after,
             )
-            convergence = stages.tasks.settle(passage.task, report)
+            convergence = passage.convergence = stages.tasks.settle(passage.task, report)
             encoded = result_json.encode() if result is not None else None
             draft = passage.record().finished(
                 duration_ns=stages.clock.monotonic_ns() - passage.started_ns,
@@ -476,6 +499,7 @@ class Conveyor:
         )
 
     def _observe(self, passage: Passage, status: str) -> None:
+        passage.status = status
         self._stages.observer.call_finished(
             operation=passage.operation.name if passage.operation else "unknown",
             status=status,

@@ -1,17 +1,18 @@
 """One call on its way through the stages: what is known of it so far, and what is said of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.envelope import Meta
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, PolicyDenied
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Operation, Request
 from codeplane.kernel.ports import Claim, Convergence, StoredOutcome, Task
 from codeplane.kernel.record import CALL_REFUSED, Record
+from codeplane.kernel.trace import Trace
 
 NOBODY = Actor(kind=ActorKind.SYSTEM, actor_id="unidentified")
 _MAX_NAME = 100
@@ -28,6 +29,7 @@ class Passage:
     started_ns: int
     deadline: float | None
     name: str
+    trace: Trace
     operation: Operation | None = None
     request: Request | None = None
     arguments: JsonObject | None = None
@@ -42,6 +44,9 @@ class Passage:
     recorded: bool = False
     repo_before: str | None = None
     session_id: str | None = None
+    status: str = ""
+    verdict: str | None = None
+    convergence: Convergence = field(default_factory=Convergence)
 
     @property
     def mutated(self) -> bool:
@@ -109,6 +114,29 @@ class Passage:
             signals=convergence.signals,
             fingerprints=marks or None,
         )
+
+    def facts(self) -> JsonObject:
+        """What the call's trace tells of it, beside where its time went."""
+        known: JsonObject = {
+            **self.ids(),
+            "session_id": self.task.session_id if self.task else None,
+            "surface": self.caller.surface,
+            "client": self.caller.client,
+            "arguments": self.arguments,
+            "arguments_hash": self.arguments_hash or None,
+            "workspace": self.workspace or None,
+            "verdict": self.verdict or ("deny" if self.status == PolicyDenied.name else None),
+            "mutation_fingerprint": self.convergence.mutation_fingerprint,
+            "failure_fingerprint": self.convergence.failure_fingerprint,
+            "signals": [signal["kind"] for signal in self.convergence.signals] or None,
+        }
+        if self.call is not None:
+            known["action_id"] = self.call.action_id
+            if self.call.effects is not None:
+                known["files_changed"] = len(self.call.effects.changed_paths)
+            if self.call.failure is not None and self.call.failure.failing_tests:
+                known["failing_tests"] = len(self.call.failure.failing_tests)
+        return {name: value for name, value in known.items() if value is not None}
 
     def ids(self) -> JsonObject:
         """What names this call in the server's own log."""

@@ -243,6 +243,30 @@ class TaskObserver(Protocol):
         ...
 
 
+class StreamReader(Protocol):
+    """One reader of the log, told of as it goes."""
+
+    def reached(self, position: int) -> None:
+        """It has been given everything up to here."""
+        ...
+
+    def gap(self) -> None:
+        """What it wanted is gone."""
+        ...
+
+    def close(self) -> None:
+        """It has ended."""
+        ...
+
+
+class StreamObserver(Protocol):
+    """Is told of everyone who follows the log."""
+
+    def open(self, *, surface: str, after: int, resumed: bool) -> StreamReader:
+        """A stream begins after a position; `resumed` when its reader had been there before."""
+        ...
+
+
 class RepoState(Protocol):
     """Which commit the repository is at."""
 

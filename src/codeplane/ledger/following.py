@@ -11,8 +11,9 @@ from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Risk, operation
+from codeplane.kernel.ports import StreamObserver
 from codeplane.ledger.log import SqliteLog
-from codeplane.ledger.operations import EventItem
+from codeplane.ledger.operations import EventItem, reading
 
 
 class FollowRequest(Request):
@@ -28,21 +29,28 @@ class FollowRequest(Request):
 class FollowOperations:
     """Reading on where one left off."""
 
-    def __init__(self, log: SqliteLog) -> None:
+    def __init__(self, log: SqliteLog, streams: StreamObserver) -> None:
         self._log = log
+        self._streams = streams
 
     @operation("ledger.follow", risk=Risk.READ, timeout_sec=0)
     async def follow(self, call: Call, request: FollowRequest) -> AsyncIterator[EventItem]:
         """Events of streams after given sequences, as they happen, with heartbeats; ends with stream_gap."""
         watched = self._log.watch(streams=request.streams, heartbeat_sec=request.heartbeat_sec)
-        async with aclosing(watched) as items:
+        reader = self._streams.open(
+            surface=call.caller.surface, after=self._log.position, resumed=any(request.streams.values())
+        )
+        async with aclosing(watched) as items, reading(reader):
             async for item in items:
                 if isinstance(item, Event):
+                    reader.reached(item.position)
                     if not request.types or item.type in request.types:
                         yield EventItem(event=item.to_wire())
                 elif isinstance(item, Heartbeat):
+                    reader.reached(item.position)
                     yield EventItem(heartbeat=item.position)
                 else:
+                    reader.gap()
                     yield EventItem(stream_gap=_gap(item))
                     raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
 

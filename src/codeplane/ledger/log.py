@@ -23,6 +23,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.trace import span
 from codeplane.ledger import blobs, pages
 from codeplane.ledger.database import last_position, open_writer, translate
 from codeplane.ledger.projection import Projection, Projector
@@ -110,7 +111,8 @@ class SqliteLog:
         """Append all or none and return when durable."""
         if self._writer.waiting >= self._config.queue_events:
             raise Overloaded(f"{self._writer.waiting} events wait to be written")
-        return cast(Appended, await self._submit(self._encoded(drafts, expect)))
+        with span("sqlite.append", events=len(drafts)):
+            return cast(Appended, await self._submit(self._encoded(drafts, expect)))
 
     def append_soon(self, drafts: Sequence[Draft]) -> bool:
         """Append without waiting; False when the queue is half full and the caller has to wait with `append`."""

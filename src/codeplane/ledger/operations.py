@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.ports import EventQuery, StreamObserver, StreamReader
 from codeplane.ledger.database import last_position
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import differences, rebuild
@@ -153,12 +153,29 @@ def event_line(wire: JsonObject) -> str:
     return f"{wire['position']} {at} {wire['stream']}#{wire['sequence']} {wire['type']} {' '.join(said)}".rstrip()
 
 
+@asynccontextmanager
+async def reading(reader: StreamReader) -> AsyncIterator[None]:
+    """The time during which somebody follows the log."""
+    try:
+        yield
+    finally:
+        reader.close()
+
+
 class LedgerOperations:
     """What clients can ask of the log."""
 
     def __init__(
-        self, *, log: SqliteLog, retention: Retention, cursors: Cursors, exports: Path, segment_bytes: int
+        self,
+        *,
+        log: SqliteLog,
+        retention: Retention,
+        cursors: Cursors,
+        exports: Path,
+        segment_bytes: int,
+        streams: StreamObserver,
     ) -> None:
+        self._streams = streams
         self._log = log
         self._retention = retention
         self._cursors = cursors
@@ -187,13 +204,20 @@ class LedgerOperations:
     async def watch(self, call: Call, request: WatchRequest) -> AsyncIterator[EventItem]:
         """Events that fit, as they happen, with heartbeats; ends with stream_gap when some are gone."""
         query = request.query(limit=0, after=self._log.position if request.from_now else None)
-        async with aclosing(self._log.follow(query, heartbeat_sec=request.heartbeat_sec)) as items:
+        reader = self._streams.open(
+            surface=call.caller.surface, after=query.after, resumed=bool(request.after) and not request.from_now
+        )
+        followed = self._log.follow(query, heartbeat_sec=request.heartbeat_sec)
+        async with aclosing(followed) as items, reading(reader):
             async for item in items:
                 if isinstance(item, Event):
                     yield EventItem(event=item.to_wire())
+                    reader.reached(item.position)
                 elif isinstance(item, Heartbeat):
                     yield EventItem(heartbeat=item.position)
+                    reader.reached(item.position)
                 else:
+                    reader.gap()
                     yield EventItem(stream_gap=_gap(item))
                     raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from codeplane.kernel.errors import ShuttingDown
+from codeplane.kernel.trace import span
 from codeplane.ledger.database import open_reader, translate
 
 T = TypeVar("T")
@@ -31,7 +32,8 @@ class Readers:
             reading = asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, function)
         except RuntimeError as error:
             raise ShuttingDown("the ledger is closed") from error
-        return await reading
+        with span("sqlite.read"):
+            return await reading
 
     def run_here(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """The same on the calling thread."""

@@ -6,7 +6,7 @@ from itertools import islice
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from structlog.typing import FilteringBoundLogger
 
@@ -78,6 +78,15 @@ class Metrics:
         if log_dropped is not None:
             self._readings.add("codeplane_log_lines_dropped", "Lines a log output could not take.", log_dropped)
 
+    def include(self, *collectors: Collector) -> None:
+        """Also tell what others have counted; a part that fails is left out, and said."""
+        for collector in collectors:
+            self._registry.register(_Guarded(collector, self._log))
+
+    def read(self, name: str, text: str, reading: Reading) -> None:
+        """Add a gauge that is read when somebody asks."""
+        self._readings.add(name, text, reading)
+
     def call_finished(self, *, operation: str, status: str, duration_ns: int, call: JsonObject) -> None:
         """Count one call."""
         found = self._counted.get((operation, status))
@@ -141,3 +150,19 @@ class _Readings(Collector):
                 yield GaugeMetricFamily(name, text, value=reading())
             except Exception as error:
                 self._log.warning("metric could not be read", metric=name, exc_info=error)
+
+
+class _Guarded(Collector):
+    """Somebody else's numbers: when they cannot be had, the others still can."""
+
+    def __init__(self, collector: Collector, logger: FilteringBoundLogger) -> None:
+        self._collector = collector
+        self._log = logger
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            found = list(self._collector.collect())
+        except Exception as error:
+            self._log.warning("metrics could not be read", part=type(self._collector).__name__, exc_info=error)
+            return
+        yield from found

@@ -4,10 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
@@ -17,6 +19,7 @@ from codeplane.work.sessions import Session, Sessions
 from codeplane.work.task import LiveTask, TaskState
 
 _TIMELINE = 20
+_PEOPLE = (ActorKind.OWNER, ActorKind.DEVICE)
 _ENDINGS: dict[str, TaskState] = {
     "success": TaskState.CLOSED_SUCCESS,
     "failed": TaskState.CLOSED_FAILED,
@@ -190,7 +193,7 @@ class SessionOperations:
     @operation("session.configure", risk=Risk.WRITE)
     async def configure(self, call: Call, request: ConfigureRequest) -> SessionResult:
         """Add to this task's limits; a task that had used up its budget goes on."""
-        session = self._own(call)
+        session = self._owned(call)
         delta = request.limits_delta
         self._sessions.configure(
             session,
@@ -203,7 +206,7 @@ class SessionOperations:
     @operation("session.close", risk=Risk.WRITE)
     async def close(self, call: Call, request: CloseRequest) -> SessionResult:
         """End this session and its task as success, failed or abandoned; the next call opens a new one."""
-        session = self._own(call)
+        session = self._owned(call)
         self._sessions.close(session, _ENDINGS[request.reason], reason=request.reason)
         return await self._view("close", session)
 
@@ -225,6 +228,15 @@ class SessionOperations:
         if len(found) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
         return TaskList(results=tuple(map(_row, page)), pagination=Pagination(next_cursor=following))
+
+    def _owned(self, call: Call) -> Session:
+        """The session, if the caller may end it or raise its limits: a person's is for people."""
+        session = self._own(call)
+        if session.actor_kind in _PEOPLE and call.actor.kind not in _PEOPLE:
+            raise PolicyDenied(
+                f"session {session.session_id} is a person's", hint="work in it, and let the person end it"
+            )
+        return session
 
     def _own(self, call: Call) -> Session:
         return self._sessions.of(_task(call))

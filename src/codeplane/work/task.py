@@ -58,6 +58,16 @@ class LiveTask:
                 raise self._exceeded("test_runs", self.limits.max_test_runs, self.test_runs)
             self.test_runs += 1
 
+    def used(self, now_ns: int) -> float:
+        """The share of its limits that is used up, of whichever is nearest."""
+        spent = (now_ns - self.opened_ns) / SECOND_NS
+        shares = (
+            (self.mutations, self.limits.max_mutations),
+            (self.test_runs, self.limits.max_test_runs),
+            (spent, self.limits.max_duration_sec),
+        )
+        return max(used / limit if limit else 1.0 for used, limit in shares)
+
     def settle(self, report: CallReport) -> Convergence:
         """Fingerprint how a call ended, and say when it is the same as before."""
         signals: list[JsonObject] = []

@@ -36,7 +36,7 @@ def used(repo: Path) -> Path:
 def test_a_healthy_server(codeplane_server: Server) -> None:
     found = verdicts(codeplane_server.repo)
     names = ["version", "git", "repository", "settings", "tests", "sandbox", "home", "server", "ledger"]
-    assert list(found) == names
+    assert list(found) == [*names, "names", "policy", "secrets", "tls", "ports", "index"]
     # Whether there is a sandbox is the machine's affair.
     assert {verdict for name, (verdict, _, _) in found.items() if name != "sandbox"} == {"ok"}
     assert "no gaps" in found["ledger"][1]
@@ -46,7 +46,7 @@ def test_one_line_a_check_for_people(codeplane_server: Server) -> None:
     done = cpl("doctor", cwd=codeplane_server.repo)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 15
     assert all(line.startswith("ok    ") for line in lines if "sandbox" not in line)
 
 

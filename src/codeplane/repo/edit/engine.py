@@ -14,6 +14,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id, new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview
+from codeplane.kernel.trace import span
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.described import Described, described
@@ -76,7 +77,8 @@ class Engine:
         self.admit(call, changes)
         paths = [change.path for change in changes]
         ignored = await asyncio.to_thread(self._scope.ignored, paths)
-        before = await self._consequences.before() if self._consequences is not None else None
+        with span("index.wait"):
+            before = await self._consequences.before() if self._consequences is not None else None
         mutation_id = new_id("mut")
         kept = Kept(
             mutation_id=mutation_id,
@@ -98,7 +100,8 @@ class Engine:
             comparing.cancel()
         consequence = Consequence()
         if self._consequences is not None:
-            consequence = await self._consequences.of(before, paths, compared=compared)
+            with span("index.refresh", files=len(paths)):
+                consequence = await self._consequences.of(before, paths, compared=compared)
         call.changed(found.effects(consequence.symbols))
         return Applied(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
 
@@ -151,7 +154,8 @@ class Engine:
             raise TooLarge(f"{size / _MB:.0f} MB are more than one mutation may write", details=limits)
 
     async def _compared(self, found: Described) -> Compared:
-        return await self._consequences.compared(found.texts) if self._consequences is not None else Compared()
+        with span("parse"):
+            return await self._consequences.compared(found.texts) if self._consequences is not None else Compared()
 
     async def _shielded(
         self,
@@ -194,9 +198,10 @@ class Engine:
             moves = await self._planned(kept, changes, kind)
             if moves:
                 kept = replace(kept, details={**kept.details, _GIT_MV: [move.to_json() for move in moves]})
-            await asyncio.to_thread(
-                self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
-            )
+            with span("files.write", files=len(changes)):
+                await asyncio.to_thread(
+                    self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
+                )
             if kind == UNDONE:
                 moves = tuple(move.back() for move in moves)
             git_moved = await self._moves.made(moves) if self._moves is not None else frozenset()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
+from codeplane.kernel.trace import span
 from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.unentered import unentered, unentered_settings, unnamed
@@ -106,7 +107,9 @@ class Git:
         command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
-            code = await self._ended(command, input, self._variables(env), limit, out, err)
+            with span("git", command=_named(arguments)) as running:
+                code = await self._ended(command, input, self._variables(env), limit, out, err)
+                running.note(code=code)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 f"git {_named(arguments)} took longer than {limit:g} s and was ended",
@@ -129,15 +132,16 @@ class Git:
         # Judging what a call would do must not run what the repository's settings name.
         command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *unentered(arguments)]
         try:
-            ended = subprocess.run(
-                command,
-                cwd=self.root,
-                env=self._variables(None),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_ASK_SEC,
-                check=False,
-            )
+            with span("git", command=_named(arguments)):
+                ended = subprocess.run(
+                    command,
+                    cwd=self.root,
+                    env=self._variables(None),
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=_ASK_SEC,
+                    check=False,
+                )
         except FileNotFoundError as error:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
         except subprocess.TimeoutExpired as error:

@@ -4,7 +4,8 @@ import asyncio
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from codeplane.kernel.errors import (
     RefNotFound,
     TooLarge,
 )
+from codeplane.kernel.trace import span
 from codeplane.repo.git.opened import bare, git_dir_of, not_opened
 from codeplane.repo.git.piped import piped
 from codeplane.repo.git.unentered import unentered
@@ -101,6 +103,7 @@ class Reading:
         try:
             async with (
                 asyncio.timeout(self._timeout_sec),
+                _spanned(arguments[0]),
                 piped(command, cwd=self.root / folder, env=environment) as running,
             ):
                 said = asyncio.ensure_future(_upto(running.err, _MAX_SAID, drain=True))
@@ -212,6 +215,12 @@ def _encoded(argument: str) -> bytes:
         return os.fsencode(argument)
     except UnicodeEncodeError as error:
         raise InvalidArgument(f"{argument[:100]!r} cannot be said to git", hint="send it as plain text") from error
+
+
+@asynccontextmanager
+async def _spanned(command: str) -> AsyncIterator[None]:
+    with span("git", command=command):
+        yield
 
 
 async def _upto(stream: asyncio.StreamReader, limit: int, *, drain: bool) -> tuple[bytes, bool]:

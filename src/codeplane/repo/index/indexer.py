@@ -3,12 +3,14 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.ports import RepoState
+from codeplane.kernel.trace import span
 from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
@@ -47,6 +49,7 @@ class Indexer:
         clock: Clock,
         max_file_bytes: int,
         published: Told,
+        reconciled: Callable[[str, int], None] = lambda kind, spent_ns: None,
     ) -> None:
         self._root = root
         self._home = home
@@ -55,6 +58,7 @@ class Indexer:
         self._clock = clock
         self._max_file_bytes = max_file_bytes
         self._published = published
+        self._reconciled = reconciled
         self._lock = threading.Lock()
         self.store = IndexStore(home / "index.db")
         self._content: ContentFile | None = None
@@ -98,7 +102,7 @@ class Indexer:
 
     def reconcile(self) -> Snapshot:
         """Look at every file's stamp and read what changed."""
-        with self._lock:
+        with self._lock, self._timed("walk"):
             if not self.is_whole():
                 return self._rebuild()
             listing = list_files(self._root, self._git_at)
@@ -106,7 +110,7 @@ class Indexer:
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
         """Look again at these files only."""
-        with self._lock:
+        with self._lock, self._timed("files"):
             if not self.is_whole():
                 return self._rebuild()
             return self._update(paths, None)
@@ -153,7 +157,18 @@ class Indexer:
         """Whether the content is what its digests say: it lay on a disk, and others may have been at it."""
         return all(digest_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
 
+    @contextmanager
+    def _timed(self, kind: str) -> Iterator[None]:
+        began = self._clock.monotonic_ns()
+        with span("index.refresh", kind=kind):
+            yield
+        self._reconciled(kind, self._clock.monotonic_ns() - began)
+
     def _rebuild(self) -> Snapshot:
+        with self._timed("rebuild"):
+            return self._remade()
+
+    def _remade(self) -> Snapshot:
         listing = list_files(self._root, self._git_at)
         previous = self._snapshot
         generation = max(self._generation, previous.epoch if previous else 0) + 1

@@ -163,6 +163,10 @@ class IndexService:
 
     def state(self, call: Call) -> JsonObject:
         """The index in the words of `status`."""
+        return self.told()
+
+    def told(self) -> JsonObject:
+        """The same, for who is not in a call."""
         snapshot = self._indexer.snapshot
         if snapshot is None:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}

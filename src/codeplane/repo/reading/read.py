@@ -14,6 +14,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, P
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import RepoState
+from codeplane.kernel.trace import span
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
 from codeplane.repo.truth.encoding import decode
@@ -121,7 +122,8 @@ class ReadOperations:
         wanted = [*(named[text] if text in named else _parse(text) for text in request.paths), *request.ranges]
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
-        return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+        with span("files.read", files=len(wanted)):
+            return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
 
     async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
         """The lines of what is asked for by name or id; a file of that very name is meant as a file."""

@@ -20,6 +20,7 @@ from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.trace import span
 from codeplane.repo.index.following import Behind
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
@@ -104,7 +105,8 @@ class SearchOperations:
         auto is literal or regex by the query's shape, and ranks when that finds nothing; it says what it took.
         """
         started = time.monotonic()
-        fresh = await self._knowledge.fresh()
+        with span("index.wait"):
+            fresh = await self._knowledge.fresh()
         mode = _meant(call, request)
         keep = scope(request.paths, request.languages, request.tests, self._root)
         place = f"search:{call.task.session_id if call.task else ''}:{_words(request)}"
@@ -246,12 +248,15 @@ class SearchOperations:
 
         def look() -> _Look:
             late = held is None and asked.mode in _OF_WORDS and not behind.files and not self._fed(snapshot)
-            found = held[0] if held is not None else self._by_mode(snapshot, asked)
+            with span("index.query", mode=asked.mode, epoch=snapshot.epoch) as querying:
+                found = held[0] if held is not None else self._by_mode(snapshot, asked)
+                querying.note(found=len(found.places))
             found = replace(found, exact=False, partial=_NOT_FED) if late else found
             places = found.places[first : first + limit]
             hits = tuple(one.hit(snapshot, context) for one in places)
             paths = {place.path for place in places} | found.missing
-            changed = fresh.changed(snapshot, paths) if fresh is not None else []
+            with span("files.stat", files=len(paths)):
+                changed = fresh.changed(snapshot, paths) if fresh is not None else []
             return _Look(
                 found=found,
                 hits=hits,
@@ -350,18 +355,21 @@ def _swept(
     fresh: Fresh | None, snapshot: Snapshot, pattern: Pattern, asked: _Asked, after: tuple[str, int] | None
 ) -> tuple[Page, tuple[Hit, ...], list[str]]:
     """A page of lines as they are shown, and which of their files are no longer as they were."""
-    page = scan(
-        snapshot,
-        pattern,
-        keep=asked.keep,
-        after=after,
-        limit=asked.request.limit,
-        count_for_sec=_COUNT_SEC,
-        deadline=time.monotonic() + _SCAN_SEC,
-    )
-    hits = _line_hits(snapshot, page.lines, asked.request.context)
+    with span("index.query", mode=asked.mode, epoch=snapshot.epoch) as querying:
+        page = scan(
+            snapshot,
+            pattern,
+            keep=asked.keep,
+            after=after,
+            limit=asked.request.limit,
+            count_for_sec=_COUNT_SEC,
+            deadline=time.monotonic() + _SCAN_SEC,
+        )
+        hits = _line_hits(snapshot, page.lines, asked.request.context)
+        querying.note(found=page.seen)
     paths = {line.known.path for line in page.lines}
-    return page, hits, fresh.changed(snapshot, paths) if fresh is not None else []
+    with span("files.stat", files=len(paths)):
+        return page, hits, fresh.changed(snapshot, paths) if fresh is not None else []
 
 
 def _meant(call: Call, request: SearchRequest) -> str:

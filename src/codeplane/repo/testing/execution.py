@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import InvalidArgument, TestRunnerNotFound
+from codeplane.kernel.trace import span, traceparent
 from codeplane.repo.testing import complaint, process
 from codeplane.repo.testing.case import Case
 from codeplane.repo.testing.command import Filters, custom_words, words
@@ -248,16 +249,21 @@ class Execution:
         async def heard(line: str) -> None:
             await self.told(None, line)
 
-        return await process.run(
-            command,
-            cwd=cwd,
-            environment=environment,
-            mark=str(folder),
-            output=output,
-            limits=process.Limits(seconds=each * len(wanted) + building, silence=each + building),
-            tree=self.means.tree,
-            heard=heard,
-        )
+        with span("sandbox", kind="tests", enclosed=sandbox is not None, targets=len(wanted)) as running:
+            if (caused_by := traceparent()) is not None:
+                environment["TRACEPARENT"] = caused_by
+            ended = await process.run(
+                command,
+                cwd=cwd,
+                environment=environment,
+                mark=str(folder),
+                output=output,
+                limits=process.Limits(seconds=each * len(wanted) + building, silence=each + building),
+                tree=self.means.tree,
+                heard=heard,
+            )
+            running.note(outcome="timed_out" if ended.timed_out else "failed" if ended.code else "ok")
+        return ended
 
     def _read(self, wanted: Sequence[Wanted], report: Path, output: Path, began: float) -> tuple[list[Case], str]:
         """The cases of the report, and what is wrong with it."""

@@ -178,4 +178,5 @@ def _headers(context: Context) -> Headers:
         user_agent=given.get("user-agent", ""),
         request_id=given.get(REQUEST_ID),
         timeout_sec=min(map(float, given.getall(ASKED_SEC)), default=None),
+        traceparent=given.get("traceparent"),
     )

@@ -131,11 +131,13 @@ async def _abort(context: Context, failed: Failed) -> None:
 def _headers(context: Context) -> Headers:
     metadata = tuple(context.invocation_metadata() or ())
     named = [str(value) for key, value in metadata if key == "user-agent"]
+    traced = [str(value) for key, value in metadata if key == "traceparent"]
     left_sec = context.time_remaining()
     return Headers(
         surface="grpc",
         authorization=_authorization(metadata),
         user_agent=named[0] if named else "",
+        traceparent=traced[0] if len(traced) == 1 else None,
         timeout_sec=max(left_sec, 0.001) if left_sec is not None and left_sec < _LONGEST_SEC else None,
     )
 

@@ -16,4 +16,5 @@ def caller(request: Request) -> Caller:
         client=client or None,
         token=bearer(request.headers.getlist("authorization")),
         request_id=request.state.request_id,
+        traceparent=request.headers.get("traceparent"),
     )

@@ -43,6 +43,9 @@ class Guard:
         self._is_own = is_own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -73,6 +76,20 @@ class Guard:
             if started:
                 raise
             await error_answer(error)(scope, receive, send_named)
+        finally:
+            self._activity.end()
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The same for a WebSocket: a page of somebody else's can open one, and no browser asks first."""
+        self._activity.begin()
+        try:
+            try:
+                self._check(scope["headers"])
+            except CodePlaneError:
+                # Before it is accepted this is answered with 403.
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            await self._app(scope, receive, send)
         finally:
             self._activity.end()
 

@@ -43,7 +43,8 @@ class HttpServer:
             uvicorn.Config(
                 self._app,
                 http="httptools",
-                ws="none",
+                ws="websockets-sansio",
+                ws_max_size=65_536,
                 lifespan="off",
                 log_config=None,
                 access_log=False,

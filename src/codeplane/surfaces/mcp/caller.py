@@ -29,7 +29,17 @@ def caller_of(ctx: Context) -> Caller:
         token=_credential(ctx.request),
         request_id=_request_id(ctx.request),
         on_progress=report,
+        traceparent=_traceparent(ctx),
     )
+
+
+def _traceparent(ctx: Context) -> str | None:
+    """The span that the client works in: what it says of the one request, before what HTTP says of the exchange."""
+    told = ctx.meta.get("traceparent") if ctx.meta else None
+    if isinstance(told, str):
+        return told
+    request = ctx.request
+    return request.headers.get("traceparent") if request is not None and STREAM not in request.scope else None
 
 
 def http_session(session_id: str) -> str:

@@ -18,6 +18,7 @@ class Headers:
     user_agent: str = ""
     request_id: str | None = None
     timeout_sec: float | None = None
+    traceparent: str | None = None
 
     def caller(self, connection_id: str | None = None) -> Caller:
         """The caller behind them; Unauthorized when they contradict each other."""
@@ -28,6 +29,7 @@ class Headers:
             token=bearer(self.authorization),
             request_id=self.request_id,
             timeout_sec=self.timeout_sec,
+            traceparent=self.traceparent,
         )
 
 

@@ -148,6 +148,11 @@ class Approvals:
         payload: JsonObject = {"answer_id": answer_id, "by": by}
         await self._log.append([Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)])
 
+    async def pending(self) -> int:
+        """How many questions wait for an answer."""
+        (row,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
+        return int(str(row[0]))
+
     async def sweep(self) -> None:
         """Reject what nobody answered in time, remind of what is about to be, and go on with what was left behind."""
         now = self._clock.now_ns()

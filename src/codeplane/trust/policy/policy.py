@@ -13,6 +13,7 @@ from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical, dumps
 from codeplane.kernel.ports import Decision, EventLog, Verdict
+from codeplane.kernel.trace import span
 from codeplane.trust.policy.engine import Engine, Program
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.judgement import Judgement, judged
@@ -134,7 +135,8 @@ class Policy:
             return found[0]
         until: int | None = None
         try:
-            decision = self._current.judge(seen).decision
+            with span("policy"):
+                decision = self._current.judge(seen).decision
         except Exception as error:
             decision, until = _denied(_failure(error)), self._clock.monotonic_ns() + _FAILED_NS
         self._keep(key, decision, until)

@@ -13,6 +13,7 @@ from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import CodePlaneError, NotFound, Overloaded
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.trace import span
 from codeplane.trust.people import person
 from codeplane.trust.shell.answers import BashResult, CancelRequest, CancelResult, OutputRequest, OutputResult
 from codeplane.trust.shell.command import BashRequest, Checked, CommandCheck, program
@@ -132,7 +133,9 @@ class ShellOperations:
         ended: Ended | None = None
         try:
             await execution.started(checked)
-            ended = await running.run()
+            with span("sandbox", kind="shell", enclosed=checked.enclosed) as enclosed:
+                ended = await running.run()
+                enclosed.note(outcome="timed_out" if ended.timed_out else "failed" if ended.code else "ok")
         finally:
             del self._live[execution_id]
             draft = execution.finished(

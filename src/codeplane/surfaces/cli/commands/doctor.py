@@ -4,9 +4,8 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -15,21 +14,12 @@ from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
+from codeplane.surfaces.cli.diagnosis import Check, diagnosed
 from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 
 _LOW_DISK_BYTES = 500 * 1024 * 1024
 _LOG_LINES = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    verdict: Literal["ok", "warn", "fail"]
-    found: str
-    fix: str = ""
 
 
 @failing_clearly
@@ -106,6 +96,26 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     facts = find_server(workspace)
     yield _server(facts)
     yield _ledger(workspace, facts)
+    yield from _further(workspace, facts)
+
+
+def _further(workspace: Workspace, facts: ServerFacts | None) -> Iterator[Check]:
+    """What depends on the settings; while those cannot be read, that is what is to be mended first."""
+    from codeplane.adapters.yaml_config import configuration
+
+    try:
+        config = configuration(workspace, (), os.environ).config
+    except CodePlaneError:
+        return
+    checks = diagnosed(workspace, config, facts)
+    while True:
+        try:
+            yield next(checks)
+        except StopIteration:
+            return
+        except CodePlaneError as error:
+            yield Check(name="checks", verdict="fail", found=error.message, fix=error.hint)
+            return
 
 
 def _repository(workspace: Workspace) -> Check:

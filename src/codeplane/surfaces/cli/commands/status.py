@@ -10,7 +10,7 @@ import typer
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.output import (
     EXIT_NO_SERVER,
     JsonOption,
@@ -46,7 +46,7 @@ def status(
         print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
     else:
         if facts is not None and result is not None:
-            _show_running(workspace, facts.url, result)
+            _show_running(workspace, facts.url, result, _waiting(workspace, facts))
         else:
             block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
         print("\n".join(lines or ()), end="\n" if lines else "")
@@ -62,7 +62,16 @@ def _last_lines(workspace: Workspace) -> list[str]:
     return tail(workspace.log, _LINES)
 
 
-def _show_running(workspace: Workspace, url: str, result: JsonObject) -> None:
+def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
+    """What waits for a person; nothing is said where that is not known."""
+    result = Client(workspace, facts).call("approval.list", {"limit": 1}).get("result")
+    pending = result.get("pending") if isinstance(result, dict) else None
+    if not isinstance(pending, int):
+        return ""
+    return f"{pending} wait for you: cpl approvals" if pending else "none wait"
+
+
+def _show_running(workspace: Workspace, url: str, result: JsonObject, waiting: str) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
     block(
         [
@@ -71,6 +80,7 @@ def _show_running(workspace: Workspace, url: str, result: JsonObject) -> None:
             ("index", _index_said(result)),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             ("sessions", f"{session['open_sessions']} open"),
+            *([("approvals", waiting)] if waiting else []),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
         ]
     )

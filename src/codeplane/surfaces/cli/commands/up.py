@@ -1,15 +1,19 @@
 """`cpl up`: serve a repository."""
 
+import json
 import os
 import sys
+import threading
 import time
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
-from codeplane.kernel.errors import ServerRunning
+from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server, not_ready
 from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
@@ -36,7 +40,7 @@ def up(
         return
     if detach:
         found, started = start_server(workspace, overrides=overrides or ())
-        problem = _wait_until_ready(found)
+        problem = _wait_until_ready(workspace, found)
         _show(workspace, found, as_json=as_json, note="started" if started else "already running")
         if problem is not None:
             print(f"warning: not ready yet: {problem}; see: cpl status", file=sys.stderr)
@@ -55,8 +59,10 @@ def up(
     _show(workspace, running, as_json=as_json, note="already running")
 
 
-def _wait_until_ready(facts: ServerFacts) -> str | None:
-    """Why it is still not ready after a while, or None."""
+def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:
+    """Why it is still not ready after a while, or None; on a terminal, with a bar until symbols answer too."""
+    if sys.stderr.isatty() and not_ready(facts) is not None:
+        _show_progress(workspace, facts)
     deadline = time.monotonic() + START_TIMEOUT_SEC
     # Only the first index is worth waiting for; a full disk is better told at once.
     while "INDEX_NOT_READY" in ((problem := not_ready(facts)) or "") and time.monotonic() < deadline:
@@ -79,13 +85,31 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
 
     def announce(wire: JsonObject) -> None:
         if not background:
-            _show(workspace, facts_of(wire), as_json=as_json, note="Ctrl+C ends it")
+            facts = facts_of(wire)
+            _show(workspace, facts, as_json=as_json, note="Ctrl+C ends it")
             sys.stdout.flush()
+            if sys.stderr.isatty() and not as_json:
+                threading.Thread(target=_show_progress, args=(workspace, facts), daemon=True).start()
 
     async def run() -> None:
         await Serving(workspace, loaded=loaded, detached=background, announce=announce).run()
 
     uvloop.run(run())
+
+
+def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
+    """The index being built, as long as that takes."""
+    from codeplane.surfaces.cli.progress import follow
+
+    def index() -> JsonObject | None:
+        try:
+            result = Client(workspace, facts).call("status", {"include": ["index"]}).get("result")
+        except CodePlaneError:
+            return None
+        found = result.get("index") if isinstance(result, dict) else None
+        return found if isinstance(found, dict) else None
+
+    follow(index)
 
 
 def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str) -> None:
@@ -94,14 +118,48 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
             dumps({"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root), "note": note})
         )
         return
-    block(
-        [
-            ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
-            ("repository", str(workspace.root)),
-            ("MCP", f"{facts.url}/mcp"),
-            ("health", f"{facts.url}/health"),
-            ("status", f"{facts.url}/status"),
-            ("metrics", f"{facts.url}/metrics"),
-            ("next", "cpl init registers your coding clients; cpl status, cpl log -f, cpl down"),
-        ]
-    )
+    further, clients = _further(workspace), _clients(workspace)
+    rows = [
+        ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
+        ("repository", str(workspace.root)),
+        ("dashboard", f"{facts.url}/dashboard (cpl dashboard signs you in)"),
+        ("MCP", f"{facts.url}/mcp"),
+        ("Connect", f"{facts.url}/codeplane.v1"),
+        ("gRPC", f"{facts.host}:{further['grpc_port']}" if further.get("grpc_port") else ""),
+        ("TLS", str(further.get("tls_url") or "")),
+        ("events", f"{facts.url}/events"),
+        ("health", f"{facts.url}/health"),
+        ("status", f"{facts.url}/status"),
+        ("metrics", f"{facts.url}/metrics"),
+        ("clients", clients),
+        ("next", _next(clients)),
+    ]
+    there = find_spec("codeplane.surfaces.web") is not None
+    block([(name, said) for name, said in rows if said and (there or name != "dashboard")])
+
+
+def _further(workspace: Workspace) -> JsonObject:
+    """What the server wrote down beside its address; nothing when that cannot be read."""
+    try:
+        found = json.loads(workspace.server.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _clients(workspace: Workspace) -> str:
+    """The coding clients found here, and which of them know of CodePlane."""
+    from codeplane.surfaces.cli.commands.init import plan_for
+
+    try:
+        planned = plan_for(workspace, [])
+    except Exception:  # what is wrong with somebody's settings is for cpl init to say
+        return ""
+    known = {change.client: change.action == "unchanged" for change in planned}
+    said = [f"{name} (registered)" if there else f"{name} (not registered)" for name, there in known.items()]
+    return ", ".join(said) or "none found; any MCP client can start: cpl mcp"
+
+
+def _next(clients: str) -> str:
+    first = "cpl search WORDS" if "(registered)" in clients else "cpl init registers your coding clients"
+    return f"{first}; cpl status, cpl log -f, cpl down"

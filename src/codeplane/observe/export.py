@@ -1,0 +1,121 @@
+"""Sending traces on, in batches, by a thread of its own: calls never wait, and what is lost is counted and said."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from structlog.typing import FilteringBoundLogger
+
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.trace import Trace
+from codeplane.observe.collector import Refused, Send
+from codeplane.observe.otlp import encoded
+
+QUEUED = 2048
+BATCH = 256
+_EVERY_SEC = 2.0
+_TRIES = 4
+_FIRST_WAIT_SEC = 0.5
+
+
+class TraceExport(Collector):
+    """A bounded queue before a collector."""
+
+    def __init__(
+        self,
+        *,
+        send: Send,
+        resource: JsonObject,
+        redactor: Redactor,
+        logger: FilteringBoundLogger,
+        queued: int = QUEUED,
+    ) -> None:
+        self._send = send
+        self._resource = resource
+        self._redactor = redactor
+        self._log = logger
+        self._most = queued
+        self._queue: deque[Trace] = deque()
+        self._awake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failing = False
+        self.sent = 0
+        self.dropped = 0
+
+    def finished(self, trace: Trace) -> None:
+        """Queue a trace, unless the one who called asked for none; a full queue drops it."""
+        if trace.remote is not None and not trace.remote.sampled:
+            return
+        if len(self._queue) >= self._most:
+            self._lost(1, f"{self._most} wait already")
+            return
+        self._queue.append(trace)
+        if len(self._queue) >= BATCH:
+            self._awake.set()
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread = threading.Thread(target=self._run, name="codeplane-otlp", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout_sec: float = 3.0) -> None:
+        """Send what is queued, as far as there is time; the rest is dropped."""
+        self._stopping.set()
+        self._awake.set()
+        if self._thread is not None:
+            self._thread.join(timeout_sec)
+        self.dropped += len(self._queue)
+        self._queue.clear()
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything as Prometheus asks for it."""
+        yield GaugeMetricFamily("codeplane_otlp_queued", "Traces that wait to be sent.", value=len(self._queue))
+        yield CounterMetricFamily("codeplane_otlp_sent", "Traces a collector has taken.", value=self.sent)
+        yield CounterMetricFamily("codeplane_otlp_dropped", "Traces that could not be sent.", value=self.dropped)
+
+    def flush(self) -> None:
+        """Send everything that is queued, on the calling thread."""
+        while self._queue:
+            batch = [self._queue.popleft() for _ in range(min(len(self._queue), BATCH))]
+            self._deliver(batch)
+
+    def _run(self) -> None:
+        while True:
+            self._awake.wait(_EVERY_SEC)
+            self._awake.clear()
+            self.flush()
+            if self._stopping.is_set():
+                return
+
+    def _deliver(self, batch: list[Trace]) -> None:
+        try:
+            body = encoded(batch, resource=self._resource, redactor=self._redactor)
+        except Exception as error:  # whatever is wrong with one batch, the next one is sent
+            self._lost(len(batch), f"{type(error).__name__}: {error}")
+            return
+        wait_sec = _FIRST_WAIT_SEC
+        for left in reversed(range(_TRIES)):
+            try:
+                self._send(body)
+            except Refused as refused:
+                if refused.again and left and not self._stopping.wait(wait_sec):
+                    wait_sec *= 2
+                    continue
+                self._lost(len(batch), str(refused))
+                return
+            self.sent += len(batch)
+            if self._failing:
+                self._failing = False
+                self._log.info("traces are taken again", dropped=self.dropped)
+            return
+
+    def _lost(self, traces: int, reason: str) -> None:
+        self.dropped += traces
+        # Once for each time it begins: a collector that is away for a night is one line.
+        if not self._failing:
+            self._failing = True
+            self._log.warning("traces could not be sent and are dropped", traces=traces, reason=reason)

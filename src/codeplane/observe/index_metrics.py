@@ -1,0 +1,95 @@
+"""The index as operators watch it: how old, how far from HEAD, how often reconciled, what still waits."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.json import JsonObject, JsonValue
+
+KINDS = ("walk", "files", "rebuild")
+OTHER = "other"
+_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class IndexMetrics(Collector):
+    """Reads what `status` says of the index, and is told of every reconciliation."""
+
+    def __init__(
+        self,
+        *,
+        state: Callable[[], JsonObject],
+        head: Callable[[], str | None],
+        clock: Clock,
+        indexers: Callable[[], dict[str, bool]] = dict,
+    ) -> None:
+        """`indexers` says of each language whether an index from outside (SCIP) is taken in and still holds."""
+        self._state = state
+        self._head = head
+        self._indexers = indexers
+        self._clock = clock
+        self._own = CollectorRegistry()
+        self._seconds = Histogram(
+            "codeplane_index_reconcile_seconds",
+            "How long it took to bring the index in step with the disk.",
+            ("kind",),
+            buckets=_BUCKETS,
+            registry=self._own,
+        )
+        for kind in KINDS:
+            self._seconds.labels(kind)
+
+    def reconciled(self, kind: str, spent_ns: int) -> None:
+        """The index was brought in step: by a walk, by looking at some files, or from nothing."""
+        self._seconds.labels(kind if kind in KINDS else OTHER).observe(spent_ns / SECOND_NS)
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything as Prometheus asks for it."""
+        yield from self._own.collect()
+        state = self._state()
+        ready = bool(state.get("version"))
+        yield _gauge("ready", "Whether questions can be answered.", ready)
+        yield _gauge("healthy", "Whether indexing goes well.", bool(state.get("healthy")))
+        if ready:
+            yield from self._published(state)
+        languages = GaugeMetricFamily(
+            "codeplane_indexer_available", "Whether an index from outside is there.", labels=("language",)
+        )
+        for language, there in sorted(self._indexers().items())[:50]:
+            languages.add_metric((language,), there)
+        yield languages
+
+    def _published(self, state: JsonObject) -> Iterator[Metric]:
+        yield _gauge("epoch", "The published state.", _number(state.get("version")))
+        yield _gauge("files", "Files in it.", _number(state.get("file_count")))
+        yield _gauge("watching", "Whether the system tells of changed files.", bool(state.get("watching")))
+        age = self._clock.now_ns() / SECOND_NS - _seconds(state.get("last_updated"))
+        yield _gauge("verified_age_seconds", "Since every file was last looked at.", max(age, 0.0))
+        # Drift that stays: the next walk or the watcher takes it away.
+        yield _gauge("head_drift", "1 while the index is of another commit than HEAD.", self._head() != state["commit"])
+        symbols = state.get("symbols")
+        waiting = vectors = 0.0
+        if isinstance(symbols, dict):
+            waiting = max(_number(symbols.get("files_total")) - _number(symbols.get("files")), 0.0)
+            filling = symbols.get("vectors")
+            vectors = _number(filling.get("waiting")) if isinstance(filling, dict) else 0.0
+        yield _gauge("files_waiting", "Files whose symbols are not known yet.", waiting)
+        yield _gauge("vectors_waiting", "Files that wait for vectors.", vectors)
+
+
+def _gauge(name: str, text: str, value: float | bool) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"codeplane_index_{name}", text, value=float(value))
+
+
+def _number(value: JsonValue) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _seconds(at: JsonValue) -> float:
+    try:
+        return datetime.fromisoformat(str(at)[:19] + "+00:00").timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,65 @@
+"""What the log adds up to since the start: decisions of people, refusals, conflicts, published epochs."""
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from codeplane.kernel.event import Event
+from codeplane.kernel.ports import EventLog, EventQuery
+
+_PAGE = 1000
+_MOST_PAGES = 20
+_OUTCOMES = ("proposed", "approved", "rejected", "expired")
+_COUNTED = {
+    "index.epoch_published": ("codeplane_index_epochs_published", "States of the index that were published."),
+    "idempotency.conflict": ("codeplane_idempotency_conflicts", "Keys used again for something else."),
+    "capability.denied": ("codeplane_capability_denials", "Calls that no grant of their caller covered."),
+    "call.refused": ("codeplane_calls_refused", "Calls refused before they belonged to any task."),
+    "notification.read": ("codeplane_notifications_read", "Notifications that somebody has seen."),
+}
+_TYPES = ("action.created", "action.approved", "action.rejected", *_COUNTED)
+
+
+class LedgerMetrics(Collector):
+    """Reads on in the log now and then, only what it counts: nobody who appends waits for it."""
+
+    def __init__(self, *, log: EventLog, after: int, pending: Callable[[], Awaitable[int]]) -> None:
+        """`after` is where the log ended at the start; `pending` counts the questions that wait for a person."""
+        self._log = log
+        self._after = after
+        self._read_pending = pending
+        self._pending = 0
+        self._actions = dict.fromkeys(_OUTCOMES, 0)
+        self._counted = dict.fromkeys(_COUNTED, 0)
+
+    async def advance(self, position: int) -> None:
+        """Count what was appended up to a position, bounded; the rest is counted the next time."""
+        for _ in range(_MOST_PAGES):
+            if self._after >= position:
+                break
+            query = EventQuery(after=self._after, until=position, types=_TYPES, limit=_PAGE)
+            found = await self._log.query(query)
+            for event in found:
+                self._count(event)
+            self._after = found[-1].position if len(found) == _PAGE else position
+        self._pending = await self._read_pending()
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything as Prometheus asks for it."""
+        yield GaugeMetricFamily("codeplane_approvals_pending", "Questions that wait for a person.", value=self._pending)
+        decided = CounterMetricFamily("codeplane_approvals", "Questions by what became of them.", labels=("outcome",))
+        for outcome, number in self._actions.items():
+            decided.add_metric((outcome,), number)
+        yield decided
+        for kind, (name, text) in _COUNTED.items():
+            yield CounterMetricFamily(name, text, value=self._counted[kind])
+
+    def _count(self, event: Event) -> None:
+        if event.type in self._counted:
+            self._counted[event.type] += 1
+            return
+        outcome = {"action.created": "proposed"}.get(event.type, event.type.removeprefix("action."))
+        if outcome == "rejected" and event.payload.get("reason") == "expired":
+            outcome = "expired"
+        self._actions[outcome] += 1

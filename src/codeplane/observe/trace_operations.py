@@ -1,0 +1,124 @@
+"""The operations `trace.list` and `trace.show`: which calls were slow, and what they spent their time on."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import NotFound
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import canonical
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.trace import Trace
+from codeplane.observe.trace_view import TraceSummary, TraceView, summary, view
+from codeplane.observe.traces import OWN_SURFACE, Traces
+
+_OWN_FAMILY = "trace."
+
+
+class TraceListRequest(PageRequest):
+    """Which calls, and which first."""
+
+    order: Literal["recent", "slowest"] = Field("recent", description="slowest: the longest first")
+    operation: str | None = Field(None, description="of one operation, such as search", max_length=100)
+    status: str | None = Field(None, description="ok, failed (all errors), or an error's name", max_length=100)
+    surface: str | None = Field(None, description="mcp, connect, grpc, web …; the dashboard's only here", max_length=50)
+    task_id: str | None = Field(None, max_length=200)
+    actor: str | None = Field(None, max_length=200)
+    span: str | None = Field(None, description="calls with a span of this name, such as git", max_length=100)
+    min_ms: float = Field(0.0, ge=0, description="calls that took at least this long")
+
+
+class TraceList(Result):
+    """Calls, and how many fit among those that are kept."""
+
+    traces: tuple[TraceSummary, ...]
+    pagination: Pagination
+    kept: int
+
+    def text(self) -> str:
+        lines = "\n".join(found.line() for found in self.traces)
+        return (lines or f"no call fits; {self.kept} are kept") + self.pagination.line()
+
+
+class TraceShowRequest(Request):
+    """Which call."""
+
+    call_id: str = Field(description="a call's id, or a trace's", min_length=1, max_length=200)
+
+
+class TraceShow(Result):
+    """The call, or all that are kept of a trace."""
+
+    traces: tuple[TraceView, ...]
+
+    def text(self) -> str:
+        return "\n\n".join(found.text() for found in self.traces)
+
+
+class TraceOperations:
+    """Tells what calls spent their time on."""
+
+    def __init__(self, *, traces: Traces, cursors: Cursors, redactor: Redactor) -> None:
+        self._traces = traces
+        self._cursors = cursors
+        self._redactor = redactor
+
+    @operation("trace.list", risk=Risk.READ)
+    async def list(self, call: Call, request: TraceListRequest) -> TraceList:
+        """The last calls or the slowest ones, by operation, outcome, task, span and duration. Kept in memory only."""
+        kept = self._traces.all()
+        ranked = sorted(
+            ((_rank(request, number, trace), trace) for number, trace in kept if _fits(request, trace)),
+            key=lambda one: one[0],
+        )
+        scope = f"trace.list:{digest(canonical(request.model_dump(mode='json', exclude={'cursor', 'limit'})))}"
+        if request.cursor is not None:
+            state = self._cursors.open(request.cursor, scope=scope)
+            after = (int(str(state["by"])), int(str(state["number"])))
+            ranked = [one for one in ranked if one[0] > after]
+        page = ranked[: request.limit]
+        following = None
+        if len(ranked) > len(page):
+            by, number = page[-1][0]
+            following = self._cursors.issue(scope=scope, state={"by": by, "number": number})
+        return TraceList(
+            traces=tuple(summary(trace) for _, trace in page),
+            pagination=Pagination(next_cursor=following, total_estimate=len(ranked)),
+            kept=len(kept),
+        )
+
+    @operation("trace.show", risk=Risk.READ)
+    async def show(self, call: Call, request: TraceShowRequest) -> TraceShow:
+        """One call's spans as a tree: when each began after the call, how long it took, and what it did."""
+        found = self._traces.find(request.call_id)
+        if not found:
+            raise NotFound(
+                f"no trace of {request.call_id!r} is kept",
+                hint="only the last calls and the slowest are: cpl call trace.list; the ledger has them all",
+            )
+        return TraceShow(traces=tuple(view(trace, self._redactor) for trace in found))
+
+
+def _rank(request: TraceListRequest, number: int, trace: Trace) -> tuple[int, int]:
+    return (-trace.duration_ns if request.order == "slowest" else 0, -number)
+
+
+def _fits(request: TraceListRequest, trace: Trace) -> bool:
+    facts = trace.facts
+    surface = facts.get("surface")
+    # Looking at traces is not what somebody looks for, unless asked for.
+    named = trace.name == request.operation if request.operation else not trace.name.startswith(_OWN_FAMILY)
+    failed = trace.status not in ("ok", "replayed")
+    return (
+        named
+        and (surface == request.surface if request.surface else surface != OWN_SURFACE)
+        and (request.status is None or trace.status == request.status or (request.status == "failed" and failed))
+        and (request.task_id is None or facts.get("task_id") == request.task_id)
+        and (request.actor is None or facts.get("actor") == request.actor)
+        and (request.span is None or any(span.name == request.span for span in list(trace.spans)))
+        and trace.duration_ns >= request.min_ms * 1_000_000
+    )

@@ -1,0 +1,97 @@
+"""How far the first index has come, as one line on a terminal that is written over and over."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from codeplane.kernel.json import JsonObject, JsonValue
+
+_WIDTH = 28
+_POLL_SEC = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What is known of an index that is being built."""
+
+    done: int = 0
+    total: int = 0
+    mb_per_sec: float = 0.0
+    eta_sec: float | None = None
+    state: str = ""
+    ready: bool = False
+
+    @classmethod
+    def of(cls, index: JsonValue) -> "Progress":
+        """What `status` says of the index; it is ready when text and symbols answer from everything."""
+        if not isinstance(index, dict):
+            return cls(state="starting")
+        if not index.get("version"):
+            return cls(state="reading files" if index.get("healthy") else str(index.get("state")))
+        symbols = index.get("symbols")
+        if not isinstance(symbols, dict) or "files_total" not in symbols:
+            waits = isinstance(symbols, dict) and not symbols.get("epoch")
+            return cls(total=int(_number(index.get("file_count"))), ready=not waits, state="reading files")
+        return cls(
+            done=int(_number(symbols.get("files"))),
+            total=int(_number(symbols.get("files_total"))),
+            mb_per_sec=_number(symbols.get("mb_per_sec")),
+            eta_sec=_number(symbols["eta_sec"]) if symbols.get("eta_sec") is not None else None,
+        )
+
+    def line(self) -> str:
+        """The bar, with rate and what is left."""
+        if not self.total or self.state:
+            return f"index  {self.state or 'reading files'} …"
+        share = min(self.done / self.total, 1.0)
+        bar = "█" * round(share * _WIDTH)
+        left = f", {shown_time(self.eta_sec)} left" if self.eta_sec is not None else ""
+        files = f"{self.done:,}/{self.total:,} files"
+        return f"index  {bar:░<{_WIDTH}} {share:4.0%}  {files}, {self.mb_per_sec:.1f} MB/s{left}"
+
+
+def shown_time(seconds: float) -> str:
+    """A span of time as people say it."""
+    whole = max(round(seconds), 0)
+    return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60:02} s"
+
+
+def follow(
+    ask: Callable[[], JsonObject | None],
+    *,
+    out: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], None] = time.sleep,
+    patience_sec: float = 3600.0,
+) -> bool:
+    """Show the index being built until it is ready; False when nobody answers any more or it takes too long."""
+    out = out or sys.stderr
+    began = clock()
+    width = 0
+    while clock() - began < patience_sec:
+        index = ask()
+        if index is None:
+            break
+        progress = Progress.of(index)
+        if progress.ready:
+            spent = shown_time(clock() - began)
+            said = f"index  {progress.total:,} files ready after {spent}" if width else ""
+            _over(out, said, width, end="\n" if said else "")
+            return True
+        width = _over(out, progress.line(), width)
+        pause(_POLL_SEC)
+    _over(out, "", width)
+    return False
+
+
+def _over(out: TextIO, line: str, before: int, *, end: str = "") -> int:
+    if line or before:
+        out.write(f"\r{line:<{before}}{end}" if line else f"\r{'':<{before}}\r")
+        out.flush()
+    return len(line)
+
+
+def _number(value: JsonValue) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

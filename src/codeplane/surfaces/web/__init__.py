@@ -1,0 +1,1 @@
+"""The dashboard: what a person sees of CodePlane in a browser."""

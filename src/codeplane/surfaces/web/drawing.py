@@ -1,0 +1,78 @@
+"""Pictures drawn on the server: sparklines, waterfalls and treemaps, as SVG without any style of its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One rectangle of a treemap."""
+
+    name: str
+    title: str
+    href: str
+    weight: float
+    hue: int
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+
+def sparkline(values: Sequence[float], *, label: str, width: int = 120, height: int = 28) -> Markup:
+    """A line of values, oldest first, with its last point marked."""
+    if len(values) < 2:
+        return Markup("")
+    low, high = min(values), max(values)
+    reach = (high - low) or 1.0
+    step = (width - 6) / (len(values) - 1)
+    points = [(3 + step * at, 3 + (height - 6) * (1 - (value - low) / reach)) for at, value in enumerate(values)]
+    if high == low:
+        points = [(x, height / 2) for x, _ in points]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    area = f"{points[0][0]:.1f},{height} {line} {points[-1][0]:.1f},{height}"
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {w} {h}" role="img" aria-label="{label}" preserveAspectRatio="none">'
+        '<polygon class="area" points="{area}"/><polyline points="{line}"/></svg>'
+    ).format(w=width, h=height, label=label, area=area, line=line)
+
+
+def squarified(tiles: Sequence[Tile], *, width: float, height: float) -> list[Tile]:
+    """The tiles laid out as a treemap, each as nearly square as it can be."""
+    wanted = sorted((tile for tile in tiles if tile.weight > 0), key=lambda tile: -tile.weight)
+    total = sum(tile.weight for tile in wanted)
+    placed: list[Tile] = []
+    x, y, left, down = 0.0, 0.0, width, height
+    area = width * height / total if total else 0.0
+    while wanted:
+        side = min(left, down)
+        row = [wanted[0]]
+        for tile in wanted[1:]:
+            if _worst([*row, tile], side, area) > _worst(row, side, area):
+                break
+            row.append(tile)
+        thick = sum(tile.weight for tile in row) * area / side if side else 0.0
+        at = 0.0
+        for tile in row:
+            long = tile.weight * area / thick if thick else 0.0
+            if left >= down:
+                placed.append(replace(tile, x=x, y=y + at, width=thick, height=long))
+            else:
+                placed.append(replace(tile, x=x + at, y=y, width=long, height=thick))
+            at += long
+        if left >= down:
+            x, left = x + thick, left - thick
+        else:
+            y, down = y + thick, down - thick
+        wanted = wanted[len(row) :]
+    return placed
+
+
+def _worst(row: Sequence[Tile], side: float, area: float) -> float:
+    total = sum(tile.weight for tile in row) * area
+    if not total or not side:
+        return float("inf")
+    largest, smallest = max(tile.weight for tile in row) * area, min(tile.weight for tile in row) * area
+    return max(side * side * largest / (total * total), total * total / (side * side * smallest))

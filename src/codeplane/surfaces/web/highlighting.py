@@ -1,0 +1,44 @@
+"""Source text as lines of marked-up words; what a language does not know is shown as it is."""
+
+from markupsafe import Markup, escape
+
+_MOST = 200_000
+# The classes of our style sheet by the beginnings of Pygments' token types.
+_CLASSES = (
+    ("Token.Keyword", "k"),
+    ("Token.Literal.String", "s"),
+    ("Token.Comment", "c"),
+    ("Token.Literal.Number", "m"),
+    ("Token.Name.Function", "f"),
+    ("Token.Name.Class", "f"),
+    ("Token.Name.Decorator", "d"),
+    ("Token.Name.Tag", "k"),
+    ("Token.Operator.Word", "k"),
+)
+
+
+def highlighted(path: str, content: str) -> list[Markup]:
+    """The lines of a file; takes its time, so it is for a thread."""
+    # Slow to import, and only the file view needs it.
+    from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]  # it comes without types
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # it comes without types
+
+    plain = [escape(line) for line in content.split("\n")]
+    if len(content) > _MOST:
+        return plain
+    try:
+        lexer = get_lexer_for_filename(path.rpartition("/")[2], stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return plain
+    lines: list[list[Markup]] = [[]]
+    for kind, value in lexer.get_tokens(content):
+        name = str(kind)
+        style = next((style for begin, style in _CLASSES if name.startswith(begin)), "")
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                lines[-1].append(Markup('<span class="{}">{}</span>').format(style, part) if style else escape(part))
+    done = [Markup("").join(parts) for parts in lines]
+    # A lexer that changes the number of lines would put every number beside the wrong one.
+    return done if len(done) == len(plain) else plain

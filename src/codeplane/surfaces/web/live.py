@@ -1,0 +1,124 @@
+"""What changes while a page is open, as server-sent events that resume where they were cut off."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+
+from starlette.responses import Response, StreamingResponse
+
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Result
+from codeplane.surfaces.web.headers import PRIVATE, SECURITY
+from codeplane.surfaces.web.pages.activity import wanted
+from codeplane.surfaces.web.sign_ins import SignIns
+from codeplane.surfaces.web.visit import Visit
+
+_HEARTBEAT_SEC = 10.0
+_DECIDED = ("action.created", "action.approved", "action.rejected")
+
+_FROM_NOW: JsonObject = {"from_now": True}
+
+Shown = Callable[[JsonObject], str]
+
+
+class Live:
+    """The streams that open pages hold."""
+
+    def __init__(self, sign_ins: SignIns, stopping: asyncio.Event) -> None:
+        self._sign_ins = sign_ins
+        self._stopping = stopping
+
+    async def signals(self, visit: Visit) -> Response:
+        """`approvals` when something waits or was decided, for whoever shows that."""
+        after = _after(visit)
+        arguments: JsonObject = {"types": list(_DECIDED), "heartbeat_sec": _HEARTBEAT_SEC, **(after or _FROM_NOW)}
+
+        def shown(item: JsonObject) -> str:
+            event = item.get("event")
+            if not isinstance(event, dict):
+                return ": alive\n\n"
+            return _message("changed", event="approvals", position=event.get("position"))
+
+        # A page that does not know its place in the log may have missed something before it got here.
+        first = "" if after else _message("changed", event="approvals")
+        return self._stream(visit, visit.follow("ledger.watch", arguments), shown, first)
+
+    async def calls(self, visit: Visit) -> Response:
+        """Rows of the activity, as they are shown in its list; the same row again replaces the one before."""
+        arguments: JsonObject = {**wanted(visit.query), "heartbeat_sec": _HEARTBEAT_SEC, **_after(visit)}
+
+        def shown(item: JsonObject) -> str:
+            row, position = item.get("row"), item.get("position")
+            if not isinstance(row, dict):
+                return f"id: {position}\n: alive\n\n"
+            html = visit.text("activity_row.html", row=row, fresh=True)
+            said = _message(html, position=position)
+            return said + (_message("changed", event="approvals") if row.get("action_id") else "")
+
+        return self._stream(visit, visit.follow("call.watch", arguments), shown)
+
+    def _stream(self, visit: Visit, items: AsyncIterator[Result | Outcome], shown: Shown, first: str = "") -> Response:
+        return StreamingResponse(
+            self._lines(visit, items, shown, first),
+            media_type="text/event-stream",
+            headers={**SECURITY, **PRIVATE, "x-accel-buffering": "no"},
+        )
+
+    async def _lines(
+        self, visit: Visit, items: AsyncIterator[Result | Outcome], shown: Shown, first: str
+    ) -> AsyncIterator[str]:
+        yield f"retry: 1000\n\n{first}"
+        async with aclosing(_until(items, self._stopping)) as found:
+            async for item in found:
+                if self._sign_ins.find_seal(visit.sign_in.seal) is None:
+                    # Signed out elsewhere; the next request is told to sign in.
+                    yield _message("signed out", event="ended")
+                    return
+                if isinstance(item, Outcome):
+                    yield _message("the stream ended", event="ended")
+                    return
+                yield shown(json.loads(item.model_dump_json()))
+
+
+async def _until(
+    items: AsyncIterator[Result | Outcome], stopping: asyncio.Event
+) -> AsyncGenerator[Result | Outcome, None]:
+    """The items until the server ends."""
+    ending = asyncio.ensure_future(stopping.wait())
+    following: asyncio.Future[Result | Outcome] | None = None
+    try:
+        while True:
+            following = asyncio.ensure_future(_next(items))
+            waiting: set[asyncio.Future[object]] = {following, ending}  # type: ignore[arg-type]  # only read here
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                return
+            try:
+                yield following.result()
+            except StopAsyncIteration:
+                return
+    finally:
+        ending.cancel()
+        if following is not None and not following.done():
+            following.cancel()
+            await asyncio.wait({following})
+        await items.aclose()  # type: ignore[attr-defined]  # the conveyor's stream is an async generator
+
+
+async def _next(items: AsyncIterator[Result | Outcome]) -> Result | Outcome:
+    return await anext(items)
+
+
+def _after(visit: Visit) -> JsonObject:
+    """Where the browser left off: what it saw last, or what the page it is on has shown."""
+    last = visit.request.headers.get("last-event-id") or visit.query.get("after", "")
+    return {"after": int(last)} if last.isdecimal() and len(last) < 17 else {}
+
+
+def _message(data: str, *, event: str | None = None, position: JsonValue = None) -> str:
+    head = f"id: {position}\n" if position is not None else ""
+    named = f"event: {event}\n" if event else ""
+    body = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
+    return f"{head}{named}{body}\n"

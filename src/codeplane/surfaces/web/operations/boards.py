@@ -1,0 +1,212 @@
+"""`task.board` and `task.show`: whose work is under way, how far it has come, whether it goes round in circles."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import NotFound
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import ProjectionStore
+
+_COLUMNS = (
+    "t.task_id, t.session_id, t.description, t.opened_at, t.closed_at, t.state, t.reason, t.limits_json, t.calls, "
+    "t.failures, t.mutation_count, t.test_run_count, t.position, s.surface, s.client, s.actor"
+)
+_STEPS = 300
+
+Cell = str | int | float | bytes | None
+
+
+class BoardRequest(PageRequest):
+    """Which work is wanted, the newest first."""
+
+    state: str | None = Field(None, max_length=40, description="as in OPEN or CLOSED_FAILED")
+    dashboard: bool = Field(False, description="also the dashboard's own")
+
+
+class Used(Result):
+    """How much of one limit is used."""
+
+    what: str
+    used: int
+    limit: int
+
+
+class Work(Result):
+    """A session's task with its budget."""
+
+    task_id: str
+    session_id: str
+    description: str
+    opened_at: str
+    closed_at: str | None
+    state: str
+    reason: str | None
+    calls: int
+    failures: int
+    used: tuple[Used, ...]
+    surface: str | None
+    client: str | None
+    actor: str | None
+
+
+class Board(Result):
+    """A page of work."""
+
+    results: tuple[Work, ...]
+    pagination: Pagination = Pagination()
+
+    def text(self) -> str:
+        lines = [f"{one.task_id} {one.state} {one.actor} {one.calls} calls {one.description}" for one in self.results]
+        return ("\n".join(lines) or "no tasks") + self.pagination.line()
+
+
+class TaskShowRequest(Request):
+    """Which task."""
+
+    task: str = Field(min_length=4, max_length=100, description="its id")
+
+
+class Step(Result):
+    """One call of a task."""
+
+    position: int
+    call_id: str
+    at: str
+    at_ns: int
+    operation: str
+    status: str
+    duration_ms: float | None
+    failure: str | None
+    mutation_fingerprint: str | None
+    failure_fingerprint: str | None
+
+
+class TaskStory(Result):
+    """A task, its calls in order, and what their repetition means."""
+
+    task: Work
+    steps: tuple[Step, ...]
+    left_out: int
+    signals: tuple[str, ...]
+
+    def text(self) -> str:
+        lines = [f"{one.at[11:19]} {one.operation} {one.status}" for one in self.steps]
+        return "\n".join([f"{self.task.task_id} {self.task.state}", *self.signals, *lines])
+
+
+class BoardOperations:
+    """Tasks as people look at them."""
+
+    def __init__(self, *, tables: ProjectionStore, clock: Clock, cursors: Cursors) -> None:
+        self._tables = tables
+        self._clock = clock
+        self._cursors = cursors
+
+    @operation("task.board", risk=Risk.READ)
+    async def board(self, call: Call, request: BoardRequest) -> Board:
+        """Tasks with their clients and what they used of their budgets, the newest first."""
+        scope = f"task.board:{request.state}:{request.dashboard}"
+        before = 2**62
+        if request.cursor:
+            before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
+        rows = await self._tables.select(
+            f"""SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
+                WHERE t.position < ?1 AND (?2 IS NULL OR t.state = ?2) AND (?3 OR coalesce(s.surface, '') != 'web')
+                ORDER BY t.position DESC LIMIT ?4""",
+            (before, request.state, request.dashboard, request.limit + 1),
+        )
+        page, following = rows[: request.limit], None
+        if len(rows) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][12]))})
+        return Board(results=tuple(map(self._work, page)), pagination=Pagination(next_cursor=following))
+
+    @operation("task.show", risk=Risk.READ)
+    async def show(self, call: Call, request: TaskShowRequest) -> TaskStory:
+        """One task: its budget, its calls in order, and what repeats in them, in words."""
+        rows = await self._tables.select(
+            f"SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id WHERE t.task_id = ?",
+            (request.task,),
+        )
+        if not rows:
+            raise NotFound(f"there is no task {request.task[:80]!r}, or not any more", hint="see: cpl call task.list")
+        found = await self._tables.select(
+            """SELECT op_id, call_id, timestamp, op_type, status, duration_ms, failure_class, mutation_fingerprint,
+               failure_fingerprint FROM operations WHERE task_id = ? ORDER BY op_id DESC LIMIT ?""",
+            (request.task, _STEPS),
+        )
+        ((total,),) = await self._tables.select("SELECT count(*) FROM operations WHERE task_id = ?", (request.task,))
+        steps = tuple(map(_step, reversed(found)))
+        work = self._work(rows[0])
+        return TaskStory(task=work, steps=steps, left_out=int(str(total)) - len(steps), signals=_signals(work, steps))
+
+    def _work(self, row: Sequence[Cell]) -> Work:
+        (task_id, session_id, description, opened, closed, state, reason, limits, calls, failures, mutations, runs,
+         _, surface, client, actor) = row  # fmt: skip
+        allowed = json.loads(str(limits or "{}"))
+        ended = int(str(closed)) if closed is not None else self._clock.now_ns()
+        spent = (
+            ("mutations", int(str(mutations)), "max_mutations"),
+            ("test runs", int(str(runs)), "max_test_runs"),
+            ("seconds", max(0, ended - int(str(opened))) // SECOND_NS, "max_duration_sec"),
+        )
+        return Work(
+            task_id=str(task_id),
+            session_id=str(session_id),
+            description=str(description or ""),
+            opened_at=rfc3339(int(str(opened))),
+            closed_at=None if closed is None else rfc3339(int(str(closed))),
+            state=str(state),
+            reason=_text(reason),
+            calls=int(str(calls)),
+            failures=int(str(failures)),
+            used=tuple(Used(what=what, used=used, limit=int(allowed.get(name) or 0)) for what, used, name in spent),
+            surface=_text(surface),
+            client=_text(client),
+            actor=_text(actor),
+        )
+
+
+def _step(row: Sequence[Cell]) -> Step:
+    position, call_id, at_ns, name, status, duration, failure, mutation_mark, failure_mark = row
+    return Step(
+        position=int(str(position)),
+        call_id=str(call_id),
+        at=rfc3339(int(str(at_ns))),
+        at_ns=int(str(at_ns)),
+        operation=str(name),
+        status=str(status),
+        duration_ms=None if duration is None else round(float(str(duration)), 2),
+        failure=_text(failure),
+        mutation_fingerprint=_text(mutation_mark),
+        failure_fingerprint=_text(failure_mark),
+    )
+
+
+def _signals(work: Work, steps: Sequence[Step]) -> tuple[str, ...]:
+    said: list[str] = []
+    changes = Counter(one.mutation_fingerprint for one in steps if one.mutation_fingerprint)
+    failures = Counter(one.failure_fingerprint for one in steps if one.failure_fingerprint)
+    if changes and (times := max(changes.values())) > 1:
+        said.append(f"The same change was made {times} times: what it does is undone in between, or it has no effect.")
+    if failures and (times := max(failures.values())) > 1:
+        mark = failures.most_common(1)[0][0]
+        kind = next((one.failure for one in steps if one.failure_fingerprint == mark and one.failure), None)
+        named = f" ({kind})" if kind else ""
+        said.append(f"The same failure{named} came {times} times: the changes in between do not touch its cause.")
+    said += [
+        f"{one.used} of {one.limit} {one.what} are used."
+        for one in work.used
+        if one.limit and one.used * 5 >= one.limit * 4
+    ]
+    return tuple(said)
+
+
+def _text(value: Cell) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,169 @@
+"""One row of the activity: a call, or everything that became of a proposed one, told in one place."""
+
+from pydantic import Field
+
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
+
+_SHOWN = 160
+# A call that ended like this is told of by the action it proposed.
+OF_ACTIONS = frozenset({"APPROVAL_PENDING", "REJECTED", "EXPIRED"})
+CALLS = (CALL_STARTED, CALL_FINISHED, CALL_REPLAYED, CALL_REFUSED)
+# Outcomes that stand for several, or are an action's.
+_GROUPS = frozenset({"failed", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
+ACTIONS = ("action.created", "action.approved", "action.rejected")
+
+
+class CallFilter(Request):
+    """Which calls are wanted; all by default."""
+
+    operation: str | None = Field(None, max_length=100, description="as in git.push, or git.*")
+    actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, or agent:*")
+    client: str | None = Field(None, max_length=200, description="letters of the client's name")
+    outcome: str | None = Field(
+        None, max_length=60, description="ok, failed, running, waiting, or an error's name such as POLICY_DENIED"
+    )
+    for_task_id: str | None = Field(None, max_length=100)
+    in_session: str | None = Field(None, max_length=100)
+    since_ns: int | None = Field(None, ge=0, description="not before this moment, in nanoseconds since 1970")
+    text: str | None = Field(None, max_length=200, description="these letters in what was asked")
+    dashboard: bool = Field(False, description="also what the dashboard itself reads")
+
+    def may_fit(self, event: Event) -> bool:
+        """Whether the row of an event could fit, told without making it."""
+        return (
+            _names(self.operation, str(event.payload.get("operation")))
+            and _names(self.actor, event.actor)
+            and (not self.outcome or self.outcome in _GROUPS or event.payload.get("status") in (None, self.outcome))
+        )
+
+
+class CallRow(Result):
+    """A call in the activity; proposed, approved and executed is one row."""
+
+    key: str
+    position: int
+    updated: int
+    at: str
+    at_ns: int
+    operation: str
+    actor: str
+    status: str
+    phase: str
+    said: str
+    mutates: bool = False
+    duration_us: int | None = None
+    client: str | None = None
+    surface: str | None = None
+    call_id: str | None = None
+    task_id: str | None = None
+    session_id: str | None = None
+    action_id: str | None = None
+    risk: str | None = None
+    decided_by: str | None = None
+    reason: str | None = None
+    files: int | None = None
+    insertions: int | None = None
+    deletions: int | None = None
+
+    def fits(self, wanted: CallFilter) -> bool:
+        """Whether a filter lets it through."""
+        if not wanted.dashboard and is_own(self.operation, self.surface, mutates=self.mutates):
+            return False
+        if wanted.since_ns is not None and self.at_ns < wanted.since_ns:
+            return False
+        return (
+            _names(wanted.operation, self.operation)
+            and _names(wanted.actor, self.actor)
+            and (not wanted.client or wanted.client.lower() in (self.client or "").lower())
+            and _ended(wanted.outcome, self)
+            and (not wanted.for_task_id or wanted.for_task_id == self.task_id)
+            and (not wanted.in_session or wanted.in_session == self.session_id)
+            and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
+        )
+
+
+def is_own(operation: str, surface: str | None, *, mutates: bool) -> bool:
+    """Whether a call is only somebody looking at the dashboard."""
+    return operation == "dashboard.link" or (surface == "web" and not mutates)
+
+
+def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
+    """The row of one event of a call."""
+    payload, ids = event.payload, event.correlation
+    stats = payload.get("diff_stats")
+    changed: JsonObject = stats if isinstance(stats, dict) else {}
+    phase = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}.get(event.type, "done")
+    return CallRow(
+        key=ids.call_id or event.event_id,
+        position=event.position,
+        updated=event.position,
+        at=rfc3339(event.at_ns),
+        at_ns=event.at_ns,
+        operation=str(payload.get("operation")),
+        actor=event.actor,
+        status={"running": "running", "replayed": "replayed"}.get(phase) or str(payload.get("status")),
+        phase=phase,
+        said=_said(payload),
+        mutates=bool(payload.get("mutates")),
+        duration_us=_number(payload.get("duration_us")),
+        client=client or _text(payload.get("client")),
+        surface=surface or _text(payload.get("surface")),
+        call_id=ids.call_id,
+        task_id=ids.task_id,
+        session_id=ids.session_id,
+        action_id=_text(payload.get("action_id")),
+        reason=_reason(payload),
+        files=_number(changed.get("files_changed")),
+        insertions=_number(changed.get("insertions")),
+        deletions=_number(changed.get("deletions")),
+    )
+
+
+def _said(payload: JsonObject) -> str:
+    """What was asked, in a few words: the arguments of a read, the paths of a mutation."""
+    arguments, paths = payload.get("arguments"), payload.get("changed_paths")
+    if isinstance(arguments, dict):
+        return " ".join(f"{name}={_short(value)}" for name, value in arguments.items())[:_SHOWN]
+    if isinstance(paths, list) and paths:
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        return (", ".join(map(str, paths[:3])) + more)[:_SHOWN]
+    return ""
+
+
+def _short(value: JsonValue) -> str:
+    return value[:80] if isinstance(value, str) else dumps(value)[:80]
+
+
+def _reason(payload: JsonObject) -> str | None:
+    error = payload.get("error")
+    if isinstance(error, dict):
+        return str(error.get("message") or "")[:300]
+    return _text(payload.get("reason"))
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _names(wanted: str | None, name: str) -> bool:
+    if not wanted:
+        return True
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
+
+
+def _ended(wanted: str | None, row: CallRow) -> bool:
+    if not wanted:
+        return True
+    if wanted == "failed":
+        return row.status not in ("ok", "running", "replayed", "PENDING", "APPROVED")
+    if wanted == "waiting":
+        return row.status == "PENDING"
+    return row.status == wanted

@@ -1,0 +1,352 @@
+"""`call.list`, `call.watch` and `call.figures`: what is done here, by whom, and how it went."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from statistics import quantiles
+from typing import cast
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import StreamGap
+from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonValue, canonical
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import EventQuery, Ledger
+from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
+from codeplane.surfaces.web.operations.call_row import ACTIONS, CALLS, OF_ACTIONS, CallFilter, CallRow, is_own, row_of
+
+# The port promises an iterator; every log there is gives one that can be closed.
+Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
+
+_CHUNK = 500
+_LOOKED_AT = 2000
+_KNOWN_SESSIONS = 2000
+_FIGURED = 1000
+_ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, "action.created")
+_NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
+_ACTION = (
+    "action_id, operation, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id, "
+    "task_id, call_id, decided_by, reason, outcome, position"
+)
+
+
+class CallsRequest(CallFilter, PageRequest):
+    """A page of the activity, the newest first."""
+
+    limit: int = Field(30, ge=1, le=200)
+
+
+class CallPage(Result):
+    """Calls, the newest first; `looked_back_to` when the look ended before the page was full."""
+
+    results: tuple[CallRow, ...]
+    running: tuple[CallRow, ...] = ()
+    position: int
+    looked_back_to: str | None = None
+    pagination: Pagination = Pagination()
+
+    def text(self) -> str:
+        rows = (*self.running, *self.results)
+        lines = [f"{row.at[:19]} {row.operation} {row.status} {row.actor} {row.said}".rstrip() for row in rows]
+        return ("\n".join(lines) or "no calls") + self.pagination.line()
+
+
+class CallsWatchRequest(CallFilter):
+    """Calls as they happen."""
+
+    after: int | None = Field(None, ge=0, le=2**53, description="a position of the log; without it, from now on")
+    heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
+
+
+class CallItem(Result):
+    """A row that is new or says more now, or a sign of life."""
+
+    row: CallRow | None = None
+    position: int
+
+
+class FiguresRequest(Request):
+    """Over how long."""
+
+    minutes: int = Field(60, ge=5, le=1440)
+
+
+class OperationFigures(Result):
+    """How one operation fares."""
+
+    operation: str
+    calls: int
+    failed: int
+    p50_ms: float
+    p95_ms: float
+
+
+class CallFigures(Result):
+    """Calls by minute and by operation; `complete` says whether all of the time asked for was looked at."""
+
+    minutes: int
+    calls: int
+    failed: int
+    by_minute: tuple[tuple[int, int, int], ...] = Field(description="minute since 1970, calls, failures")
+    p95_by_minute: tuple[tuple[int, float], ...]
+    operations: tuple[OperationFigures, ...]
+    complete: bool
+
+    def text(self) -> str:
+        lines = [f"{self.calls} calls, {self.failed} failed, in {self.minutes} minutes"]
+        lines += [f"{one.operation} {one.calls} p95 {one.p95_ms} ms, {one.failed} failed" for one in self.operations]
+        return "\n".join(lines)
+
+
+class CallOperations:
+    """Reads the log backwards, a bounded stretch at a time, and tells it as calls."""
+
+    def __init__(self, *, log: Ledger, clock: Clock, cursors: Cursors) -> None:
+        self._log = log
+        self._clock = clock
+        self._cursors = cursors
+        self._sessions: dict[str, tuple[str | None, str | None]] = {}
+
+    @operation("call.list", risk=Risk.READ)
+    async def page(self, call: Call, request: CallsRequest) -> CallPage:
+        """Calls of everyone, the newest first: what was asked, who asked, how it ended; proposals with their fate."""
+        asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
+        scope = f"call.list:{digest(canonical(asked))}"
+        await self._log.flush()
+        until = position = await self._position()
+        if request.cursor:
+            until = int(str(self._cursors.open(request.cursor, scope=scope)["before"])) - 1
+        running = () if request.cursor else await self._running(request)
+        rows: list[CallRow] = []
+        looked, at_ns, ended = 0, None, False
+        while len(rows) < request.limit and looked < _LOOKED_AT and not ended:
+            # Most pages are full after a short look.
+            chunk = _CHUNK if looked else 3 * request.limit
+            query = EventQuery(until=until, limit=chunk, types=_ENDS, newest=True)
+            if request.for_task_id:
+                # An action's own facts are in its stream, but they name the task.
+                query = replace(query, task_id=request.for_task_id)
+            if request.in_session:
+                query = replace(query, session_id=request.in_session)
+            found = await self._log.query(query)
+            ended = len(found) < chunk
+            looked += len(found)
+            likely = tuple(event for event in reversed(found) if request.may_fit(event))
+            for row in await self._rows(likely):
+                until, at_ns = row.position - 1, row.at_ns
+                if request.since_ns is not None and row.at_ns < request.since_ns:
+                    ended = True
+                    break
+                if row.fits(request):
+                    rows.append(row)
+                    if len(rows) == request.limit:
+                        break
+            else:
+                until, at_ns = (found[0].position - 1, found[0].at_ns) if found else (0, at_ns)
+        more = not ended or len(rows) == request.limit
+        cut = more and len(rows) < request.limit and at_ns is not None
+        return CallPage(
+            results=tuple(rows),
+            running=running,
+            position=position,
+            looked_back_to=rfc3339(at_ns) if cut and at_ns is not None else None,
+            pagination=Pagination(
+                next_cursor=self._cursors.issue(scope=scope, state={"before": until + 1}) if more and until else None
+            ),
+        )
+
+    @operation("call.watch", risk=Risk.READ, timeout_sec=0)
+    async def watch(self, call: Call, request: CallsWatchRequest) -> AsyncIterator[CallItem]:
+        """Calls that fit as they begin, are decided on and end; a row that comes again says more than before."""
+        after = request.after if request.after is not None else await self._position()
+        query = EventQuery(after=after, limit=0, types=(*CALLS, *ACTIONS))
+        watched = cast(Followed, self._log.follow(query, heartbeat_sec=request.heartbeat_sec))
+        async with aclosing(watched) as items:
+            async for item in items:
+                if isinstance(item, Event):
+                    rows = await self._rows((item,), live=True)
+                    for row in rows:
+                        if row.fits(request):
+                            yield CallItem(
+                                row=row.model_copy(update={"updated": item.position}), position=item.position
+                            )
+                elif isinstance(item, Heartbeat):
+                    yield CallItem(position=item.position)
+                else:
+                    raise StreamGap(f"events after {item.requested_after} are gone")
+
+    @operation("call.figures", risk=Risk.READ)
+    async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
+        """How many calls there were lately, how many failed, and how long each operation took; of the newest 1,000."""
+        since = self._clock.now_ns() - request.minutes * 60 * SECOND_NS
+        found = await self._log.query(EventQuery(newest=True, limit=_FIGURED, types=(CALL_FINISHED,)))
+        await self._know(found)
+        taken = [
+            event
+            for event in found
+            if event.at_ns >= since
+            and not is_own(
+                str(event.payload.get("operation")),
+                self._surface(event.correlation.session_id),
+                mutates=bool(event.payload.get("mutates")),
+            )
+        ]
+        calls: Counter[int] = Counter()
+        failures: Counter[int] = Counter()
+        waited: dict[int, list[float]] = {}
+        by_name: dict[str, list[float]] = {}
+        failed: Counter[str] = Counter()
+        for event in taken:
+            minute, name = event.at_ns // (60 * SECOND_NS), str(event.payload.get("operation"))
+            spent = event.payload.get("duration_us")
+            bad = event.payload.get("status") not in ("ok", "APPROVAL_PENDING")
+            calls[minute] += 1
+            failures[minute] += bad
+            failed[name] += bad
+            milliseconds = spent / 1000 if isinstance(spent, int) else 0.0
+            by_name.setdefault(name, []).append(milliseconds)
+            waited.setdefault(minute, []).append(milliseconds)
+        return CallFigures(
+            minutes=request.minutes,
+            calls=len(taken),
+            failed=sum(failures.values()),
+            by_minute=tuple((minute, calls[minute], failures[minute]) for minute in sorted(calls)),
+            p95_by_minute=tuple((minute, _percentile(waited[minute], 95)) for minute in sorted(waited)),
+            operations=tuple(
+                OperationFigures(
+                    operation=name,
+                    calls=len(spent),
+                    failed=failed[name],
+                    p50_ms=_percentile(spent, 50),
+                    p95_ms=_percentile(spent, 95),
+                )
+                for name, spent in sorted(by_name.items(), key=lambda one: -len(one[1]))
+            ),
+            complete=len(found) < _FIGURED or found[0].at_ns < since,
+        )
+
+    async def _position(self) -> int:
+        newest = await self._log.query(EventQuery(newest=True, limit=1))
+        return newest[-1].position if newest else 0
+
+    async def _rows(self, events: Sequence[Event], *, live: bool = False) -> list[CallRow]:
+        """Rows of the events in their order; what belongs to an action is told by the action's row."""
+        await self._know(events)
+        actions = await self._actions(events, live=live)
+        rows: list[CallRow] = []
+        for event in events:
+            action_id = _action_id(event)
+            if action_id in actions:
+                if live or event.type == "action.created":
+                    rows.append(actions[str(action_id)])
+            elif event.type in CALLS and not _is_of_action(event) and not _is_second_try(event):
+                session_id = event.correlation.session_id
+                surface, client = self._sessions.get(session_id or "", (None, None))
+                rows.append(row_of(event, surface=surface, client=client))
+        return rows
+
+    async def _actions(self, events: Sequence[Event], *, live: bool) -> dict[str, CallRow]:
+        wanted = {_action_id(event) for event in events if live or event.type == "action.created"} - {None}
+        if not wanted:
+            # Whether or not the action is on this page, its calls are told of there.
+            return {}
+        marks = ", ".join("?" * len(wanted))
+        rows = await self._log.select(
+            f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks})", tuple(str(one) for one in wanted)
+        )
+        return {str(row[0]): _of_action(row) for row in rows}
+
+    async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
+        """What has begun and not ended, oldest first; proposals that run are told by their own rows."""
+        found = await self._log.select(
+            "SELECT call_id FROM operations WHERE status = 'running' ORDER BY op_id DESC LIMIT 50"
+        )
+        rows: list[CallRow] = []
+        for (call_id,) in found:
+            events = await self._log.query(EventQuery(call_id=str(call_id), types=("call.started",), limit=1))
+            rows += await self._rows(tuple(events))
+        return tuple(row for row in rows if row.fits(request))
+
+    async def _know(self, events: Sequence[Event]) -> None:
+        """Learn of the sessions that were not met before: which client, over which surface."""
+        met = {event.correlation.session_id for event in events} - {None} - self._sessions.keys()
+        if not met:
+            return
+        if len(self._sessions) > _KNOWN_SESSIONS:
+            self._sessions.clear()
+        wanted = [str(one) for one in met]
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            rows = await self._log.select(
+                f"SELECT session_id, surface, client FROM sessions WHERE session_id IN ({', '.join('?' * len(part))})",
+                part,
+            )
+            for session_id, surface, client in rows:
+                self._sessions[str(session_id)] = (_cell(surface), _cell(client))
+
+    def _surface(self, session_id: str | None) -> str | None:
+        return self._sessions.get(session_id or "", (None, None))[0]
+
+
+def _action_id(event: Event) -> str | None:
+    found = event.payload.get("action_id")
+    return found if isinstance(found, str) else None
+
+
+def _is_of_action(event: Event) -> bool:
+    return _status(event) in OF_ACTIONS or _action_id(event) is not None
+
+
+def _is_second_try(event: Event) -> bool:
+    """An approved call whose session is gone is run without it at once; that it was tried with it is no news."""
+    return event.type == CALL_REFUSED and event.payload.get("surface") == "approval" and _status(event) in _NO_SESSION
+
+
+def _status(event: Event) -> str:
+    return str(event.payload.get("status"))
+
+
+def _of_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
+    (action_id, name, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id,
+     task_id, call_id, decided_by, reason, outcome, position) = row  # fmt: skip
+    at_ns = int(str(created_ns))
+    phase = {"PENDING": "waiting", "APPROVED": "approved", "REJECTED": "rejected"}.get(str(status), "done")
+    return CallRow(
+        key=str(action_id),
+        position=int(str(position)),
+        updated=int(str(position)),
+        at=rfc3339(at_ns),
+        at_ns=at_ns,
+        operation=str(name),
+        actor=f"{_cell(actor_kind)}:{_cell(actor_id)}",
+        status=str(outcome) if outcome else str(status),
+        phase=phase,
+        said=str(summary),
+        mutates=True,
+        client=_cell(client),
+        surface=_cell(surface),
+        call_id=_cell(call_id),
+        task_id=_cell(task_id),
+        session_id=_cell(session_id),
+        action_id=str(action_id),
+        risk=_cell(risk),
+        decided_by=_cell(decided_by),
+        reason=_cell(reason) or None,
+    )
+
+
+def _cell(value: str | int | float | bytes | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _percentile(values: Sequence[float], percent: int) -> float:
+    if len(values) == 1:
+        return round(values[0], 2)
+    return round(quantiles(values, n=100, method="inclusive")[percent - 1], 2)

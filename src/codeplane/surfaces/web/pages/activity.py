@@ -1,0 +1,118 @@
+"""Activity: who asked for what, how it ended, as it happens; and one call from all sides."""
+
+import time
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from codeplane.kernel.clock import SECOND_NS
+from codeplane.kernel.errors import NotFound
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.pages.waterfall import Bar, bars_of, steps_of
+from codeplane.surfaces.web.reading import at, number, record, rows, text
+from codeplane.surfaces.web.visit import Visit
+
+_FILTERS = ("operation", "actor", "client", "outcome", "text")
+_AGES = {"15m": 15 * 60, "1h": 3600, "24h": 86_400, "7d": 7 * 86_400}
+_EVENTS = 500
+_BEGUN = 1000
+
+
+def wanted(query: Mapping[str, str]) -> JsonObject:
+    """The filter that an address stands for."""
+    asked: JsonObject = {name: query[name].strip() for name in _FILTERS if query.get(name, "").strip()}
+    if query.get("task"):
+        asked["for_task_id"] = query["task"]
+    if query.get("session"):
+        asked["in_session"] = query["session"]
+    if query.get("age") in _AGES:
+        asked["since_ns"] = time.time_ns() - _AGES[query["age"]] * SECOND_NS
+    if query.get("dashboard"):
+        asked["dashboard"] = True
+    return asked
+
+
+async def page(visit: Visit) -> Response:
+    """The list with its filters; the first page grows by itself."""
+    asked = wanted(visit.query)
+    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
+    found = await visit.ask("call.list", {**asked, "limit": 30})
+    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    return visit.render(
+        "activity.html",
+        title="Activity",
+        pending=waiting["pending"],
+        rows=[*rows(found, "running"), *rows(found, "results")],
+        position=found["position"],
+        looked_back_to=found["looked_back_to"],
+        next_cursor=at(found, "pagination", "next_cursor"),
+        first_page="cursor" not in visit.query,
+        filtered=bool(asked.keys() - {"cursor"}),
+    )
+
+
+async def show(visit: Visit) -> Response:
+    """One call, or everything that became of a proposed one: a timeline first, JSON last."""
+    name = visit.place("call")
+    action: JsonObject = {}
+    calls = [name]
+    events: list[JsonObject] = []
+    if name.startswith("act"):
+        action = await visit.ask("approval.show", {"action_id": name})
+        found = await visit.ask("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
+        events = rows(found, "results")
+        calls = sorted({text(one, "call_id") for one in events} - {""})
+        if events and text(action, "status") in ("APPROVED", "EXECUTED"):
+            # It may have been run in another task than the one it was asked for in.
+            after = int(number(events[0], "position") or 0)
+            begun = await visit.ask("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
+            calls += [
+                text(one, "call_id")
+                for one in rows(begun, "results")
+                if at(one, "payload", "action_id") == action["action_id"]
+            ]
+    for call in dict.fromkeys(calls):
+        found = await visit.ask("ledger.events", {"call_id": call, "limit": _EVENTS})
+        known = {text(one, "event_id") for one in events}
+        events += [one for one in rows(found, "results") if text(one, "event_id") not in known]
+    events.sort(key=lambda one: number(one, "position") or 0)
+    if not events:
+        raise NotFound(f"nothing is recorded of {name[:80]!r}, or not any more", hint="see the Activity page")
+    ends = [one for one in events if text(one, "type") in ("call.finished", "call.refused", "call.replayed")]
+    # What was carried out says more than that it had to wait.
+    ends = [one for one in ends if at(one, "payload", "status") != "APPROVAL_PENDING"] or ends
+    last = ends[-1] if ends else events[-1]
+    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    return visit.render(
+        "call.html",
+        title=text(last, "payload", "operation") or "Call",
+        pending=waiting["pending"],
+        name=name,
+        action=action,
+        last=last,
+        payload=record(last, "payload"),
+        steps=steps_of(events),
+        bars=await _bars(visit, [text(one, "call_id") for one in ends]),
+        output=_output(events),
+        events=events,
+        cut=len(events) >= _EVENTS,
+    )
+
+
+async def _bars(visit: Visit, calls: list[str]) -> list[Bar]:
+    """The spans of the last call, where traces are kept."""
+    if not calls or not visit.knows("trace.show"):
+        return []
+    found, error = await visit.attempt("trace.show", {"call_id": calls[-1]})
+    return [] if error is not None else bars_of(found)
+
+
+def _output(events: list[JsonObject]) -> str:
+    printed = [text(one, "payload", "chunk") for one in events if text(one, "type") == "shell.output"]
+    return "".join(printed)[-20_000:]
+
+
+ROUTES = (
+    ("GET", "/dashboard/activity", page),
+    ("GET", "/dashboard/calls/{call}", show),
+)

@@ -1,0 +1,78 @@
+"""Approvals: what waits for a person, what exactly would be done, and the answer."""
+
+from starlette.responses import Response
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.differing import Line, lines_of
+from codeplane.surfaces.web.reading import at, rows, text
+from codeplane.surfaces.web.visit import Visit
+
+_SHOWN = ("PENDING", "APPROVED", "REJECTED", "EXECUTED")
+_DECISIONS: dict[str, tuple[str, JsonObject]] = {
+    "approve": ("approval.approve", {}),
+    "trust": ("approval.approve", {"trust": True}),
+    "task": ("approval.approve", {"for_task": True}),
+    "reject": ("approval.reject", {}),
+}
+
+
+async def inbox(visit: Visit) -> Response:
+    """What waits, and below it what was decided."""
+    state = visit.query.get("status", "")
+    asked: JsonObject = {"limit": 20}
+    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 50})
+    asked |= {"status": state} if state in _SHOWN else {}
+    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
+    history = await visit.ask("approval.list", asked)
+    decided = [one for one in rows(history, "items") if one.get("status") != "PENDING"]
+    return visit.render(
+        "approvals.html",
+        title="Approvals",
+        pending=waiting["pending"],
+        waiting=rows(waiting, "items"),
+        history=decided,
+        state=state,
+        next_cursor=at(history, "pagination", "next_cursor"),
+    )
+
+
+async def show(visit: Visit) -> Response:
+    """One action with everything that an answer is bound to."""
+    action = await visit.ask("approval.show", {"action_id": visit.place("action")})
+    return visit.render(
+        "approval.html",
+        title="Approval",
+        action=action,
+        preview=_preview(action),
+        pending=await _pending(visit),
+    )
+
+
+async def decide(visit: Visit) -> Response:
+    """Carry the answer to the one who asked."""
+    form, action_id = await visit.form(), visit.place("action")
+    if form.get("decision") not in _DECISIONS:
+        raise InvalidArgument("no decision was sent", hint="choose approve or reject")
+    operation, extra = _DECISIONS[form["decision"]]
+    asked: JsonObject = {"action_id": action_id, "reason": form.get("reason", ""), **extra}
+    if operation == "approval.approve":
+        # Bound to what was on the screen: if it is another one by now, the answer is refused.
+        asked["preview_hash"] = form.get("preview_hash", "")
+    await visit.ask(operation, asked)
+    return visit.go(f"/dashboard/approvals/{action_id}")
+
+
+async def _pending(visit: Visit) -> object:
+    return (await visit.ask("approval.list", {"status": "PENDING", "limit": 1}))["pending"]
+
+
+def _preview(action: JsonObject) -> list[Line]:
+    return lines_of(text(action, "preview"))
+
+
+ROUTES = (
+    ("GET", "/dashboard/approvals", inbox),
+    ("GET", "/dashboard/approvals/{action}", show),
+    ("POST", "/dashboard/approvals/{action}", decide),
+)

@@ -1,0 +1,174 @@
+"""Repository: what it is made of, searching it in every way, a file, a symbol."""
+
+import asyncio
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from codeplane.kernel.errors import InvalidArgument, NotFound
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.web.drawing import Tile, squarified
+from codeplane.surfaces.web.highlighting import highlighted
+from codeplane.surfaces.web.reading import at, number, record, rows, text
+from codeplane.surfaces.web.visit import Visit
+
+MODES = (
+    ("auto", "by the query's shape"),
+    ("literal", "exactly this text"),
+    ("regex", "a regular expression"),
+    ("symbol", "names of symbols"),
+    ("definitions", "where it is defined"),
+    ("references", "where it is used"),
+    ("ranked", "the best files first"),
+    ("lexical", "words, ranked"),
+    ("semantic", "by meaning"),
+    ("hybrid", "words and meaning"),
+)
+_WIDTH, _HEIGHT = 1000, 380
+_TILES = 40
+_COLOURS = 7
+_PAGE_LINES = 1000
+
+
+async def page(visit: Visit) -> Response:
+    """The whole of it, or what a search found."""
+    query, mode = visit.query.get("q", ""), visit.query.get("mode", "auto")
+    if query:
+        return await _search(visit, query, mode)
+    folder = visit.query.get("folder", "").strip("/")
+    mapped, error = await visit.attempt("map_repo", {"depth": 1, "budget": 4000})
+    listed, other = await visit.attempt("list_dir", {"path": folder, "limit": 200})
+    skipped, _ = await visit.attempt("list_dir", {"skipped": True, "depth": 5, "limit": 1000})
+    entries = rows(listed, "entries")
+    return visit.render(
+        "repository.html",
+        title="Repository",
+        pending=await _pending(visit),
+        modes=MODES,
+        mode=mode,
+        q="",
+        folder=folder,
+        entries=entries,
+        listed=listed,
+        tiles=_treemap(entries),
+        languages=_languages(mapped),
+        mapped=mapped,
+        entry_points=rows(mapped, "entry_points")[:12],
+        outline=[_outlined(one) for one in rows(mapped, "map")[:12]],
+        skipped=[one for one in rows(skipped, "entries") if one.get("skipped")][:100],
+        left_out=record(skipped, "left_out"),
+        error=error or other,
+    )
+
+
+async def _search(visit: Visit, query: str, mode: str) -> Response:
+    asked: JsonObject = {"query": query, "mode": mode, "limit": 50}
+    asked |= {"ignore_case": True} if visit.query.get("ignore_case") else {}
+    asked |= {"paths": [visit.query["in"]]} if visit.query.get("in") else {}
+    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
+    found, error = await visit.attempt("search", asked)
+    files: dict[str, list[JsonObject]] = {}
+    for hit in rows(found, "results"):
+        files.setdefault(text(hit, "path"), []).append(hit)
+    return visit.render(
+        "search.html",
+        title="Search",
+        pending=await _pending(visit),
+        modes=MODES,
+        mode=mode,
+        q=query,
+        found=found,
+        files=files,
+        error=error,
+        next_cursor=at(found, "pagination", "next_cursor"),
+    )
+
+
+async def file(visit: Visit) -> Response:
+    """One file with line numbers; a line of it when the address names one."""
+    path = visit.query.get("path", "")
+    if not path:
+        raise InvalidArgument("no file is named", hint="choose one on the Repository page")
+    line = visit.query.get("line", "")
+    here = int(line) if line.isdecimal() and len(line) < 9 else 0
+    first = max(1, here - _PAGE_LINES // 2)
+    wanted: JsonValue = [{"path": path, "start_line": first, "end_line": first + _PAGE_LINES - 1}]
+    answer = await visit.ask("read_files", {"ranges": wanted})
+    shown = rows(answer, "files")[0]
+    if shown.get("error"):
+        raise NotFound(text(shown, "error"), hint="choose one on the Repository page")
+    content = text(shown, "content")
+    lines = await asyncio.to_thread(highlighted, path, content.removesuffix("\n"))
+    start = int(number(shown, "start") or 1)
+    return visit.render(
+        "file.html",
+        title=path,
+        pending=await _pending(visit),
+        path=path,
+        parts=path.split("/"),
+        lines=list(enumerate(lines, start=start)),
+        shown=shown,
+        here_line=here,
+        commit=answer.get("commit"),
+    )
+
+
+async def symbol(visit: Visit) -> Response:
+    """One symbol: what it is, and who refers to it, by how sure that is."""
+    name = visit.query.get("name", "")
+    if not name:
+        raise InvalidArgument("no symbol is named", hint="search for one with mode symbol")
+    answer = await visit.ask("explain_symbol", {"symbol": name, "budget": 12_000})
+    explanation = record(answer, "explanation")
+    tiers: dict[str, list[JsonObject]] = {}
+    for hit in rows(explanation, "references", "lines"):
+        tiers.setdefault(text(hit, "tier") or "UNKNOWN", []).append(hit)
+    return visit.render(
+        "symbol.html",
+        title=text(explanation, "qualified_name") or name,
+        pending=await _pending(visit),
+        name=name,
+        explanation=explanation,
+        candidates=rows(answer, "candidates"),
+        answer=answer,
+        tiers=tiers,
+    )
+
+
+def _treemap(entries: list[JsonObject]) -> list[Tile]:
+    sized = sorted(entries, key=lambda one: -(number(one, "size_bytes") or 0))[:_TILES]
+    tiles = [
+        Tile(
+            name=text(one, "path").rpartition("/")[2],
+            title=text(one, "path"),
+            href=_address(one),
+            weight=max(1.0, number(one, "size_bytes") or 0),
+            hue=place % _COLOURS if one.get("is_dir") else _COLOURS,
+        )
+        for place, one in enumerate(sized)
+    ]
+    return squarified(tiles, width=_WIDTH, height=_HEIGHT)
+
+
+def _address(entry: JsonObject) -> str:
+    path = quote(text(entry, "path"), safe="")
+    return f"/dashboard/repository?folder={path}" if entry.get("is_dir") else f"/dashboard/repository/file?path={path}"
+
+
+def _languages(mapped: JsonObject) -> list[JsonObject]:
+    return rows(mapped, "languages")[:_COLOURS]
+
+
+def _outlined(one: JsonObject) -> JsonObject:
+    return {"path": one.get("path"), "definitions": rows(one, "definitions")[:8]}
+
+
+async def _pending(visit: Visit) -> object:
+    return (await visit.ask("approval.list", {"status": "PENDING", "limit": 1}))["pending"]
+
+
+ROUTES = (
+    ("GET", "/dashboard/repository", page),
+    ("GET", "/dashboard/repository/file", file),
+    ("GET", "/dashboard/repository/symbol", symbol),
+)

@@ -1,0 +1,98 @@
+"""What happened in one call, in time: its events as steps, its spans as bars."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.reading import number, rows, text
+
+_MOST_BARS = 200
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One event of a call, with the time since the one before."""
+
+    kind: str
+    said: str
+    at: str
+    tone: str
+    since_us: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One span; left and width in percent of the whole."""
+
+    name: str
+    depth: int
+    left: float
+    width: float
+    duration_us: float
+    tone: str
+
+
+_WORDS = {
+    "action.created": ("proposed", "waiting"),
+    "action.approved": ("approved", "good"),
+    "action.rejected": ("rejected", "bad"),
+    "action.expiring": ("about to expire", "waiting"),
+    "policy.decided": ("the policy decided", ""),
+    "call.started": ("started", ""),
+    "call.refused": ("refused", "bad"),
+    "call.replayed": ("answered again from the first call", ""),
+    "shell.started": ("command started", ""),
+    "shell.finished": ("command ended", ""),
+}
+
+
+def steps_of(events: list[JsonObject]) -> list[Step]:
+    """The events as steps; what a command printed is shown elsewhere."""
+    steps: list[Step] = []
+    before: datetime | None = None
+    for event in events:
+        kind = text(event, "type")
+        if kind == "shell.output":
+            continue
+        then = datetime.fromisoformat(text(event, "occurred_at")[:26] + "+00:00")
+        said, tone = _WORDS.get(kind, (kind, ""))
+        status = text(event, "payload", "status")
+        if kind == "call.finished":
+            said, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
+        waits = status == "APPROVAL_PENDING"
+        if waits:
+            said, tone = "the caller was told that it waits for a person", "waiting"
+        by = text(event, "payload", "by").replace("owner:owner", "the owner")
+        reason = text(event, "payload", "reason") or ("" if waits else text(event, "payload", "error", "message"))
+        steps.append(
+            Step(
+                kind=kind,
+                said=said + (f" by {by}" if by else "") + (f": {reason}" if reason else ""),
+                at=text(event, "occurred_at"),
+                tone=tone,
+                since_us=None if before is None else (then - before).total_seconds() * _MILLION,
+            )
+        )
+        before = then
+    return steps
+
+
+def bars_of(trace: JsonObject) -> list[Bar]:
+    """The spans of a call in the order they began, each below the one it belongs to."""
+    kept = rows(trace, "traces")
+    spans = rows(kept[0], "spans")[:_MOST_BARS] if kept else []
+    starts = [1000 * (number(one, "offset_ms") or 0) for one in spans]
+    ends = [start + 1000 * (number(one, "duration_ms") or 0) for start, one in zip(starts, spans, strict=True)]
+    whole = max(ends, default=0) or 1
+    return [
+        Bar(
+            name=text(one, "name"),
+            depth=int(number(one, "depth") or 0),
+            left=100 * start / whole,
+            width=max(0.4, 100 * (end - start) / whole),
+            duration_us=end - start,
+            tone="bad" if text(one, "error") else "",
+        )
+        for one, start, end in zip(spans, starts, ends, strict=True)
+    ]

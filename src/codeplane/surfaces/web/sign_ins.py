@@ -1,0 +1,148 @@
+"""Who is signed in to the dashboard: one-time links, and the sessions that they open."""
+
+import hmac
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+
+LINK_SEC = 120
+SESSION_SEC = 12 * 3600
+_MOST_LINKS = 20
+_MOST_SESSIONS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """One browser that was let in; of the cookie only its hash is held."""
+
+    seal: str
+    who: str
+    opened_ns: int
+    expires_ns: int
+    token: str
+
+    @property
+    def name(self) -> str:
+        """What the session is called in lists and in the ledger; not enough to be it."""
+        return self.seal[:12]
+
+
+class SignIns:
+    """Hands out links, turns each into a session once, and ends sessions.
+
+    Sessions of the owner outlive a restart: their seals are kept in a file that only the owner can read, without any
+    token. Those of devices end with the server, because a device's token is written nowhere.
+    """
+
+    def __init__(self, *, clock: Clock, owner_token: str, file: Path | None = None) -> None:
+        self._clock = clock
+        self._owner_token = owner_token
+        self._file = file
+        self._links: dict[str, tuple[str, str, int]] = {}
+        self._sessions: dict[str, SignIn] = {}
+        self._restore()
+
+    def link(self, *, token: str, who: str) -> tuple[str, int]:
+        """A secret that opens one session for whoever holds the token, and when it ends."""
+        now = self._clock.now_ns()
+        self._links = {seal: kept for seal, kept in self._links.items() if kept[2] > now}
+        while len(self._links) >= _MOST_LINKS:
+            del self._links[next(iter(self._links))]
+        secret, expires_ns = secrets.token_urlsafe(32), now + LINK_SEC * SECOND_NS
+        self._links[_seal(secret)] = (token, who, expires_ns)
+        return secret, expires_ns
+
+    def redeem(self, secret: str) -> str | None:
+        """The cookie of a new session for a link that was not used yet; None when it was, or its time is over."""
+        kept = self._links.pop(_seal(secret), None)
+        now = self._clock.now_ns()
+        if kept is None or kept[2] <= now:
+            return None
+        token, who, _ = kept
+        cookie = secrets.token_urlsafe(32)
+        self._drop_ended(now)
+        while len(self._sessions) >= _MOST_SESSIONS:
+            self.end(min(self._sessions.values(), key=lambda one: one.opened_ns).seal)
+        seal = _seal(cookie)
+        self._sessions[seal] = SignIn(
+            seal=seal, who=who, opened_ns=now, expires_ns=now + SESSION_SEC * SECOND_NS, token=token
+        )
+        self._keep()
+        return cookie
+
+    def find(self, cookie: str | None) -> SignIn | None:
+        """The session of a cookie, while it lasts."""
+        return self.find_seal(_seal(cookie)) if cookie else None
+
+    def find_seal(self, seal: str) -> SignIn | None:
+        """The session of a seal, while it lasts."""
+        found = self._sessions.get(seal)
+        if found is not None and found.expires_ns <= self._clock.now_ns():
+            self.end(found.seal)
+            return None
+        return found
+
+    def all(self) -> tuple[SignIn, ...]:
+        """Everyone who is signed in, the newest first."""
+        self._drop_ended(self._clock.now_ns())
+        return tuple(sorted(self._sessions.values(), key=lambda one: -one.opened_ns))
+
+    def end(self, seal: str) -> bool:
+        """Sign a session out; False when there was none."""
+        if self._sessions.pop(seal, None) is None:
+            return False
+        self._keep()
+        return True
+
+    def end_all(self, *, but: str | None = None) -> int:
+        """Sign everyone out, perhaps but one; returns how many."""
+        kept = {seal: one for seal, one in self._sessions.items() if seal == but}
+        ended, self._sessions = len(self._sessions) - len(kept), kept
+        self._links.clear()
+        self._keep()
+        return ended
+
+    def _drop_ended(self, now: int) -> None:
+        self._sessions = {seal: one for seal, one in self._sessions.items() if one.expires_ns > now}
+
+    def _keep(self) -> None:
+        if self._file is None:
+            return
+        kept: list[JsonValue] = [
+            {"seal": one.seal, "who": one.who, "opened_ns": one.opened_ns, "expires_ns": one.expires_ns}
+            for one in self._sessions.values()
+            if one.token == self._owner_token
+        ]
+        body: JsonObject = {"of": _seal(self._owner_token), "sessions": kept}
+        part = self._file.with_name(f".{self._file.name}.part")
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(dumps(body))
+        part.replace(self._file)
+
+    def _restore(self) -> None:
+        """Know again who was signed in; a file that is not whole, or of another owner's token, is as good as none."""
+        try:
+            raw = json.loads(self._file.read_text()) if self._file is not None else {}
+            if not hmac.compare_digest(str(raw.get("of", "")), _seal(self._owner_token)):
+                return
+            found = [SignIn(token=self._owner_token, **one) for one in raw["sessions"]]
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return
+        self._sessions = {one.seal: one for one in found}
+        self._drop_ended(self._clock.now_ns())
+
+
+def form_token(cookie: str) -> str:
+    """What every form of a session carries: only who knows the cookie can make it, and it survives a restart."""
+    return hmac.new(cookie.encode(), b"codeplane form", sha256).hexdigest()
+
+
+def _seal(secret: str) -> str:
+    return sha256(b"codeplane dashboard\0" + secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,90 @@
+// What the server cannot do: the reader's own time zone, charts, and a word when the connection is gone.
+(() => {
+  "use strict";
+  const ranges = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+  function span(seconds) {
+    const whole = Math.max(0, Math.floor(seconds));
+    for (let at = 0; at < ranges.length - 1; at++) {
+      const [size, unit] = ranges[at];
+      if (whole >= size) {
+        const rest = Math.floor((whole % size) / ranges[at + 1][0]);
+        return `${Math.floor(whole / size)} ${unit}` + (rest ? ` ${rest} ${ranges[at + 1][1]}` : "");
+      }
+    }
+    return `${whole} s`;
+  }
+
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
+  const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
+
+  function tellTimes() {
+    const now = Date.now();
+    for (const time of document.querySelectorAll("time[datetime]")) {
+      const then = Date.parse(time.dateTime);
+      if (Number.isNaN(then)) continue;
+      let said;
+      if (time.hasAttribute("data-ago")) {
+        const seconds = (now - then) / 1000;
+        said = seconds >= 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;
+      } else {
+        said = (Math.abs(now - then) < 72e6 ? clock : day).format(then);
+      }
+      if (time.textContent !== said) time.textContent = said;
+    }
+  }
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  function drawCharts() {
+    for (const place of document.querySelectorAll("[data-chart]")) {
+      const drawn = place.querySelector(".uplot");
+      if (drawn && place.dataset.drawn === place.dataset.chart) continue;
+      const series = JSON.parse(place.dataset.chart);
+      place.replaceChildren();
+      const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+      new uPlot({
+        width: place.clientWidth, height: 120, padding: [8, 0, 0, 0],
+        cursor: { y: false },
+        series: [
+          { value: (plot, at) => (at == null ? "" : clock.format(at * 1000)), label: "at" },
+          { label: "calls", stroke: colour("--accent"), width: 1.5, fill: colour("--accent-soft"), points: { show: false } },
+          { label: "p95 ms", stroke: colour("--waiting"), width: 1.5, scale: "ms", points: { show: true, size: 4 }, spanGaps: true },
+        ],
+        axes: [{ ...axis, size: 22, space: 60, values: (plot, ticks) => ticks.map((at) => hour.format(at * 1000)) }, { ...axis, size: 34 }, { ...axis, scale: "ms", side: 1, grid: { show: false }, size: 40 }],
+        scales: { x: { time: true }, y: { range: (plot, low, high) => [0, Math.max(1, high)] }, ms: { range: (plot, low, high) => [0, Math.max(1, high || 1)] } },
+        legend: { live: false },
+      }, [series.at, series.calls, series.p95], place);
+      place.dataset.drawn = place.dataset.chart;
+    }
+  }
+
+  function refresh() {
+    tellTimes();
+    drawCharts();
+  }
+
+  function connected(yes) {
+    const said = document.getElementById("connection");
+    if (said) said.hidden = yes;
+  }
+
+  document.addEventListener("htmx:sse:error", () => connected(false));
+  document.addEventListener("htmx:sse:after:connection", () => connected(true));
+  document.addEventListener("htmx:after:swap", refresh);
+  // Signed out elsewhere: say so at once instead of showing what no longer follows.
+  document.addEventListener("ended", () => window.location.reload());
+  window.addEventListener("resize", () => {
+    for (const place of document.querySelectorAll("[data-chart]")) delete place.dataset.drawn;
+    drawCharts();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const place of document.querySelectorAll("[data-chart]")) delete place.dataset.drawn;
+    drawCharts();
+  });
+  setInterval(tellTimes, 5000);
+  refresh();
+})();

@@ -1,0 +1,42 @@
+"""Scripts, styles and pictures, held in memory; their addresses change with their content."""
+
+import gzip
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from codeplane.kernel.errors import NotFound
+from codeplane.surfaces.web.headers import SECURITY
+
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_FOREVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+
+
+class StaticFiles:
+    """The files below one folder, as they were at the start."""
+
+    def __init__(self, folder: Path, *, prefix: str) -> None:
+        self._prefix = prefix
+        self._held: dict[str, tuple[bytes, bytes, str]] = {}
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _KINDS:
+                body = path.read_bytes()
+                packed = gzip.compress(body, mtime=0)
+                self._held[path.relative_to(folder).as_posix()] = (body, packed, _KINDS[path.suffix])
+
+    def url(self, name: str) -> str:
+        """Where a file is."""
+        return f"{self._prefix}/{name}?v={sha256(self._held[name][0]).hexdigest()[:12]}"
+
+    async def serve(self, request: Request) -> Response:
+        """A file by its name."""
+        found = self._held.get(request.path_params["name"])
+        if found is None:
+            raise NotFound(f"nothing is at {request.url.path}")
+        body, packed, kind = found
+        headers = {**SECURITY, **_FOREVER}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(packed, media_type=kind, headers={**headers, "content-encoding": "gzip"})
+        return Response(body, media_type=kind, headers=headers)

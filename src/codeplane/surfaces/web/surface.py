@@ -1,0 +1,150 @@
+"""The dashboard as routes: who is signed in gets pages, whoever is not gets told how."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.errors import CodePlaneError, Internal, NotFound, TokenExpired, Unauthorized
+from codeplane.surfaces.web.headers import PRIVATE, SECURITY
+from codeplane.surfaces.web.live import Live
+from codeplane.surfaces.web.pages import (
+    activity,
+    approvals,
+    changes,
+    ledger,
+    overview,
+    repository,
+    settings,
+    tasks,
+    trust,
+)
+from codeplane.surfaces.web.renderer import Renderer
+from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
+from codeplane.surfaces.web.static_files import StaticFiles
+from codeplane.surfaces.web.visit import Visit
+
+_FOLDER = Path(__file__).parent
+_PAGES = (overview, activity, approvals, tasks, changes, repository, ledger, trust, settings)
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+
+class WebSurface:
+    """`/dashboard`: pages that call operations as the person who is signed in."""
+
+    def __init__(
+        self,
+        *,
+        conveyor: Conveyor,
+        sign_ins: SignIns,
+        stopping: asyncio.Event,
+        repository: str,
+        repository_id: str,
+        version: str,
+    ) -> None:
+        """`repository_id` tells the cookies of servers on one host apart, which browsers do not do by port."""
+        self._conveyor = conveyor
+        self._sign_ins = sign_ins
+        self._cookie = f"codeplane_{repository_id[:12]}"
+        self._static = StaticFiles(_FOLDER / "static", prefix="/dashboard/static")
+        self._renderer = Renderer(_FOLDER / "templates", url=self._static.url, repository=repository, version=version)
+        self._live = Live(sign_ins, stopping)
+
+    def routes(self) -> list[Route]:
+        """Where everything is."""
+        routes = [
+            Route("/", self._root, methods=["GET"]),
+            Route("/dashboard/static/{name:path}", self._static.serve, methods=["GET"]),
+            Route("/dashboard/sign-in/{secret}", self._enter, methods=["GET"]),
+            Route("/dashboard/sign-out", self._page(self._leave), methods=["POST"]),
+            Route("/dashboard/live", self._page(self._live.signals), methods=["GET"]),
+            Route("/dashboard/activity/live", self._page(self._live.calls), methods=["GET"]),
+        ]
+        for page in _PAGES:
+            routes += [Route(path, self._page(handler), methods=[method]) for method, path, handler in page.ROUTES]
+        return [*routes, Route("/dashboard/{rest:path}", self._page(_nothing), methods=["GET"])]
+
+    def _page(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            cookie = request.cookies.get(self._name(request))
+            sign_in = self._sign_ins.find(cookie)
+            if cookie is None or sign_in is None:
+                return self._sign_in_page(request)
+            visit = Visit(request, conveyor=self._conveyor, renderer=self._renderer, sign_in=sign_in, cookie=cookie)
+            try:
+                if request.method == "POST":
+                    # Before anything is done: a post that is not from one of our pages reaches nothing.
+                    await visit.form()
+                return await handler(visit)
+            except (Unauthorized, TokenExpired):
+                # The token behind the session was revoked.
+                self._sign_ins.end(sign_in.seal)
+                return self._sign_in_page(request)
+            except CodePlaneError as error:
+                return visit.refuse(error)
+            except Exception as crash:
+                logging.getLogger("codeplane.web").error("a page failed", exc_info=crash)
+                return visit.refuse(Internal(f"this page failed: {type(crash).__name__}"))
+
+        return answer
+
+    async def _root(self, request: Request) -> Response:
+        return RedirectResponse("/dashboard", status_code=307, headers=SECURITY)
+
+    async def _enter(self, request: Request) -> Response:
+        """Turn a link into a session.
+
+        A page that goes on by itself, not a redirect: a strict cookie is not sent along the redirects of a navigation
+        that began on another site.
+        """
+        cookie = self._sign_ins.redeem(request.path_params["secret"])
+        if cookie is None:
+            return self._sign_in_page(request, used=True)
+        answer = self._plain("entered.html")
+        answer.set_cookie(
+            self._name(request),
+            cookie,
+            max_age=SESSION_SEC,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=_is_secure(request),
+        )
+        return answer
+
+    async def _leave(self, visit: Visit) -> Response:
+        self._sign_ins.end(visit.sign_in.seal)
+        answer = self._plain("left.html")
+        answer.delete_cookie(
+            self._name(visit.request), path="/", httponly=True, samesite="strict", secure=_is_secure(visit.request)
+        )
+        return answer
+
+    def _sign_in_page(self, request: Request, *, used: bool = False) -> Response:
+        answer = self._plain("sign_in.html", status=401, used=used)
+        if request.headers.get("hx-request"):
+            # A part of a page that is open: the whole of it has to go.
+            answer.headers["hx-refresh"] = "true"
+        return answer
+
+    def _plain(self, template: str, *, status: int = 200, **context: object) -> Response:
+        text = self._renderer.text(template, **context)
+        return Response(text, status_code=status, media_type="text/html", headers={**SECURITY, **PRIVATE})
+
+    def _name(self, request: Request) -> str:
+        # The prefix makes browsers refuse it from anyone but this very host, over TLS.
+        return f"__Host-{self._cookie}" if _is_secure(request) else self._cookie
+
+
+async def _nothing(visit: Visit) -> Response:
+    raise NotFound(f"no page is at {visit.request.url.path}", hint="choose one on the left")
+
+
+def _is_secure(request: Request) -> bool:
+    return request.url.scheme == "https"

@@ -1,0 +1,1 @@
+"""Events over a WebSocket, for tools that want the log as it grows."""

@@ -1,0 +1,60 @@
+"""How a reader introduces itself: with headers and an address, or with its first message."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.websockets import WebSocket
+
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.errors import MalformedRequest
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.services.caller import bearer
+
+_FILTERS = ("stream", "task_id", "call_id", "in_session", "after", "heartbeat_sec")
+_ALLOWED = frozenset({*_FILTERS, "types", "token"})
+_MAX_NAME = 80
+_HINT = 'send one JSON object, as in {"token": "…", "after": 41}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello:
+    """Who reads, and what it wants of the log."""
+
+    token: str | None
+    wanted: JsonObject
+
+    @classmethod
+    def of_address(cls, socket: WebSocket) -> "Hello":
+        """What the request itself says; Unauthorized when it shows more than one token."""
+        query = socket.query_params
+        wanted: JsonObject = {name: query[name] for name in _FILTERS if name in query}
+        if types := query.getlist("type"):
+            wanted["types"] = list(types)
+        return cls(token=bearer(socket.headers.getlist("authorization")), wanted=wanted)
+
+    def completed(self, message: str) -> "Hello":
+        """With the reader's first message, which is stronger than the address."""
+        try:
+            said = json.loads(message)
+        except (ValueError, RecursionError) as error:
+            raise MalformedRequest("the first message is not JSON", hint=_HINT) from error
+        if not isinstance(said, dict):
+            raise MalformedRequest("the first message is not a JSON object", hint=_HINT)
+        if unknown := sorted(said.keys() - _ALLOWED):
+            raise MalformedRequest(f"the first message has {', '.join(map(repr, unknown[:5]))}", hint=_HINT)
+        token = said.pop("token", self.token)
+        if not isinstance(token, str | None):
+            raise MalformedRequest("`token` must be a string", hint=_HINT)
+        return Hello(token=token, wanted={**self.wanted, **said})
+
+    def arguments(self) -> JsonObject:
+        """The arguments of `ledger.watch`: from a position on, or from now."""
+        named: Mapping[str, JsonValue] = {"heartbeat_sec": 15, **self.wanted}
+        return dict(named) if "after" in named else {**named, "from_now": True}
+
+    def caller(self, socket: WebSocket) -> Caller:
+        """The caller behind it; the conveyor decides what that is worth."""
+        agent = socket.headers.get("user-agent", "")[:_MAX_NAME]
+        client = "".join(char if char.isprintable() else "?" for char in agent)
+        return Caller(surface="ws", client=client or None, token=self.token)

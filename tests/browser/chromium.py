@@ -1,0 +1,63 @@
+"""A real Chromium, driven by Playwright; tests that need it say loudly when it is not there."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tests.harness import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def missing() -> str | None:
+    """Why there is no browser to test with, if there is none."""
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "the dashboard is NOT tested in a browser: playwright is not installed (make dev)"
+    if program() is None:
+        return "the dashboard is NOT tested in a browser: no Chromium is on the path (apt-get install chromium)"
+    return None
+
+
+def program() -> str | None:
+    """Where Chromium is."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def browser() -> "Iterator[Browser]":
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Its own sandbox needs rights that containers do not give; the pages are ours.
+        found = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox", "--disable-gpu"])
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+def link(server: Server) -> str:
+    """A fresh link of the owner's."""
+    result = server.call("dashboard.link")["result"]
+    assert isinstance(result, dict)
+    return f"{server.url}{result['path']}"
+
+
+def signed_in(
+    chromium: "Browser", server: Server, *, width: int = 1280, height: int = 800, dark: bool = False
+) -> "Page":
+    """A page of a browser of its own that has come in by a link."""
+    context = chromium.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", locale="en-GB"
+    )
+    page = context.new_page()
+    page.goto(link(server))
+    page.wait_for_url("**/dashboard")
+    return page

@@ -1,0 +1,45 @@
+"""One Chromium and one server with a morning's work behind it, which these tests share."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.chromium import browser, missing, signed_in
+from tests.browser.scenario import play, repository
+from tests.harness import Server, start
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Browser]":
+    """A real browser, or a loud skip."""
+    if reason := missing():
+        pytest.skip(f"NOT TESTED: {reason}")
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server in whose repository an agent has worked."""
+    running = start(repository(tmp_path_factory.mktemp("browser") / "shop"))
+    play(running)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def page(chromium: "Browser", shop: Server) -> "Iterator[Page]":
+    """Somebody who is signed in, in a browser of their own; whatever the page complains of fails the test."""
+    opened = signed_in(chromium, shop)
+    complaints: list[str] = []
+    elsewhere: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(shop.url) else None)
+    yield opened
+    opened.context.close()
+    assert complaints == [] and elsewhere == []

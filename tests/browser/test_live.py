@@ -1,0 +1,90 @@
+"""Pages that follow what happens: rows appear, decisions are counted, and a restart is survived."""
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codeplane.client.client import Client
+from tests.browser.chromium import signed_in
+from tests.browser.scenario import rows
+from tests.harness import Server, make_repo, start
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture
+def restarting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
+    """A server that the test ends and starts again; the last one is ended here."""
+    running = [start(make_repo(tmp_path_factory.mktemp("restart") / "repo"))]
+    yield running
+    running[-1].stop()
+
+
+def shown(page: "Page", limit: int) -> int:
+    """How often a call is in the list."""
+    return page.locator("#rows > li", has_text=f"limit={limit}").count()
+
+
+def appears(page: "Page", limit: int) -> None:
+    page.locator("#rows > li", has_text=f"limit={limit}").first.wait_for(timeout=30_000)
+
+
+def test_calls_appear_as_they_happen(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}/dashboard/activity?operation=git.log")
+    shop.call("git.log", limit=41)
+    appears(page, 41)
+    shop.call("git.log", limit=42)
+    appears(page, 42)
+    assert "limit=42" in page.locator("#rows > li").first.inner_text()
+    assert (shown(page, 41), shown(page, 42)) == (1, 1)
+    assert page.locator("#rows > li.fresh a").first.get_attribute("href")
+
+
+def test_a_restart_loses_nothing_and_repeats_nothing(chromium: "Browser", restarting: list[Server]) -> None:
+    (server,) = restarting
+    page = signed_in(chromium, server)
+    page.goto(f"{server.url}/dashboard/activity?operation=git.log")
+    server.call("git.log", limit=51)
+    appears(page, 51)
+    assert server.stop() == 0
+    page.get_by_text("The connection to the server is gone").wait_for()
+    restarting.append(again := start(server.repo))
+    assert again.url == server.url
+    again.call("git.log", limit=52)
+    appears(page, 52)
+    again.call("git.log", limit=53)
+    appears(page, 53)
+    assert [shown(page, limit) for limit in (51, 52, 53)] == [1, 1, 1]
+    assert page.get_by_text("The connection to the server is gone").is_hidden()
+    page.context.close()
+
+
+def test_the_badge_counts_without_a_reload(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}/dashboard/settings")
+    before = int(page.locator("#badge").inner_text().split()[0])
+    made = shop.client().call("agent.token", {"agent": "asker", "capabilities": ["read_files", "execute_shell"]})
+    token = made["result"]["token"]  # type: ignore[index, call-overload]
+    Client(shop.host, shop.port, token=str(token)).call("run_bash", {"command": "echo counted"})
+    page.locator("#badge", has_text=str(before + 1)).wait_for()
+    newest = rows(shop, "approval.list", "items", {"status": "PENDING"})[0]["action_id"]
+    shop.call("approval.reject", action_id=newest)
+    page.locator("#badge", has_text=str(before)).wait_for()
+
+
+def test_the_overview_shows_what_a_running_command_prints(page: "Page", shop: Server) -> None:
+    (shop.repo / "go").unlink(missing_ok=True)
+    page.goto(f"{shop.url}/dashboard")
+    answer: list[object] = []
+    command = "echo printed so far; while [ ! -e go ]; do sleep 0.05; done"
+    running = threading.Thread(
+        target=lambda: answer.append(shop.client().call("run_bash", {"command": command, "timeout_ms": 60_000}))
+    )
+    running.start()
+    page.locator(".terminal", has_text="printed so far").wait_for(timeout=40_000)
+    (shop.repo / "go").touch()
+    running.join()
+    (shop.repo / "go").unlink()
+    assert "'exit_code': 0" in str(answer)

@@ -1,0 +1,75 @@
+"""Every page in a real browser: nothing breaks, nobody is shut out, and a phone is wide enough."""
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.scenario import FOUND
+from tests.browser.screenshots import PAGES
+from tests.harness import Server
+from tests.repo.testing.node import installed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+EVERY = [*PAGES, *FOUND]
+_RULES = "axe.run({resultTypes: ['violations']})"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The checker's own source; pinned beside these tests."""
+    try:
+        return (installed(Path(__file__).parent / "npm") / "axe-core" / "axe.min.js").read_text()
+    except (subprocess.SubprocessError, OSError) as error:
+        pytest.skip(f"NOT TESTED: axe-core cannot be installed: {error}")
+
+
+def address(server: Server, name: str) -> str:
+    return server.url + (PAGES[name] if name in PAGES else FOUND[name](server))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_is_whole_and_usable(page: "Page", shop: Server, axe: str, name: str) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        answer = page.goto(address(shop, name))
+        assert answer is not None and answer.status == 200
+        page.evaluate(axe)
+        found = page.evaluate(_RULES)["violations"]
+        serious = [
+            f"{one['id']}: {place['target']} {place.get('failureSummary', '')}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+            for place in one["nodes"]
+        ]
+        assert serious == []
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_fits_a_phone(page: "Page", shop: Server, name: str) -> None:
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.goto(address(shop, name))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    assert page.evaluate("document.querySelector('main').getBoundingClientRect().right") <= 380
+
+
+@pytest.mark.parametrize(
+    "mode", ["auto", "literal", "regex", "symbol", "definitions", "references", "ranked", "semantic"]
+)
+def test_searching_in_a_mode(page: "Page", shop: Server, mode: str) -> None:
+    page.goto(f"{shop.url}/dashboard/repository")
+    page.get_by_role("searchbox", name="Search").fill("gross")
+    page.get_by_label("Mode").select_option(mode)
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="shop/price.py", exact=True).first.click()
+    assert page.locator("h1").inner_text() == "price.py"
+
+
+def test_markup_from_outside_does_nothing(page: "Page", shop: Server) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    for name in EVERY:
+        page.goto(address(shop, name))
+        assert page.locator("main img").count() == 0

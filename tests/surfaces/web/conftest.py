@@ -1,0 +1,24 @@
+"""One server with a morning's work behind it, which all of these tests share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.scenario import play, repository
+from tests.harness import Server, start
+from tests.surfaces.web.visitor import Visitor
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server in whose repository an agent has worked."""
+    running = start(repository(tmp_path_factory.mktemp("web") / "shop"))
+    play(running)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def visitor(shop: Server) -> Visitor:
+    """Somebody who is signed in."""
+    return Visitor(shop).sign_in()

@@ -1,0 +1,106 @@
+"""Deciding in the browser: what was looked at is what is approved, and it is run, or not."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from codeplane.client.client import Client
+from tests.browser.scenario import rows
+from tests.harness import Server, make_repo, start, until
+from tests.surfaces.web.visitor import Visitor
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose owner is asked about everything."""
+    running = start(make_repo(tmp_path_factory.mktemp("asked") / "repo"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def person(server: Server) -> Visitor:
+    return Visitor(server).sign_in()
+
+
+def propose(server: Server, command: str) -> str:
+    """What an agent with a token of its own wants to run; returns the action."""
+    made = server.client().call("agent.token", {"agent": "bot", "capabilities": ["read_files", "execute_shell"]})
+    token = made["result"]["token"]  # type: ignore[index, call-overload]
+    agent = Client(server.host, server.port, token=str(token), user_agent="bot")
+    agent.call("run_bash", {"command": command})
+    return rows(server, "approval.list", "items", {"status": "PENDING"})[0]["action_id"]
+
+
+def preview_hash(seen: str) -> str:
+    (found,) = re.findall(r'name="preview_hash" value="([^"]+)"', seen)
+    return str(found)
+
+
+def status(server: Server, action: str) -> str:
+    return str(server.call("approval.show", action_id=action)["result"]["status"])  # type: ignore[index, call-overload]
+
+
+def test_approving_runs_it(server: Server, person: Visitor) -> None:
+    action = propose(server, "echo approved > said.txt")
+    page = person.get(f"/dashboard/approvals/{action}")
+    assert "echo approved" in page.words and "shell" in page.words and "bot" in page.words
+    sent = {"decision": "approve", "preview_hash": preview_hash(page.text)}
+    assert person.post(f"/dashboard/approvals/{action}", sent).status == 303
+    assert until(lambda: (server.repo / "said.txt").exists())
+    assert until(lambda: status(server, action) == "EXECUTED")
+    assert "Approve once" not in person.get(f"/dashboard/approvals/{action}").text
+
+
+def test_rejecting_tells_the_reason_and_runs_nothing(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch never")
+    sent = {"decision": "reject", "reason": "not <b>today</b>"}
+    assert person.post(f"/dashboard/approvals/{action}", sent).status == 303
+    page = person.get(f"/dashboard/approvals/{action}")
+    assert status(server, action) == "REJECTED" and "not <b>today</b>" in page.words and "<b>today" not in page.text
+    assert not (server.repo / "never").exists()
+
+
+def test_another_preview_than_the_one_looked_at_is_refused(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch other")
+    for sent in ({"decision": "approve", "preview_hash": "0" * 64}, {"decision": "approve"}, {"decision": "maybe"}, {}):
+        assert person.post(f"/dashboard/approvals/{action}", sent).status == 400
+    assert status(server, action) == "PENDING"
+    person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
+
+
+def test_it_is_decided_once(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch twice")
+    assert person.post(f"/dashboard/approvals/{action}", {"decision": "reject"}).status == 303
+    again = person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
+    assert again.status == 409 and "APPROVAL_SETTLED" in again.words
+
+
+def test_trusting_is_remembered_and_can_be_forgotten(server: Server, person: Visitor) -> None:
+    action = propose(server, "true")
+    page = person.get(f"/dashboard/approvals/{action}")
+    person.post(f"/dashboard/approvals/{action}", {"decision": "trust", "preview_hash": preview_hash(page.text)})
+    (answer,) = rows(server, "approval.trusted", "items")
+    assert "run_bash" in person.get("/dashboard/trust").words
+    assert person.post("/dashboard/trust", {"kind": "answer", "name": answer["answer_id"]}).status == 303
+    assert server.call("approval.trusted")["result"]["items"] == []  # type: ignore[index, call-overload]
+
+
+def test_the_badge_counts(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch counted")
+    assert "1 waiting" in person.get("/dashboard/badge").words
+    person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
+    assert person.get("/dashboard/badge").words == ""
+
+
+def test_a_mutation_is_undone_and_done_again(server: Server, person: Visitor) -> None:
+    server.call("write_files", edits=[{"path": "new.txt", "content": "one\n"}])
+    (made,) = rows(server, "mutation.list", "mutations")
+    path = f"/dashboard/changes/{made['mutation_id']}"
+    assert "Undo this change" in person.get(path).words
+    assert person.post(path, {"verb": "undo"}).status == 303 and not (server.repo / "new.txt").exists()
+    assert person.post(path, {"verb": "redo"}).status == 303 and (server.repo / "new.txt").exists()
+    (server.repo / "new.txt").write_text("changed by hand\n")
+    refused = person.post(path, {"verb": "undo"})
+    assert refused.status in (400, 409) and "CANNOT_UNDO" in refused.words

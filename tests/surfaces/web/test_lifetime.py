@@ -1,0 +1,41 @@
+"""From an empty repository through a restart: empty pages say what fills them, streams end, sessions go on."""
+
+import pytest
+
+from tests.harness import make_repo, start
+from tests.surfaces.web.visitor import Visitor
+
+EMPTY = {
+    "/dashboard": "cpl init",
+    "/dashboard/approvals": "cpl policy summary",
+    "/dashboard/tasks?state=CLOSED_FAILED": "cpl init",
+    "/dashboard/changes": "cpl call test.run",
+    "/dashboard/activity": "cpl search",
+    "/dashboard/activity?text=nothing-like-this": "Nothing fits",
+    "/dashboard/trust": "cpl devices pair",
+    "/dashboard/repository?q=nothing-like-this": "Nothing was found",
+}
+
+
+def test_a_dashboard_lives_through_a_restart(tmp_path_factory: pytest.TempPathFactory) -> None:
+    repo = make_repo(tmp_path_factory.mktemp("again") / "repo")
+    server = start(repo)
+    visitor = Visitor(server).sign_in()
+    for path, word in EMPTY.items():
+        assert word in visitor.get(path).words, path
+    form = visitor.form_token()
+    kept = server.workspace.home / "dashboard.json"
+    assert kept.stat().st_mode & 0o077 == 0 and visitor.cookie.partition("=")[2] not in kept.read_text()
+    with visitor.stream("/dashboard/activity/live?operation=git.log") as events:
+        server.call("git.log", limit=1)
+        seen = next(event for event in events if "data" in event)
+        assert server.stop() == 0
+        assert list(events) == []
+    visitor.server = server = start(repo)
+    try:
+        assert visitor.get("/dashboard").status == 200 and visitor.form_token() == form
+        server.call("git.log", limit=2)
+        with visitor.stream("/dashboard/activity/live?operation=git.log", {"last-event-id": seen["id"]}) as events:
+            assert "limit=2" in next(event for event in events if "data" in event)["data"]
+    finally:
+        server.stop()

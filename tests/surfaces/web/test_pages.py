@@ -1,0 +1,108 @@
+"""Every page answers with what a real run left behind, safely, and says what to do when there is nothing."""
+
+import re
+
+import pytest
+
+from tests.browser.scenario import EVIL, FOUND
+from tests.harness import Server
+from tests.surfaces.web.visitor import Visitor
+
+SHOWN = {
+    "/dashboard": ("waiting for you", "write_files", "Time by operation"),
+    "/dashboard/activity?actor=agent:*": ("write_files", "claude-code", "NOT_FOUND", "waits for you", "rejected"),
+    "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "keep the table"),
+    "/dashboard/tasks": ("claude-code", "cursor", "mutations"),
+    "/dashboard/changes": ("shop/tax.py", "applied"),
+    "/dashboard/changes/compare?base=HEAD~1": ("Cart", "body changed"),
+    "/dashboard/repository": ("python", "shop.cli:main", "assets/logo.bin", "binary", "def gross"),
+    "/dashboard/repository?folder=shop": ("price.py", "cart.py"),
+    "/dashboard/repository/file?path=shop%2Fprice.py&line=11": ("def gross", "What things cost"),
+    "/dashboard/repository/symbol?name=gross": ("strong", "shop/cart.py"),
+    "/dashboard/ledger": ("call.finished",),
+    "/dashboard/ledger?after=0": ("session.opened",),
+    "/dashboard/ledger?type=action.created": ("action.created",),
+    "/dashboard/trust": ("agent", "allow", "ask", "Browsers that are signed in"),
+    "/dashboard/trust?operation=git.push&actor=agent": ("git.push : ask",),
+    "/dashboard/settings": ("approvals.wait_sec", "--set", "retention.tasks_days"),
+}
+MODES = ("auto", "literal", "regex", "symbol", "definitions", "references", "ranked", "lexical", "semantic", "hybrid")
+
+
+@pytest.mark.parametrize(("path", "words"), SHOWN.items(), ids=list(SHOWN))
+def test_a_page_shows_what_is_there(visitor: Visitor, path: str, words: tuple[str, ...]) -> None:
+    seen = visitor.get(path)
+    assert seen.status == 200
+    assert [word for word in words if word not in seen.words] == []
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_thing_has_a_page_of_its_own(shop: Server, visitor: Visitor, name: str) -> None:
+    assert visitor.get(FOUND[name](shop)).status == 200
+
+
+@pytest.mark.parametrize("path", [*SHOWN, "/dashboard/repository?q=img&mode=literal", "/dashboard/sign-in/x"])
+def test_nothing_comes_from_elsewhere_and_nothing_is_inline(visitor: Visitor, path: str) -> None:
+    seen = visitor.get(path)
+    policy = seen.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+    assert seen.headers["x-content-type-options"] == "nosniff" and seen.headers["referrer-policy"] == "same-origin"
+    assert not re.search(r"<script(?![^>]*\bsrc=\"/dashboard/static/)|\son\w+=\"|\sstyle=|javascript:", seen.text)
+    assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", seen.text)
+
+
+@pytest.mark.parametrize("path", [*SHOWN, "/dashboard/repository?q=%3Cimg&mode=literal"])
+def test_markup_from_outside_is_text(visitor: Visitor, path: str) -> None:
+    assert EVIL not in visitor.get(path).text
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_markup_from_outside_is_text_on_pages_of_things(shop: Server, visitor: Visitor, name: str) -> None:
+    assert EVIL not in visitor.get(FOUND[name](shop)).text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/dashboard/activity?text={EVIL}&operation={EVIL}&outcome={EVIL}",
+        f"/dashboard/repository?q={EVIL}&mode=literal&in={EVIL}",
+        f"/dashboard/repository/file?path={EVIL}",
+        f"/dashboard/calls/{EVIL}",
+        f"/dashboard/trust?operation={EVIL}&arguments={EVIL}",
+        f"/dashboard/ledger?stream={EVIL}",
+        f"/dashboard/changes/compare?base={EVIL}",
+        f"/dashboard/{EVIL}",
+    ],
+)
+def test_markup_in_an_address_is_text(visitor: Visitor, path: str) -> None:
+    path = path.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+    seen = visitor.get(path)
+    assert EVIL not in seen.text and seen.status in (200, 400, 404)
+
+
+def test_markup_is_shown_where_it_was_found(visitor: Visitor) -> None:
+    assert EVIL in visitor.get("/dashboard/activity?actor=agent:*").words
+    assert EVIL in visitor.get("/dashboard/approvals").words
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_searches(visitor: Visitor, mode: str) -> None:
+    seen = visitor.get(f"/dashboard/repository?q=gross&mode={mode}")
+    assert seen.status == 200 and "shop/price.py" in seen.words
+
+
+def test_what_goes_wrong_is_told_with_the_next_step(visitor: Visitor) -> None:
+    seen = visitor.get("/dashboard/tasks/task_nothing")
+    assert seen.status == 404 and "NOT_FOUND" in seen.words and "cpl call task.list" in seen.words
+    assert "no page is at" in visitor.get("/dashboard/nothing").words
+    refused = visitor.get("/dashboard/repository?q=(&mode=regex")
+    assert refused.status == 200 and "INVALID" in refused.words
+
+
+def test_files_that_do_not_change_are_kept_by_the_browser(visitor: Visitor) -> None:
+    found = re.findall(r'(?:src|href)="(/dashboard/static/[^"]+)"', visitor.get("/dashboard").text)
+    assert len(found) >= 6
+    for address in found:
+        seen = visitor.get(address)
+        assert seen.status == 200 and "immutable" in seen.headers["cache-control"]
+    assert visitor.get("/dashboard/static/../surface.py").status == 404
