@@ -12,8 +12,8 @@ from codeplane.adapters.peer_account import is_own_account
 # Everything is imported before: the other account may not read where Python lies.
 CONNECT = """
 import os, socket, sys
-one = socket.socket()
 os.setuid(65534)
+one = socket.socket()
 one.connect(("127.0.0.1", int(sys.argv[1])))
 one.recv(1)
 """
