@@ -191,7 +191,7 @@ def test_empty_files_and_sections_say_nothing(desk: Desk, text: str) -> None:
         ("server: {shutdown_timeout_sec: 0}\n", ":1: server.shutdown_timeout_sec: must be more than 0, not 0"),
         ("server:\n  shutdown_timeout_sec: soon\n", ":2: server.shutdown_timeout_sec: must be a number"),
         ("mcp:\n  toolset: off\n", ":2: mcp.toolset: must be text"),
-        ("trust:\n  mode: yolo\n", ":2: trust.mode: must be one of automatic, trust, not the text 'yolo'"),
+        ("trust:\n  mode: yolo\n", ":2: trust.mode: must be one of automatic, trust, always, not the text 'yolo'"),
         ("logging:\n  level: LOUD\n", ":2: logging.level: must be one of DEBUG, INFO, WARN, ERROR, not"),
         ("trust:\n  allow:\n    - a\n    - 2\n", ":4: trust.allow.1: must be text"),
         ("logging:\n  outputs: [stderr]\n", ":2: logging.outputs.0: must be a section"),

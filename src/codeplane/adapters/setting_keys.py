@@ -41,7 +41,8 @@ class SettingKeys:
         for candidates, wanted in (
             ({other.rpartition(".")[2]: other for other in beside}, name),
             ({other: other for other in elsewhere}, key),
-            ({other.rpartition(".")[2]: other for other in self.settings}, name),
+            # Of two that are called the same, the one that comes first.
+            ({other.rpartition(".")[2]: other for other in reversed(tuple(self.settings))}, name),
         ):
             near = difflib.get_close_matches(wanted, candidates, n=1)
             if near:
