@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # How many tests run side by side.
 WORKERS ?= 2
 
-.PHONY: install dev up down test check protos bench soak docs dist lock clean
+.PHONY: install dev up down test browser check protos bench soak docs dist lock clean
 
 install: $(VENV)/.installed
 
@@ -33,9 +33,14 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: dev
 	@sh tests/setup.sh
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal --ignore tests/browser
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
+
+# Playwright's event loop and those of the other tests do not share a process.
+browser: dev
+	@sh tests/setup.sh
+	$(BIN)/python -m pytest tests/browser
 
 check: dev
 	$(BIN)/ruff check .

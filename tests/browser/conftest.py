@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(scope="session")
+# Playwright's own event loop runs as long as it does, and nothing else in the process could run one meanwhile.
+@pytest.fixture(scope="module")
 def chromium() -> "Iterator[Browser]":
     """A real browser, or a loud skip."""
     if reason := missing():

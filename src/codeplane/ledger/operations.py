@@ -260,9 +260,7 @@ class LedgerOperations:
         position = await self._log.command(run)
         return RebuildResult(rebuilt=tuple(found.name for found in projections), position=int(str(position)))
 
-    @operation(
-        "ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600
-    )
+    @operation("ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, timeout_sec=600)
     async def retain(self, call: Call, request: Nothing) -> RetainResult:
         """Drop now what retention would drop on its next run."""
         outcome = await self._retention.apply()

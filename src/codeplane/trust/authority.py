@@ -5,7 +5,7 @@ from typing import Protocol
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
+from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Decision, Verdict
@@ -90,7 +90,10 @@ class CallAuthority:
     def _check_guarded(self, path: str) -> None:
         """As it is written, and where links on the way to it lead."""
         check_guarded(path)
-        check_guarded(self._grants.located(path))
+        try:
+            check_guarded(self._grants.located(path))
+        except OSError as error:
+            raise PathDenied(f"where {path[:_SHOWN]!r} leads cannot be found out: {error.strerror}") from error
 
 
 def _workspace(call: Call) -> str:

@@ -26,7 +26,9 @@ def test_a_command_is_asked_about_and_answered(tmp_path: Path) -> None:
             assert (opened.root / "src" / "made").exists()
             (question,) = opened.door.person.asked
             assert question.preview.summary.startswith("run echo hello; echo oops >&2; touch made")
-            (assessed,) = opened.door.authority.assessed
+            # Before the question, and again before it runs.
+            assessed, again = opened.door.authority.assessed
+            assert again == assessed
             assert assessed.risk.name == "HIGH"
             assert opened.ingested == []
 

@@ -85,7 +85,11 @@ class WriteOperations:
         if request.dry_run:
             return Assessment(risk=Risk.READ)
         named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
-        return Assessment(risk=Risk.WRITE, paths=tuple(dict.fromkeys(map(self._scope.located, named))))
+        try:
+            return Assessment(risk=Risk.WRITE, paths=tuple(dict.fromkeys(map(self._scope.located, named))))
+        except OSError:
+            # Something is being swapped right now: each path is asked about again before it is written.
+            return Assessment(risk=Risk.WRITE)
 
     @previews("write_files")
     async def preview(self, request: WriteRequest) -> Preview:
