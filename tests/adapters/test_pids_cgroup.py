@@ -31,4 +31,9 @@ def test_more_processes_than_that_are_refused_by_the_kernel() -> None:
         assert "ork" in ran.stderr
     finally:
         # Once the last of them has ended.
-        until(lambda: group.remove(name) or not (REAL / name).exists())
+        until(lambda: _gone(group, name))
+
+
+def _gone(group: PidsCgroup, name: str) -> bool:
+    group.remove(name)
+    return not (REAL / name).exists()
