@@ -48,7 +48,7 @@ def judged(answer: JsonValue, document: JsonObject, looks: Looks) -> Judgement:
         for part in _texts(document.get(CUT))
         if looks.at(part) and not _is_person(document)
     ]
-    verdict, reasons = _weighed(shipped, yours, hidden, shell=document.get("risk") == "HIGH")
+    verdict, reasons = _weighed(shipped, yours, hidden, shell=document.get("risk") == "HIGH")  # nosec B604  # a word of ours, no process
     fired = tuple(
         Fired(policy=policy, rule=rule, reason=reason)
         for policy, said in (("shipped", shipped), ("yours", yours))
