@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.json import JsonValue
-from codeplane.kernel.redaction import MARK, Redactor, prompt_hash, redacted, redacted_json
+from codeplane.kernel.redaction import MARK, Redactor, prompt_hash
+
+redacted, redacted_json = Redactor().text, Redactor().json
 
 R40 = "a8Bc3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7cDe"
 BODY = base64.b64encode(bytes(range(200))).decode()

@@ -192,16 +192,6 @@ class Redactor:
         return [self._json(inner, assignments, depth - 1) for inner in value]
 
 
-def redacted(text: str) -> str:
-    """The text without what looks like a secret."""
-    return _redacted(text, assignments=True)
-
-
-def redacted_json(value: JsonValue) -> JsonValue:
-    """The value without what looks like a secret, or stands under the name of one."""
-    return Redactor().json(value)
-
-
 def prompt_hash(text: str) -> str:
     """What traces hold instead of a prompt: equal prompts are seen to be equal, and nothing else is."""
     return f"sha256:{digest(text.encode('utf-8', 'surrogatepass'))}"

@@ -545,3 +545,31 @@ def test_trust_in_one_file_is_not_trust_in_another(tmp_path: Path) -> None:
             assert refused(await call(opened, "fixture.push", paths=["a.py"])) == "APPROVAL_PENDING"
 
     run(scenario())
+
+
+def test_an_approval_is_for_who_asked(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            first = await call(opened, "fixture.send", text="x", idempotency_key="k")
+            await decide(opened, "approval.approve", action_id=action_of(first))
+            other = replace(AGENT, client="other")
+            stolen = await opened.conveyor.call("fixture.send", {"text": "x", "idempotency_key": "k"}, other)
+            assert refused(stolen) == "IDEMPOTENCY_CONFLICT"
+            assert ops.ran == []
+            assert (await call(opened, "fixture.send", text="x", idempotency_key="k")).error is None
+
+    run(scenario())
+
+
+def test_a_client_that_cannot_show_the_question_leaves_it_to_others(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async def ask(question: str) -> Answer:
+            raise ConnectionError("the window is closed")
+
+        async with asking(tmp_path) as opened:
+            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            assert refused(outcome) == "APPROVAL_PENDING"
+
+    run(scenario())

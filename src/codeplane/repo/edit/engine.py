@@ -139,12 +139,6 @@ class Engine:
         found = await asyncio.to_thread(described, self._root, changes)
         return await asyncio.to_thread(foretold, changes, found, verb=verb, facts=facts, notes=notes)
 
-    async def foreseen_back(self, kept: Kept) -> Preview:
-        """What a person is shown before a kept mutation is undone, or done again."""
-        back = await asyncio.to_thread(reversed_batch, self._root, self._kept.folder_of(kept.mutation_id), kept)
-        verb = "put back" if back.kept.state == "undone" else "change again"
-        return await self.foreseen(back.changes, verb=verb, facts=[f"{kept.mutation_id}: {kept.what}"])
-
     def _refuse_large(self, changes: Sequence[Change]) -> None:
         limits: JsonObject = {"edits.max_files": self._config.max_files, "edits.max_mb": self._config.max_mb}
         if len(changes) > self._config.max_files:

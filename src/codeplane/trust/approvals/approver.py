@@ -183,10 +183,10 @@ class Approvals:
         if not rows:
             return None
         action = from_row(rows[0])
-        if action.arguments_hash != question.arguments_hash:
-            raise IdempotencyConflict(
-                f"idempotency_key {action.key!r} was used for {action.operation} with other arguments"
-            )
+        if action.arguments_hash != question.arguments_hash or action.actor != call.actor:
+            # What a person approved is what was shown, and that names who asked.
+            other = "by another caller" if action.actor != call.actor else "with other arguments"
+            raise IdempotencyConflict(f"idempotency_key {action.key!r} was used for {action.operation} {other}")
         if action.status is ActionStatus.PENDING and self._clock.now_ns() >= action.expires_ns:
             return await self._expire(action)
         return action
@@ -232,8 +232,9 @@ class Approvals:
             waiting.calls -= 1
             if waiting.calls == 0:
                 self._waiting.pop(action.action_id, None)
-            if asking is not None:
-                asking.cancel()
+            if asking is not None and not asking.cancel() and not asking.cancelled():
+                # A client that could not show it leaves the question to others; looked at, so that nobody complains.
+                asking.exception()
         return await self.get(action.action_id) if waiting.settled.is_set() else action
 
     @staticmethod

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.cli.commands.call import show
+from codeplane.surfaces.cli.commands.call import ask, show
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
 from codeplane.surfaces.cli.owner import owner_client
 
@@ -33,9 +33,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """Show which agents hold tokens, and what for."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("agent.list", {"include_ended": every, "sessions": sessions}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("agent.list", {"include_ended": every, "sessions": sessions}, repo, as_json=as_json)
 
 
 @agents.command()
@@ -78,9 +76,7 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End an agent's tokens and sessions, or one token with its sessions."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("agent.revoke", {"agent": agent, "reason": reason}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("agent.revoke", {"agent": agent, "reason": reason}, repo, as_json=as_json)
 
 
 @agents.command("rotate-keys")
@@ -91,6 +87,4 @@ def rotate_keys(
     as_json: JsonOption = False,
 ) -> None:
     """Sign tokens with a new key; those of before stay good until they are over."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("agent.rotate_keys", {"now": now}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("agent.rotate_keys", {"now": now}, repo, as_json=as_json)

@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.cli.commands.call import show as print_envelope
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.commands.call import ask
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
 
 approvals = typer.Typer(help="What agents want to do and a person decides.", no_args_is_help=False)
 
@@ -26,14 +25,14 @@ def pending(
     """List the actions that wait for a decision, newest first."""
     if context.invoked_subcommand is None:
         asked: JsonObject = {"limit": limit} | ({} if everything else {"status": "PENDING"})
-        _say("approval.list", asked, repo, as_json=as_json)
+        ask("approval.list", asked, repo, as_json=as_json)
 
 
 @approvals.command()
 @failing_clearly
 def show(action: Action, repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """Show one action with its preview: what exactly would be done."""
-    _say("approval.show", {"action_id": action}, repo, as_json=as_json)
+    ask("approval.show", {"action_id": action}, repo, as_json=as_json)
 
 
 @approvals.command()
@@ -48,7 +47,7 @@ def approve(
 ) -> None:
     """Let an action run, once."""
     asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
-    _say("approval.approve", asked, repo, as_json=as_json)
+    ask("approval.approve", asked, repo, as_json=as_json)
 
 
 @approvals.command()
@@ -60,14 +59,14 @@ def reject(
     as_json: JsonOption = False,
 ) -> None:
     """Say no to an action."""
-    _say("approval.reject", {"action_id": action, "reason": reason}, repo, as_json=as_json)
+    ask("approval.reject", {"action_id": action, "reason": reason}, repo, as_json=as_json)
 
 
 @approvals.command()
 @failing_clearly
 def trusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """List the answers that are remembered, and until when."""
-    _say("approval.trusted", {}, repo, as_json=as_json)
+    ask("approval.trusted", {}, repo, as_json=as_json)
 
 
 @approvals.command()
@@ -78,10 +77,4 @@ def forget(
     as_json: JsonOption = False,
 ) -> None:
     """Take a remembered answer back: the next such call is asked about."""
-    _say("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
-
-
-def _say(operation: str, asked: JsonObject, repo: RepoOption, *, as_json: bool) -> None:
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call(operation, asked, text=not as_json)
-    print_envelope(envelope, as_json=as_json)
+    ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)

@@ -69,6 +69,13 @@ def show(envelope: JsonObject, *, as_json: bool) -> None:
         raise typer.Exit(EXIT_FAILED)
 
 
+def ask(operation: str, asked: JsonObject, repo: Path | None, *, as_json: bool) -> None:
+    """One call by the owner, and its answer printed."""
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call(operation, asked, text=not as_json)
+    show(envelope, as_json=as_json)
+
+
 def _print_result(envelope: JsonObject) -> None:
     meta = envelope.get("meta")
     text = envelope.get("text")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.errors import ServerUnreachable
-from codeplane.surfaces.cli.commands.call import show
+from codeplane.surfaces.cli.commands.call import ask, show
 from codeplane.surfaces.cli.embedded import EmbeddedClient
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
 from codeplane.surfaces.cli.owner import owner_client
@@ -33,9 +33,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """Show the paired devices."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("device.list", {"include_ended": every}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("device.list", {"include_ended": every}, repo, as_json=as_json)
 
 
 @devices.command()
@@ -59,6 +57,4 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a device: its token is refused from now on, and what it watches ends."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("device.revoke", {"device_id": device_id, "reason": reason}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("device.revoke", {"device_id": device_id, "reason": reason}, repo, as_json=as_json)

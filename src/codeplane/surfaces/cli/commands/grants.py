@@ -7,9 +7,8 @@ import typer
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.cli.commands.call import show
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.commands.call import ask
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
 
 grants = typer.Typer(help="Capabilities that agents were given for a while.", invoke_without_command=True)
 
@@ -35,9 +34,7 @@ def list_(
 ) -> None:
     """Show grants, newest first."""
     asked: JsonObject = {"everything": everything, "limit": limit, **({"agent": agent} if agent else {})}
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("capability.list", asked, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("capability.list", asked, repo, as_json=as_json)
 
 
 @grants.command()
@@ -71,9 +68,7 @@ def grant(
     asked |= {"allowed_tools": [*tools]} if tools else {}
     asked |= {"max_agents": agents} if agents is not None else {}
     asked |= {"approval_mode": mode} if mode is not None else {}
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("capability.grant", asked, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("capability.grant", asked, repo, as_json=as_json)
 
 
 @grants.command()
@@ -85,9 +80,7 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a grant at once."""
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call("capability.revoke", {"grant_id": grant_id, "reason": reason}, text=not as_json)
-    show(envelope, as_json=as_json)
+    ask("capability.revoke", {"grant_id": grant_id, "reason": reason}, repo, as_json=as_json)
 
 
 def _seconds(text: str) -> int:

@@ -8,9 +8,8 @@ import typer
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.cli.commands.call import show as show_answer
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.commands.call import ask
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
 
 _MAX_BYTES = 128 * 1024
 
@@ -21,7 +20,7 @@ policy = typer.Typer(help="The rules that decide what runs, asks or is refused."
 @failing_clearly
 def show(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """Show the policy in force: version, files, mode, and what asks."""
-    _answer(repo, "policy.summary", {}, as_json=as_json)
+    ask("policy.summary", {}, repo, as_json=as_json)
 
 
 @policy.command()
@@ -33,7 +32,7 @@ def check(
 ) -> None:
     """Say what is wrong with a policy, with file and line; exits with 1 when it cannot be used."""
     asked: JsonObject = {"text": _text(file), "name": file.name} if file is not None else {}
-    _answer(repo, "policy.check", asked, as_json=as_json)
+    ask("policy.check", asked, repo, as_json=as_json)
 
 
 @policy.command()
@@ -55,13 +54,7 @@ def explain(
     asked |= {"risk": risk.upper()} if risk is not None else {}
     asked |= {"mode": mode} if mode is not None else {}
     asked |= {"untrusted": True} if untrusted else {}
-    _answer(repo, "policy.explain", asked, as_json=as_json)
-
-
-def _answer(repo: Path | None, operation: str, asked: JsonObject, *, as_json: bool) -> None:
-    with owner_client(workspace_of(repo)) as client:
-        envelope = client.call(operation, asked, text=not as_json)
-    show_answer(envelope, as_json=as_json)
+    ask("policy.explain", asked, repo, as_json=as_json)
 
 
 def _text(file: Path) -> str:
