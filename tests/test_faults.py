@@ -83,7 +83,7 @@ class TestFullDisk:
             assert create(0) == (200, None)
             filler = fill(small_disk)
             refused = next(found for number in range(1, 2000) if (found := create(number))[0] != 200)
-            assert refused == (507, "STORAGE_FULL")
+            assert refused == (429, "STORAGE_FULL")
 
             assert call(server, "status").status == 200
             assert "task 0" in descriptions(server)

@@ -65,6 +65,7 @@ class Serving:
         self._health = Health()
         self._stopping = asyncio.Event()
         self._drained = asyncio.Event()
+        self._idle: asyncio.Future[None] | None = None
 
     async def run(self) -> None:
         """Serve until told to end."""
@@ -95,7 +96,6 @@ class Serving:
                 is_own=is_own_account,
             )
             server = HttpServer(guarded, stopping=self._stopping, headers={"x-codeplane-repo": self._workspace.header})
-            idle = asyncio.ensure_future(self._end_when_idle(activity))
             facts = self._facts(plane, host, port)
             if secured is not None:
                 facts |= {
@@ -110,7 +110,7 @@ class Serving:
                     try:
                         await server.run(
                             listener,
-                            ready=lambda: self._ready(facts, said),
+                            ready=lambda: self._ready(facts, said, activity),
                             drain=lambda: self._drain(plane),
                             secure=secure,
                         )
@@ -119,7 +119,8 @@ class Serving:
                         failed = error
                 said.info("server ended", port=port)
             finally:
-                idle.cancel()
+                if self._idle is not None:
+                    self._idle.cancel()
                 await asyncio.wait({settling})
                 self._forget(said)
             if failed is not None:
@@ -221,7 +222,9 @@ class Serving:
             "started_at": rfc3339(plane.clock.now_ns()),
         }
 
-    def _ready(self, facts: JsonObject, said: FilteringBoundLogger) -> None:
+    def _ready(self, facts: JsonObject, said: FilteringBoundLogger, activity: Activity) -> None:
+        activity.start()
+        self._idle = asyncio.ensure_future(self._end_when_idle(activity))
         replace_file(self._workspace.server, dumps(facts) + "\n")
         replace_file(self._workspace.port, f"{facts['port']}\n")
         said.info("server started", **facts)

@@ -3,14 +3,17 @@
 import json
 import struct
 from collections.abc import Iterator
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from types import TracebackType
 from typing import Self
 
+from codeplane.client.failure import failure_of
 from codeplane.kernel.json import JsonObject
 
 _SERVICE = "/codeplane.v1.OperationService"
 _PATIENCE_SEC = 60.0
+_HEAD = struct.Struct(">BI")
 
 
 class Lost(Exception):
@@ -36,28 +39,35 @@ class Wire:
         body = {"operation": operation, "arguments": arguments, "connection_id": self._connection_id}
         try:
             self._http.request("POST", f"{_SERVICE}/Call", json.dumps(body), self._headers)
-            envelope: JsonObject = json.loads(self._http.getresponse().read())
+            response = self._http.getresponse()
+            envelope: JsonObject = json.loads(response.read())
         except TimeoutError:
             raise
         except (OSError, HTTPException, ValueError) as error:
             raise Lost(str(error)) from error
-        refused = envelope.get("error")
-        if isinstance(refused, dict) and refused.get("error") == "SHUTTING_DOWN":
+        if response.status == HTTPStatus.OK:
+            return envelope
+        refused, meta = failure_of(envelope, response.status)
+        if refused.get("error") == "SHUTTING_DOWN":
             raise Lost("the server is ending")
-        return envelope
+        return {"error": refused, "meta": meta}
 
     def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
         """The items of a stream, until the server dies or ends it."""
         body = {"operation": operation, "arguments": arguments, "connection_id": self._connection_id}
         try:
-            self._http.request("POST", f"{_SERVICE}/Stream", json.dumps(body), self._headers)
+            asked = json.dumps(body).encode()
+            headers = {**self._headers, "content-type": "application/connect+json"}
+            self._http.request("POST", f"{_SERVICE}/Stream", _HEAD.pack(0, len(asked)) + asked, headers)
             response = self._http.getresponse()
-            while len(head := response.read(5)) == 5:
-                flag, length = struct.unpack(">BI", head)
-                item: JsonObject = json.loads(response.read(length))
+            assert response.status == HTTPStatus.OK, response.read()
+            while len(head := response.read(_HEAD.size)) == _HEAD.size:
+                flag, length = _HEAD.unpack(head)
+                answer: JsonObject = json.loads(response.read(length))
                 if flag:
-                    raise Lost(f"the stream ended: {item}")
-                yield item
+                    raise Lost(f"the stream ended: {answer}")
+                if isinstance(item := answer.get("item"), dict):
+                    yield item
         except TimeoutError:
             raise
         except (OSError, HTTPException, ValueError) as error:

@@ -157,7 +157,9 @@ async def _before(desk: _Desk) -> tuple[dict[str, str], dict[str, str]]:
     }
     tokens["expired_session"] = (await desk.done("agent.session", tokens["expired"])).token
     await desk.done("capability.grant", agent="ungranted", capabilities=["spawn_agents"], duration_sec=60)
-    asked = await desk.asked("witness.destroy", tokens["expired"], name="old")
+    # By the agent that will ask for it again, whose own token is issued anew.
+    asker = (await desk.done("agent.token", agent="whole", capabilities=list(EIGHT))).token
+    asked = await desk.asked("witness.destroy", asker, name="old")
     details = asked["error"]["details"]  # type: ignore[index,call-overload]  # it waits for a person
     return tokens, {"expired_action": str(details["action_id"]), "expired_key": str(details["idempotency_key"])}  # type: ignore[index,call-overload]  # an object
 

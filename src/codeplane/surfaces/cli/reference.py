@@ -91,6 +91,7 @@ def _is_nested(default: object) -> bool:
 def _errors() -> Iterator[str]:
     yield "# Errors\n"
     yield "Every failure has a name, a number and a hint; over MCP it is the text of a tool result with `isError`.\n"
+    yield "Over Connect and gRPC the RPC code decides the status; the HTTP column holds for plain requests and pages.\n"
     yield "| code | name | HTTP | RPC | retry | means | hint |\n|---|---|---|---|---|---|---|"
     for kind in ERRORS:
         retry = "yes" if kind.retryable else "no"

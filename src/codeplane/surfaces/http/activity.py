@@ -11,6 +11,10 @@ class Activity:
         self._open = 0
         self._last_ns = monotonic_ns()
 
+    def start(self) -> None:
+        """From now on it can be reached."""
+        self._last_ns = self._monotonic_ns()
+
     def begin(self) -> None:
         """A request starts."""
         self._open += 1
