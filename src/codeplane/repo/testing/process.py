@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.kernel.child import started
 from codeplane.kernel.errors import TestRunnerNotFound
 from codeplane.repo.testing.output import Output
 from codeplane.repo.testing.sandbox import ProcessTree
@@ -93,28 +94,20 @@ async def run(
 async def _started(
     argv: Sequence[str], cwd: Path, environment: Mapping[str, str], mark: str, tree: ProcessTree
 ) -> asyncio.subprocess.Process:
-    """Start a process in a session of its own; whoever is cancelled meanwhile leaves none behind."""
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
-    )
+    """Start a process in a session of its own."""
     try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        # Half started, it would be left to itself.
-        await asyncio.wait({starting})
-        if starting.exception() is None:
-            process = starting.result()
-            await asyncio.to_thread(tree.end, process.pid, mark)
-            await process.wait()
-        raise
+        return await started(
+            asyncio.create_subprocess_exec(
+                *argv,
+                cwd=cwd,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            ),
+            end=lambda pid: tree.end(pid, mark),
+        )
     except (FileNotFoundError, PermissionError) as error:
         raise TestRunnerNotFound(f"{argv[0]} cannot be started: {error.strerror}") from error
 

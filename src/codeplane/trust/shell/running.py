@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.kernel.child import started
 from codeplane.kernel.errors import NotFound
 from codeplane.trust.shell.captured import Captured
 from codeplane.trust.shell.enclosure import MARK, Processes
@@ -100,27 +101,19 @@ class Running:
     async def _started(self) -> asyncio.subprocess.Process:
         program = self._program
         capped = self._processes.capped(program.argv, program.mark, most=self._bounds.processes)
-        starting = asyncio.ensure_future(
-            asyncio.create_subprocess_exec(
-                *capped,
-                cwd=program.cwd,
-                env={**program.environment, MARK: program.mark},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        )
         try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # Half started, it would be left to itself.
-            await asyncio.wait({starting})
-            if starting.exception() is None:
-                process = starting.result()
-                await asyncio.to_thread(self._processes.end, process.pid, program.mark)
-                await process.wait()
-            raise
+            return await started(
+                asyncio.create_subprocess_exec(
+                    *capped,
+                    cwd=program.cwd,
+                    env={**program.environment, MARK: program.mark},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    start_new_session=True,
+                ),
+                end=lambda pid: self._processes.end(pid, program.mark),
+            )
         except OSError as error:
             raise NotFound(
                 f"{program.argv[0]} cannot be started: {error.strerror}", hint="install bash and bubblewrap"
