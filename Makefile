@@ -33,11 +33,11 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: dev
 	@sh tests/setup.sh
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal --ignore tests/browser
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal -o verbosity_subtests=1
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-# Playwright's event loop and those of the other tests do not share a process.
+# The browser's tests alone; `make test` has them too, in a process of their own.
 browser: dev
 	@sh tests/setup.sh
 	$(BIN)/python -m pytest tests/browser

@@ -18,6 +18,13 @@ settings.load_profile("codeplane")
 _PAIRING = "devices.pairing_tries=1000"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The browser's tests run in a process of their own, which `test_browser.py` starts, unless they are asked for."""
+    browser = Path(__file__).parent / "browser"
+    asked = any(Path(argument.partition("::")[0]).resolve().is_relative_to(browser) for argument in config.args)
+    return True if collection_path == browser and not asked else None
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     """A git repository of its own."""

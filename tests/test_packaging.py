@@ -77,6 +77,12 @@ class TestWheel:
         ]
         assert not [name for name in names if name.endswith((".pyc", ".db", ".jsonl"))]
 
+    def test_it_holds_the_recorded_session_and_the_sample(self, wheel: Path) -> None:
+        demo = ROOT / "src/codeplane/surfaces/cli/demo"
+        data = {path for path in demo.rglob("*") if path.suffix in (".txt", ".toml")}
+        assert demo / "session.toml" in data and demo / "sample/.gitignore.txt" in data
+        assert {f"{path.relative_to(ROOT / 'src')}" for path in data} <= set(zipfile.ZipFile(wheel).namelist())
+
     def test_version(self, installed: Path, tmp_path: Path) -> None:
         assert run(installed, "--version", cwd=tmp_path).stdout == f"cpl {__version__}\n"
 

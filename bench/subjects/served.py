@@ -25,20 +25,20 @@ class Served:
     def __init__(self, *, process: int, port: int, root: Path) -> None:
         self.process = process
         self.root = root
-        self._port = port
+        self.port = port
         self._rpc = HTTPConnection("127.0.0.1", port, timeout=300)
         token = (root / ".codeplane/owner.token").read_text().strip()
         self._headers = {"content-type": "application/json", "authorization": f"Bearer {token}"}
         self._stdio = _Stdio(port)
 
-    def ask(self, operation: str, **arguments: object) -> JsonObject:
+    def ask(self, operation: str, /, **arguments: object) -> JsonObject:
         """An operation's envelope, error or not."""
         body = json.dumps({"operation": operation, "arguments": arguments}).encode()
         self._rpc.request("POST", "/codeplane.v1.OperationService/Call", body, self._headers)
         envelope: JsonObject = json.loads(self._rpc.getresponse().read())
         return envelope
 
-    def result(self, operation: str, **arguments: object) -> JsonObject:
+    def result(self, operation: str, /, **arguments: object) -> JsonObject:
         """An operation's result; an error is raised."""
         envelope = self.ask(operation, **arguments)
         found = envelope.get("result")

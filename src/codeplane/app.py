@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codeplane import __version__
 from codeplane.adapters.disk import refusal
 from codeplane.adapters.file_lock import FileLock
-from codeplane.adapters.home import prepare
+from codeplane.adapters.home import prepare, refuse_foreign
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.changing import Changing
@@ -28,12 +28,13 @@ from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.operations import LedgerOperations
 from codeplane.ledger.retention import Retention
 from codeplane.observe.catalogue import CatalogueOperations
+from codeplane.observe.gauges import Gauges
 from codeplane.observe.health import Health
 from codeplane.observe.index_metrics import IndexMetrics
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
-from codeplane.observe.status import StatusOperations, daemon_part
+from codeplane.observe.status import StatusOperations, daemon_part, resident_bytes
 from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
@@ -72,6 +73,7 @@ class Plane:
     conveyor: Conveyor
     metrics: Metrics
     counted: LedgerMetrics
+    gauges: Gauges
     tracing: Tracing
     index: IndexService
     changing: Changing
@@ -93,7 +95,7 @@ async def running(
 ) -> AsyncIterator[Plane]:
     """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end."""
     clock, health = clock or SystemClock(), health or Health()
-    _refuse_foreign_home(workspace)
+    refuse_foreign(workspace)
     async with AsyncExitStack() as stack:
         prepare(workspace)
         lock = FileLock(workspace.lock)
@@ -121,30 +123,6 @@ async def running(
         background = asyncio.ensure_future(_background(plane, health))
         stack.push_async_callback(_cancel, background)
         yield plane
-
-
-def _refuse_foreign_home(workspace: Workspace) -> None:
-    """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
-    files = (
-        workspace.config,
-        workspace.owner_token,
-        workspace.attached,
-        workspace.server_key,
-        workspace.agent_keys,
-        workspace.tls,
-        workspace.policy,
-    )
-    ours = [path.relative_to(workspace.root).as_posix() for path in files]
-    if workspace.home.is_symlink() or (workspace.home / ".git").exists():
-        raise ConfigInvalid(
-            f"{workspace.home.name} leads elsewhere or is a repository of its own, so it is not the owner's own",
-            hint="take it away, and start again",
-        )
-    if tracked := GitRepo(workspace.root).tracks(*ours):
-        raise ConfigInvalid(
-            f"{tracked[0]} is under version control, so it is not the owner's own",
-            hint="take it out: git rm -r --cached .codeplane, then cpl uninstall, and start again",
-        )
 
 
 def _wire(
@@ -227,6 +205,13 @@ def _wire(
         sources=loaded.sources,
         clients=lambda: _clients(workspace),
     )
+    gauges = Gauges(
+        clock=clock,
+        memory_mb=lambda: resident_bytes() / 1024**2,
+        queue=lambda: log.waiting,
+        lag=streams.lag,
+        running=lambda: conveyor.running,
+    )
     listing = CatalogueOperations()
     replays = ReplayOperations(log=log, repo=repo)
     catalogue = Catalogue(
@@ -241,6 +226,7 @@ def _wire(
             *dashboard.operations,
             FollowOperations(log, streams),
             tracing.operations,
+            gauges,
             LedgerOperations(
                 log=log,
                 retention=retention,
@@ -297,6 +283,7 @@ def _wire(
         conveyor=conveyor,
         metrics=metrics,
         counted=counted,
+        gauges=gauges,
         tracing=tracing,
         index=served.index,
         changing=served.changing,
@@ -329,7 +316,8 @@ def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
     from codeplane.surfaces.cli.commands.init import plan_for
 
     said = {"unchanged": "registered"}
-    return [(one.client, said.get(one.action, "not registered"), str(one.file)) for one in plan_for(workspace, [])]
+    found = [(one, str(one.file).replace(f"{one.file.home()}/", "~/", 1)) for one in plan_for(workspace, [])]
+    return [(one.client, said.get(one.action, "not registered"), file) for one, file in found]
 
 
 def _ledger_part(log: SqliteLog) -> JsonObject:
@@ -358,6 +346,7 @@ async def _background(plane: Plane, health: Health) -> None:
         try:
             if health.lost:
                 await _record_loss(plane, health)
+            plane.gauges.take()
             await plane.trust.sweep()
             await plane.counted.advance(plane.log.position)
             if now >= sweep_at:

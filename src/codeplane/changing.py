@@ -36,8 +36,10 @@ from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.process import MARK
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
 from codeplane.repo.testing.suite import CACHE, Suite
+from codeplane.repo.undo.kept import Reversal
 from codeplane.repo.undo.mutations import KeptMutations
 from codeplane.repo.undo.operations import UndoOperations
+from codeplane.repo.undo.show import ShowOperations
 from codeplane.shared import Shared
 
 _TESTS = "tests"
@@ -124,6 +126,7 @@ def changing(
     if not pending.is_empty:
         recovered += _unfinished(shared, writer)
     writes = GitWrites.over(writer)
+    reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
     return Changing(
         recovered=recovered,
@@ -133,11 +136,9 @@ def changing(
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(
-                kept=kept,
-                reversals={"files": engine, "git": GitReversal(writer)},
-                consequences=consequences,
-                cursors=shared.cursors,
+                root=root, kept=kept, reversals=reversals, consequences=consequences, cursors=shared.cursors
             ),
+            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors),
             *refactoring(
                 shared, root=root, home=home, knowledge=knowledge, contexts=contexts, scope=scope, engine=engine
             ),

@@ -133,6 +133,8 @@ class Serving:
         if not config.grpc.enabled:
             yield 0
             return
+        # Its own code would run in every child between fork and exec, and crash some of them there: git, tests, shells.
+        os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
         # Slow to import, and not everyone wants it.
         from codeplane.surfaces.grpc.surface import GrpcSurface
         from codeplane.surfaces.grpc.tls import Tls as GrpcTls

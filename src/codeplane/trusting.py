@@ -110,6 +110,7 @@ def trusting(
         clock=clock,
     )
     grants = Grants(log=log, clock=clock, config=config.trust, real=real_below(workspace.root))
+    identity.agent_operations.bounded_by(grants.most_agents)
     engine = engine or Rego(timeout_ms=config.policy.timeout_ms)
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
     ingestion = Ingestion()

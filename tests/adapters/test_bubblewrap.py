@@ -2,6 +2,7 @@
 
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
@@ -163,3 +164,50 @@ def test_the_kernels_settings_cannot_be_changed(tmp_path: Path) -> None:
     refused = _shell("echo 1 > /proc/sys/kernel/ns_last_pid", home, Reach(root=root))
     assert refused.returncode != 0
     assert "Read-only file system" in refused.stderr or "ermission denied" in refused.stderr
+
+
+SYSTEM = {"bin", "sbin", "usr", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "gnu", "snap", "var"}
+SYSTEM |= {"dev", "proc", "sys", "run", "tmp", "home", "root"}
+
+
+def test_of_other_folders_at_the_top_not_even_the_names_are_there(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    found = _shell("ls -A /", home, Reach(root=root)).stdout.split()
+    assert {"usr", "etc", "tmp"} <= set(found)
+    assert set(found) <= SYSTEM | {root.parts[1]}
+    refused = _shell("touch /a; mkdir /b; ls -d /a /b", home, Reach(root=root))
+    assert refused.stdout == ""
+    assert "Read-only file system" in refused.stderr
+
+
+def test_programs_find_what_lies_beside_them(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    prefix = tmp_path.resolve() / "elsewhere" / "tool-1.2"
+    for name in ("bin", "lib", "private"):
+        (prefix / name).mkdir(parents=True)
+        (prefix / name / "a").write_text(name)
+    path = f"{prefix}/bin:/usr/bin:/bin"
+    sandbox = Bubblewrap(home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path})
+    command = ["/bin/sh", "-c", f"cat {prefix}/bin/a {prefix}/lib/a {prefix}/private/a"]
+    done = subprocess.run(
+        sandbox.command(command, cwd=root, enclosure=Reach(root=root)), capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "binlib"
+
+
+def test_git_works_in_a_worktree_and_a_file_that_names_another_folder_shows_nothing(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    main = tmp_path.resolve() / "main"
+    run = partial(subprocess.run, capture_output=True, text=True, check=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "safe.directory=*")
+    run(["git", *who, "init", "-q", str(main)])
+    run(["git", "-C", str(main), *who, "commit", "-q", "--allow-empty", "-m", "begun"])
+    tree = tmp_path.resolve() / "tree"
+    run(["git", "-C", str(main), *who, "worktree", "add", "-q", str(tree)])
+    said = _shell("git -c safe.directory=* log --format=%s; touch $(git rev-parse --git-dir)/x", home, Reach(root=tree))
+    assert said.stdout == "begun\n", said.stderr
+    assert "Read-only file system" in said.stderr
+    (root / ".git").rmdir()
+    for named in (home / ".ssh", main / ".git" / "worktrees" / "tree"):
+        (root / ".git").write_text(f"gitdir: {named}\n")
+        assert _shell(f"ls -A {named}", home, Reach(root=root)).stdout == ""

@@ -1,8 +1,10 @@
 """Rego through regopy: what its compiler and interpreter let pass is refused, and nothing they do ends this process."""
 
+import asyncio
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue
 
 PATIENCE_SEC = 30.0
+SLOW = "some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == 7"
 HEAD = 'package p\n\nanswer := {"deny": deny}\n'
 
 
@@ -121,7 +124,7 @@ def test_an_error_is_raised_and_the_next_question_answered(text: str) -> None:
     "body",
     [
         'regex.match("(a+)+$", input.text)',
-        "some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == 7",
+        SLOW,
     ],
 )
 def test_what_takes_too_long_is_ended_and_the_next_question_answered(body: str) -> None:
@@ -134,6 +137,53 @@ def test_what_takes_too_long_is_ended_and_the_next_question_answered(body: str) 
         assert made.pid != first
         assert made.settled(PATIENCE_SEC)
         assert made.evaluate({"slow": False}) == {"deny": []}
+
+
+def test_the_loop_goes_on_while_a_program_is_asked() -> None:
+    text = HEAD + f'deny contains "x" if {{ input.slow; {SLOW} }}\n'
+
+    async def scenario(made: RegoProgram) -> None:
+        assert await made.evaluate_aside({"slow": False}) == {"deny": []}
+        slow = asyncio.create_task(made.evaluate_aside({"slow": True}))
+        turns = 0
+        while not slow.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns > 10
+        with pytest.raises(TimeoutError, match="longer than 500 ms"):
+            await slow
+        assert await made.evaluate_aside('{"slow": false}') == {"deny": []}, "what it takes to compile is waited for"
+
+    with program(text, timeout_ms=500.0) as made:
+        asyncio.run(scenario(made))
+
+
+def test_who_stops_waiting_leaves_the_program_to_the_next() -> None:
+    text = HEAD + f"deny contains input.n if {{ input.n == 1; {SLOW} }}\ndeny contains input.n if input.n != 1\n"
+
+    async def scenario(made: RegoProgram) -> None:
+        assert await made.evaluate_aside({"n": 0}) == {"deny": [0]}
+        slow = asyncio.create_task(made.evaluate_aside({"n": 1}))
+        await asyncio.sleep(0)
+        slow.cancel()
+        found = await asyncio.gather(*(made.evaluate_aside({"n": n}) for n in range(2, 6)))
+        assert found == [{"deny": [n]} for n in range(2, 6)], "each its own answer"
+
+    with program(text, timeout_ms=500.0) as made:
+        asyncio.run(scenario(made))
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="not tested: this system cannot wait for others' processes")
+def test_a_process_that_was_ended_by_others_is_started_again() -> None:
+    with program(HEAD + "deny contains input.n\n") as made:
+        assert made.evaluate({"n": 1}) == {"deny": [1]}
+        for again in (made.evaluate, lambda document: asyncio.run(made.evaluate_aside(document))):
+            first = made.pid
+            with os.fdopen(os.pidfd_open(first)) as watched:
+                os.kill(first, signal.SIGKILL)
+                assert select.select([watched], [], [], PATIENCE_SEC)[0]
+            assert again({"n": 2}) == {"deny": [2]}
+            assert made.pid != first
 
 
 def test_what_ends_the_interpreter_ends_that_process_alone() -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import browser, missing, signed_in
-from tests.browser.scenario import play, repository
-from tests.harness import Server, start
+from tests.browser.scenario import play, repository, served
+from tests.harness import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -26,7 +26,7 @@ def chromium() -> "Iterator[Browser]":
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server in whose repository an agent has worked."""
-    running = start(repository(tmp_path_factory.mktemp("browser") / "shop"))
+    running = served(repository(tmp_path_factory.mktemp("browser") / "shop"))
     play(running)
     yield running
     running.stop()

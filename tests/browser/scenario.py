@@ -1,104 +1,140 @@
-"""A repository and an agent that works in it: what the pages are looked at with."""
+"""A repository and agents that work in it: what the pages are looked at with."""
 
 import asyncio
-from collections.abc import Callable
+import os
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import Server, git, make_repo, until
+from tests.browser.shop_files import FILES
+from tests.harness import Server, git, make_repo, start, until
 from tests.surfaces.mcp.clients import connected
 
 EVIL = "<img src=x onerror=alert(1)>"
 
-_FILES = {
-    "README.md": "# shop\n\nPrices, taxes and carts.\n",
-    "pyproject.toml": '[project]\nname = "shop"\nversion = "1.2.0"\n\n[project.scripts]\nshop = "shop.cli:main"\n',
-    "shop/__init__.py": '"""A small shop."""\n',
-    "shop/price.py": (
-        '"""What things cost."""\n\nfrom shop.tax import rate\n\n\ndef net(cents: int) -> int:\n'
-        '    """Without tax."""\n'
-        "    return cents\n\n\ndef gross(cents: int, country: str) -> int:\n"
-        '    """With the tax of a country."""\n    return round(net(cents) * (1 + rate(country)))\n'
-    ),
-    "shop/tax.py": (
-        '"""Taxes by country."""\n\nRATES = {"de": 0.19, "fr": 0.2, "ch": 0.081}\n\n\n'
-        "def rate(country: str) -> float:\n"
-        '    """The tax rate; unknown countries are an error."""\n    return RATES[country]\n'
-    ),
-    "shop/cart.py": (
-        "from dataclasses import dataclass, field\n\nfrom shop.price import gross\n\n\n@dataclass\nclass Cart:\n"
-        '    """What somebody wants to buy."""\n\n    country: str\n'
-        "    items: list[int] = field(default_factory=list)\n\n"
-        "    def add(self, cents: int) -> None:\n        self.items.append(cents)\n\n    def total(self) -> int:\n"
-        "        return sum(gross(cents, self.country) for cents in self.items)\n"
-    ),
-    "shop/cli.py": (
-        "from shop.cart import Cart\n\n\ndef main() -> None:\n    cart = Cart('de')\n    cart.add(1000)\n"
-        "    print(cart.total())\n\n\nif __name__ == '__main__':\n    main()\n"
-    ),
-    "tests/test_price.py": (
-        "from shop.price import gross\n\n\ndef test_gross() -> None:\n    assert gross(1000, 'de') == 1190\n"
-    ),
-    "web/cart.ts": "export function total(items: number[]): number {\n  return items.reduce((a, b) => a + b, 0);\n}\n",
-    "docs/taxes.md": "# Taxes\n\n| country | rate |\n|---|---|\n| de | 19 % |\n",
-    "assets/logo.bin": "\0\1\2" * 200,
-    f"odd/{EVIL.replace('/', '_')}.md": f"# {EVIL}\n",
+_ODD = {
+    f"odd/{EVIL}.md": f"# {EVIL}\n",
+    "odd/test_odd.py": f"def test_markup() -> None:\n    raise ValueError({EVIL!r})\n",
 }
 
 
-def repository(folder: Path) -> Path:
-    """A small shop with a history."""
-    repo = make_repo(folder, _FILES)
-    (repo / "shop/tax.py").write_text(_FILES["shop/tax.py"].replace("0.081", "0.077"))
-    git(repo, "commit", "--all", "--quiet", "--message", f"Swiss rate {EVIL}")
+def repository(folder: Path, *, odd: bool = True) -> Path:
+    """A small shop with a history; an odd one has markup wherever names and messages can hold it."""
+    repo = make_repo(folder, {**FILES, **(_ODD if odd else {})})
+    price = repo / "shop/price.py"
+    price.write_text(price.read_text().replace("step: int = 5", "step: int"))
+    orders = repo / "shop/orders.py"
+    orders.write_text(
+        orders.read_text().replace('"order {self.number} is not paid"', '"order {self.number} is not paid yet"')
+    )
+    discount = repo / "shop/discount.py"
+    discount.write_text(discount.read_text().replace("(20_000, 0.05)", "(25_000, 0.05)"))
+    git(repo, "commit", "--all", "--quiet", "--message", f"Discounts begin later {EVIL if odd else ''}".strip())
     return repo
 
 
+def served(repo: Path) -> Server:
+    """A server that finds the test runner beside this interpreter."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    return start(repo, environ={"PATH": path})
+
+
 async def work(server: Server) -> None:
-    """What an agent does on an ordinary morning: look, change, break, be refused, ask."""
+    """What an agent does on an ordinary morning: look, change, break, mend, be refused, ask."""
     async with connected(server, toolset="all", name="claude-code") as agent:
         call = agent.call_tool
+        await call("session_create", {"description": "Switzerland raises its VAT to 8.1 %"})
         await call("map_repo", {})
         await call("search", {"query": "rate", "mode": "literal"})
         await call("read_files", {"paths": ["shop/tax.py", "shop/price.py"]})
         await call("explain_symbol", {"symbol": "gross"})
-        swiss = [{"path": "shop/tax.py", "old_text": '"ch": 0.077', "new_text": '"ch": 0.081'}]
-        await call("write_files", {"edits": swiss})
-        cart = [
-            {
-                "path": "shop/cart.py",
-                "old_text": "self.items.append(cents)",
-                "new_text": "self.items.append(int(cents))",
-            },
-            {"path": "docs/taxes.md", "old_text": "19 % |\n", "new_text": "19 % |\n| ch | 8.1 % |\n"},
-        ]
-        await call("write_files", {"edits": cart})
-        await call("read_files", {"paths": ["shop/nowhere.py"]})
-        await call("search", {"query": EVIL, "mode": "literal"})
+        await call("test_run", {})
+        await call("write_files", {"edits": [_edit("shop/tax.py", '"ch": 0.077', '"ch": 0.81'), _SWISS_TEST]})
+        await call("test_run", {})
+        await call("write_files", {"edits": [_edit("shop/tax.py", '"ch": 0.81', '"ch": 0.081')]})
+        await call("test_run", {})
+        # The same code again: one of the tests goes both ways.
+        await call("test_run", {})
+        await call("test_run", {"failed_only": True})
+        await call("write_files", {"edits": [_edit("docs/taxes.md", "Switzerland | 7.7 %", "Switzerland | 8.1 %")]})
+        await call("read_files", {"paths": ["shop/vat.py"]})
         await call("git_status", {})
         await call("git_diff", {})
         await call("run_bash", {"command": "grep -c def shop/*.py && echo done"})
         await call("git_discard", {"paths": ["docs/taxes.md"]})
-        await call("run_bash", {"command": f"echo '{EVIL}'"})
+        await call("session_close", {"reason": "success"})
+
+
+_SWISS_TEST: JsonObject = {"path": "tests/test_price.py", "old_text": '("ch", 1077)', "new_text": '("ch", 1081)'}
+
+
+def _edit(path: str, old: str, new: str) -> JsonObject:
+    return {"path": path, "old_text": old, "new_text": new}
+
+
+async def more_work(server: Server) -> None:
+    """Another agent looks around, stumbles over the same thing twice, and asks for something that destroys."""
     async with connected(server, toolset="all", name="cursor") as agent:
-        await agent.call_tool("search", {"query": "where is the tax of a country looked up", "mode": "ranked"})
-        await agent.call_tool("semantic_diff", {"base": "HEAD~1"})
-        await agent.call_tool("search", {"query": "cart", "mode": "semantic"})
+        call = agent.call_tool
+        await call("session_create", {"description": "Explain how discounts are applied"})
+        await call("search", {"query": "where is the discount of a cart worked out", "mode": "ranked"})
+        await call("semantic_diff", {"base": "HEAD~1"})
+        await call("read_files", {"paths": ["shop/rebate.py"]})
+        await call("search", {"query": "discount", "mode": "semantic"})
+        await call("write_files", {"edits": [_edit("shop/discount.py", "Less for those", "Cheaper for those")]})
+        await call("read_files", {"paths": ["shop/rebate.py"]})
+        await call("git_discard", {"paths": ["shop/discount.py"]})
+        await call("search", {"query": "after_discount", "mode": "references"})
+        await call("session_close", {"reason": "failed"})
 
 
-def decide(server: Server) -> None:
-    """A person's answers: one yes, one no, the third is left open."""
+async def last_looks(server: Server) -> None:
+    """Some reading before lunch."""
+    async with connected(server, toolset="all", name="claude-code") as agent:
+        call = agent.call_tool
+        await call("session_create", {"description": "Show prices in the currency of the country"})
+        await call("search", {"query": "money", "mode": "definitions"})
+        await call("read_files", {"paths": ["web/money.ts", "web/cart.ts"]})
+        await call("search", {"query": "how are amounts formatted", "mode": "hybrid"})
+        await call("explain_symbol", {"symbol": "Cart"})
+        await call("git_log", {"limit": 5})
+        await call("write_files", {"edits": [_edit("web/money.ts", 'currency = "EUR"', 'currency = "CHF"')]})
+        await call("undo", {})
+        await call("search", {"query": "currency", "mode": "literal"})
+        await call("session_close", {"reason": "success"})
+
+
+async def mischief(server: Server) -> None:
+    """Markup wherever a caller can put words."""
+    async with connected(server, toolset="all", name="odd") as agent:
+        call = agent.call_tool
+        await call("session_create", {"description": f"a task {EVIL}"})
+        await call("search", {"query": EVIL, "mode": "literal"})
+        await call("write_files", {"edits": [{"path": "odd/new.md", "content": f"{EVIL}\n"}]})
+        await call("test_run", {"targets": ["odd/test_odd.py"]})
+        await call("run_bash", {"command": f"echo '{EVIL}'"})
+
+
+def decide(server: Server, *, reason: str) -> None:
+    """A person's answers: one yes, one no."""
     waiting = server.call("approval.list", status="PENDING")["result"]
     assert isinstance(waiting, dict)
     begun = server.call("ledger.verify")["result"]
     assert isinstance(begun, dict)
     for action in waiting["items"]:
         if action["tool"] == "git.discard":
-            server.call("approval.reject", action_id=action["action_id"], reason=f"keep the table {EVIL}")
+            server.call("approval.reject", action_id=action["action_id"], reason=reason)
         elif "grep" in action["deterministic_summary"]:
-            server.call("approval.approve", action_id=action["action_id"])
+            server.call("approval.approve", action_id=action["action_id"], trust=True)
+    # Trusted from now on: a phone, and an agent with a token of its own.
+    pairing = server.client().create_pairing_code()
+    server.client().pair(pairing.code, "phone")
+    server.call("agent.token", agent="nightly", capabilities=["read_files", "execute_tools"])
     # Until what was approved has run; asking again and again would be all that the activity shows.
     watched: JsonObject = {"types": ["shell.finished"], "after": begun["last_position"]}
     next(iter(server.client().stream("ledger.watch", watched)))
@@ -131,12 +167,40 @@ FOUND: dict[str, Callable[[Server], str]] = {
         "/dashboard/calls/" + rows(server, "call.list", "results", {"operation": "run_bash", "outcome": "ok"})[0]["key"]
     ),
     "task": lambda server: "/dashboard/tasks/" + busiest(server),
+    "run": lambda server: (
+        "/dashboard/changes/tests/"
+        + next(one["run_id"] for one in rows(server, "test.history", "runs") if int(one["failed"]))
+    ),
 }
 
 
-def play(server: Server) -> None:
-    """The whole morning."""
+def play(server: Server, *, odd: bool = True) -> None:
+    """The whole morning; with odd callers there is markup in everything that waits or was said."""
+    _run(work(server))
+    decide(server, reason="the table is right, keep it" + (f" {EVIL}" if odd else ""))
+    _run(more_work(server))
+    if odd:
+        _run(mischief(server))
+
+
+def look_again(server: Server) -> None:
+    """An agent comes back, so that the newest calls are an agent's and not those of whoever asked what there is."""
+    _run(last_looks(server))
+
+
+@contextmanager
+def under_way(server: Server) -> Iterator[None]:
+    """A command that prints something and goes on until the pictures are taken."""
+    command = 'for f in shop/*.py; do python3 -m py_compile $f && echo "compiled $f"; done; sleep 600'
+    thread = threading.Thread(
+        target=lambda: server.client().call("run_bash", {"command": command, "timeout_ms": 600_000}), daemon=True
+    )
+    thread.start()
+    rows(server, "ledger.events", "results", {"types": ["shell.output"], "newest": True, "limit": 1})
+    yield
+
+
+def _run(played: Coroutine[object, object, None]) -> None:
     with ThreadPoolExecutor(1) as thread:
         # A browser that is driven from here has an event loop in this thread already.
-        thread.submit(lambda: asyncio.run(work(server))).result()
-    decide(server)
+        thread.submit(lambda: asyncio.run(played)).result()

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 from tests.browser.chromium import browser, signed_in
-from tests.browser.scenario import FOUND, play, repository
-from tests.harness import Server, start
+from tests.browser.scenario import FOUND, look_again, play, repository, served, under_way
+from tests.harness import Server
 
 PAGES = {
     "overview": "/dashboard",
@@ -15,7 +15,9 @@ PAGES = {
     "tasks": "/dashboard/tasks",
     "changes": "/dashboard/changes",
     "compare": "/dashboard/changes/compare?base=HEAD~1",
+    "tests": "/dashboard/changes/tests",
     "repository": "/dashboard/repository",
+    "languages": "/dashboard/repository?by=language",
     "search": "/dashboard/repository?q=rate&mode=literal",
     "file": "/dashboard/repository/file?path=shop%2Fprice.py&line=11",
     "symbol": "/dashboard/repository/symbol?name=gross",
@@ -29,9 +31,9 @@ def main(folder: Path, looks: list[str]) -> None:
     """Play a morning and take a picture of every page, in light and dark, wide and narrow."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        server = start(repository(Path(made) / "shop"))
+        server = served(repository(Path(made) / "shop", odd=False))
         try:
-            play(server)
+            play(server, odd=False)
             _take(server, folder, looks)
         finally:
             server.stop()
@@ -39,7 +41,8 @@ def main(folder: Path, looks: list[str]) -> None:
 
 def _take(server: Server, folder: Path, looks: list[str]) -> None:
     pages = PAGES | {name: address(server) for name, address in FOUND.items()}
-    with browser() as chromium:
+    with under_way(server), browser() as chromium:
+        look_again(server)
         for look in looks:
             dark, narrow = "dark" in look, "phone" in look
             page = signed_in(chromium, server, width=380 if narrow else 1280, height=800, dark=dark)

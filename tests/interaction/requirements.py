@@ -223,6 +223,7 @@ REQUIREMENTS = (
             "ledger/test_watch.py::test_whoever_comes_back_again_and_again_while_others_write_misses_nothing",
             "ledger/test_watch.py::test_silence_is_broken_by_heartbeats",
             "ledger/test_query.py::test_every_filter_means_what_it_says",
+            "ledger/test_query.py::test_a_page_is_found_without_reading_the_log",
         ),
     ),
     Requirement(
@@ -300,6 +301,8 @@ REQUIREMENTS = (
         promise="pages of events show the log as it was at the first",
         tests=(
             "ledger/test_operations.py::test_pages_show_the_log_as_it_was_at_the_first",
+            "ledger/test_operations.py::test_pages_go_back_from_the_newest",
+            "ledger/test_operations.py::test_only_what_came_before_a_position",
             "surfaces/mcp/test_cursors.py::test_pages_show_the_log_as_it_was_at_the_first",
         ),
     ),
@@ -941,6 +944,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="MAP-02",
+        source="002 §13.4",
+        promise="a folder by size and language, and the definitions that most files use",
+        tests=("repo/overview/test_make_up.py",),
+    ),
+    Requirement(
         id="EXP-01",
         source="design §4",
         promise="explain_symbol says what a symbol is and who uses it, and never guesses between several",
@@ -1228,6 +1237,7 @@ REQUIREMENTS = (
         promise="a quicker sweep over the text finds what a plain one finds",
         tests=(
             "repo/search/test_sweep.py::test_as_python_finds_it",
+            "repo/search/test_sweep.py::test_one_text_looked_through_again_and_again",
             "repo/search/test_sweep.py::test_a_mapped_file_is_the_same",
         ),
     ),
@@ -1252,6 +1262,12 @@ REQUIREMENTS = (
         source="002 §7.3",
         promise="bindings looked up by name are those of the whole file",
         tests=("repo/resolve/test_bindings.py::test_name_by_name_and_all_at_once",),
+    ),
+    Requirement(
+        id="RES-41",
+        source="002 §7.6",
+        promise="what is kept from one answer to the next holds only while the files it speaks of are the same",
+        tests=("repo/resolve/test_given_members.py", "repo/resolve/test_world.py"),
     ),
     Requirement(
         id="IDX-41",
@@ -1409,6 +1425,12 @@ REQUIREMENTS = (
             "repo/undo/test_undo.py::test_what_is_no_longer_kept_says_so",
             "repo/undo/test_undo.py::test_the_list_is_paged_and_says_what_can_be_done",
         ),
+    ),
+    Requirement(
+        id="UND-03",
+        source="002 §13.4",
+        promise="a mutation's files are shown before and after it, and what is not kept any more is said",
+        tests=("repo/undo/test_show.py",),
     ),
     Requirement(
         id="GIT-01",
@@ -1599,6 +1621,12 @@ REQUIREMENTS = (
             "repo/testing/test_discovery.py::test_an_unknown_runner_in_the_settings_is_refused",
             "repo/testing/test_discovery.py::test_without_pytest_python_is_tested_by_what_comes_with_it",
         ),
+    ),
+    Requirement(
+        id="TST-30",
+        source="002 §13.4",
+        promise="runs over time: tests that go both ways on the same code are flaky, and the slowest are known",
+        tests=("repo/testing/test_outcomes.py",),
     ),
     Requirement(
         id="TST-02",
@@ -2186,6 +2214,7 @@ REQUIREMENTS = (
         tests=(
             "adapters/test_rego.py",
             "trust/policy/test_rego_text.py",
+            "trust/policy/test_aside.py",
             "soak/test_rego_conformance.py",
         ),
     ),
@@ -2349,7 +2378,7 @@ REQUIREMENTS = (
         id="RPC-05",
         source="001 §3.1, 003",
         promise="the same services over gRPC, with reflection, health and the rule of binding",
-        tests=("surfaces/grpc/test_grpc.py",),
+        tests=("surfaces/grpc/test_grpc.py", "surfaces/grpc/test_children.py"),
     ),
     Requirement(
         id="RPC-06",
@@ -2433,6 +2462,45 @@ REQUIREMENTS = (
         tests=("repo/checkpoint/test_previews.py",),
     ),
     Requirement(
+        id="TRUST-42",
+        source="003 §8.4",
+        promise="an undo or redo shows the diff of what it takes back, and takes back exactly that",
+        tests=("repo/undo/test_previews.py",),
+    ),
+    Requirement(
+        id="TRUST-43",
+        source="003 §8.4",
+        promise="an approved push sends the objects that were shown, whatever moved since",
+        tests=("repo/git/test_pushing.py",),
+    ),
+    Requirement(
+        id="TRUST-44",
+        source="003 §8.4, 002 §5",
+        promise="more budget than a person or the settings gave is asked for; less is free",
+        tests=("work/test_raising.py",),
+    ),
+    Requirement(
+        id="TRUST-45",
+        source="001 §5.1, §5.2",
+        promise="an agent starts no more agents than its token and grants allow",
+        tests=("trust/identity/test_started.py",),
+    ),
+    Requirement(
+        id="TRUST-46",
+        source="003 §8.4",
+        promise="a write without a preview of its own is shown by its arguments, in words that cannot mislead",
+        tests=("kernel/test_described.py",),
+    ),
+    Requirement(
+        id="TRUST-47",
+        source="003 §8.3",
+        promise="an idempotency key is its caller's own, and older logs keep theirs",
+        tests=(
+            "trust/test_idempotency.py::test_a_key_belongs_to_who_used_it",
+            "trust/test_idempotency.py::test_a_key_of_an_older_log_is_still_its_actors",
+        ),
+    ),
+    Requirement(
         id="TRUST-41",
         source="003 §8.4",
         promise="everything grave or judged has a preview of its own",
@@ -2464,7 +2532,10 @@ REQUIREMENTS = (
         id="OBS-12",
         source="002 §13.3, 003 §11.6",
         promise="metrics of health, convergence, trust and streams, with bounded labels",
-        tests=("observe/test_parts.py",),
+        tests=(
+            "observe/test_parts.py",
+            "observe/test_gauges.py",
+        ),
     ),
     Requirement(
         id="OBS-13",
@@ -2491,12 +2562,23 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="CLI-21",
+        source="002 §13.4",
+        promise="a recorded agent session plays against a sample, decided by a person or itself, and leaves nothing",
+        tests=(
+            "surfaces/cli/demo/test_demo.py",
+            "surfaces/cli/demo/test_recording.py",
+            "surfaces/cli/demo/test_tempo.py",
+        ),
+    ),
+    Requirement(
         id="WEB-01",
         source="002 §13.4",
         promise="a one-time link signs in; strict cookie, form token, expiry, revocation",
         tests=(
             "surfaces/web/test_sign_in.py",
             "surfaces/web/test_sign_ins.py",
+            "surfaces/web/test_secure.py",
         ),
     ),
     Requirement(
@@ -2512,7 +2594,7 @@ REQUIREMENTS = (
         id="WEB-03",
         source="002 §13.3-13.4",
         promise="calls as groups, filtered, paged, the dashboard's own reads left out",
-        tests=("surfaces/web/test_activity.py",),
+        tests=("surfaces/web/test_activity.py", "surfaces/web/test_long_logs.py"),
     ),
     Requirement(
         id="WEB-04",
@@ -2537,5 +2619,41 @@ REQUIREMENTS = (
         source="002 §13.2",
         promise="vendored scripts are pinned and come with their licences",
         tests=("surfaces/web/test_vendor.py",),
+    ),
+    Requirement(
+        id="DOCS-01",
+        source="002 §23.8",
+        promise="every command in the documents is run as it stands there; what is not is listed with its reason",
+        tests=("docs/test_commands.py",),
+    ),
+    Requirement(
+        id="DOCS-02",
+        source="002 §23.8",
+        promise="settings, rules and data shown in the documents can be used as they stand",
+        tests=("docs/test_blocks.py",),
+    ),
+    Requirement(
+        id="DOCS-03",
+        source="002 §23.8",
+        promise="no link between documents is dead, and every document can be reached from the README",
+        tests=("docs/test_links.py",),
+    ),
+    Requirement(
+        id="DOCS-04",
+        source="002 §23.8",
+        promise="commands, operations, settings and errors that sentences name are there; trouble.md has every error",
+        tests=("docs/test_words.py",),
+    ),
+    Requirement(
+        id="DOCS-05",
+        source="002 §13.4",
+        promise="the tests in a real browser are part of all tests, in a process of their own, each told by itself",
+        tests=("test_browser.py",),
+    ),
+    Requirement(
+        id="CLI-22",
+        source="002 §13.4",
+        promise="cpl doctor looks around the repository: git, processes, clients, attached folders, open questions",
+        tests=("surfaces/cli/test_surroundings.py",),
     ),
 )

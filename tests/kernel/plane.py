@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.app import Plane, configuration, running
@@ -25,6 +25,8 @@ OWNER = Caller(surface="embedded", client="test")
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
 PATIENCE_SEC = 30.0
 NO_WAIT = "approvals.wait_sec=0"
+# For previews that look at the request alone.
+NO_CALL = cast(Call, None)
 
 
 def run(work: Coroutine[object, object, T]) -> T:

@@ -54,7 +54,7 @@ def exchange(opened: Plane, **instead: object) -> Conveyor:
 class Asking:
     """An authority that wants a person to decide everything."""
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         return Decision(verdict=Verdict.ASK, reasons=("somebody should look at this",))
 
     def may_write(self, call: Call, path: str) -> None:
@@ -81,7 +81,7 @@ class Person:
 class Broken:
     """An authority that cannot decide."""
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         raise RuntimeError("the policy does not compile")
 
     def may_write(self, call: Call, path: str) -> None:

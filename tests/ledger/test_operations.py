@@ -46,6 +46,39 @@ def test_pages_show_the_log_as_it_was_at_the_first(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_pages_go_back_from_the_newest(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            await opened.log.append([n("a" if number % 2 else "b", number) for number in range(50)])
+            found = await page(opened, stream="a", newest=True, limit=10)
+            seen = [positions(found)]
+            await opened.log.append([n("a", number) for number in range(5)])
+            while found.pagination.next_cursor:
+                found = await page(opened, stream="a", newest=True, limit=10, cursor=found.pagination.next_cursor)
+                seen.append(positions(found))
+            assert [one for several in reversed(seen) for one in several] == [*range(2, 51, 2)]
+            assert list(map(len, seen)) == [10, 10, 5]
+
+    run(scenario())
+
+
+def test_only_what_came_before_a_position(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            await opened.log.append([n("a", number) for number in range(30)])
+            assert positions(await page(opened, stream="a", before=20, newest=True, limit=3)) == [17, 18, 19]
+            assert positions(await page(opened, stream="a", before=4, after=1)) == [2, 3]
+            assert positions(await page(opened, stream="a", before=1)) == []
+            first = await page(opened, stream="a", before=6, limit=3)
+            rest = await page(opened, stream="a", before=6, limit=3, cursor=first.pagination.next_cursor)
+            assert (positions(first), positions(rest)) == ([1, 2, 3], [4, 5])
+            for before in (0, 2**64):
+                outcome = await opened.conveyor.call("ledger.events", {"before": before}, OWNER)
+                assert outcome.error is not None and outcome.error.name == "INVALID_ARGUMENT"
+
+    run(scenario())
+
+
 def test_a_cursor_belongs_to_its_question_and_session(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path) as opened:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from codeplane.adapters.rego_bundle import RegoBundle, RegoFailed, RegoRefused, RegoUndefined
+from codeplane.adapters.rego_answer import RegoFailed, RegoUndefined
+from codeplane.adapters.rego_bundle import RegoBundle, RegoRefused
 
 _QUERY = re.compile(r"data\.([a-zA-Z_][\w.]*) = x")
 _PACKAGE = re.compile(r"^package\s+(\S+)", re.MULTILINE)

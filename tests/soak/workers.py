@@ -74,14 +74,14 @@ def opened(result: JsonObject) -> tuple[str, str]:
 
 
 class SessionUser(Worker):
-    """Opens sessions, gives them more budget, looks at them and closes them."""
+    """Opens sessions, takes budget from them, looks at them and closes them."""
 
     def turn(self, wire: Wire) -> None:
         envelope, created = self._result(wire, "session.create", description=self.name)
         session, task = opened(created)
         self._promises.make(envelope, (session, "session.opened"), (task, "task.opened"))
         for _ in range(self._random.randint(0, 2)):
-            envelope, _ = self._result(wire, "session.configure", limits_delta={"add_mutations": 1})
+            envelope, _ = self._result(wire, "session.configure", limits_delta={"add_mutations": -1})
             self._promises.make(envelope, (task, "task.configured"))
         self._result(wire, "session.info")
         envelope, _ = self._result(wire, "session.close", reason="success")

@@ -55,7 +55,7 @@ class AskFirst:
     def __init__(self) -> None:
         self.assessed: list[Assessment] = []
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         self.assessed.append(assessment)
         return Decision(verdict=Verdict.ASK if call.operation.mutates else Verdict.ALLOW)
 

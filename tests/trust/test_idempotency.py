@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.record import CALL_STARTED
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange
 
@@ -61,20 +63,94 @@ def test_what_has_no_key_or_another_one_runs_each_time(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_a_key_belongs_to_who_used_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            for other in (OWNER, replace(AGENT, client="other"), replace(AGENT, client="agent_1")):
+                own = await opened.conveyor.call("fixture.write", KEYED, other)
+                assert own.error is None and not own.meta.replayed
+                assert own.result_json != first.result_json, "nobody is given another's answer"
+                # Nor is a conflict of theirs told by it.
+                assert (await opened.conveyor.call("fixture.write", KEYED, other)).meta.replayed
+            assert len(ops.ran) == 4
+            # The same agent on another connection is the same.
+            again = await opened.conveyor.call("fixture.write", KEYED, replace(AGENT, connection_id="c2"))
+            assert again.meta.replayed and again.result_json == first.result_json
+        async with plane(tmp_path, operations=[ops]) as opened:
+            again = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert again.meta.replayed and again.result_json == first.result_json
+            assert len(ops.ran) == 4
+
+    run(scenario())
+
+
 def test_a_key_belongs_to_its_owner(tmp_path: Path) -> None:
     class Somebody:
         def identify(self, caller: object, operation: str = "") -> Actor:
-            return Actor(kind=ActorKind.DEVICE, actor_id="d", owner_id="somebody")
+            return Actor(kind=ActorKind.AGENT, actor_id="agent", owner_id="somebody")
 
     async def scenario() -> None:
         ops = FixtureOps()
         async with plane(tmp_path, operations=[ops]) as opened:
             assert (await opened.conveyor.call("fixture.write", KEYED, AGENT)).error is None
-            # The owner's agents and the owner are one here.
-            assert (await opened.conveyor.call("fixture.write", KEYED, OWNER)).meta.replayed
             other = await exchange(opened, identity=Somebody()).call("fixture.write", KEYED, AGENT)
             assert not other.meta.replayed
             assert len(ops.ran) == 2
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["with its events", "its events gone"])
+def test_a_key_of_an_older_log_is_still_its_actors(tmp_path: Path, kept: bool) -> None:
+    """Before keys were an actor's own they were recorded for everyone of an owner."""
+
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = await opened.conveyor.call("fixture.write", {"text": "x"}, AGENT)
+            opened.log.put(first.result_json.encode())
+            intent: JsonObject = {
+                "operation": "fixture.write",
+                "mutates": True,
+                "budget": "mutation",
+                "arguments_hash": digest(canonical({"text": "x"})),
+                "idempotency_key": "k",
+                "owner_id": "owner",
+            }
+            done: JsonObject = {
+                **intent,
+                "executed": True,
+                "duration_us": 0,
+                "status": "ok",
+                "result_hash": digest(first.result_json.encode()),
+            }
+            ids = Correlation(call_id="call_old", task_id="task_old", session_id="sess_old")
+            told = [(CALL_STARTED, intent)] if kept else []
+            if not kept:
+                # What a snapshot has of a call whose events were dropped.
+                row = "('owner','fixture.write','k',?,'call_old','ok',?,NULL,1)"
+                hashes = (str(intent["arguments_hash"]), str(done["result_hash"]))
+                connection = sqlite3.connect(tmp_path / ".codeplane" / "ledger.db")
+                connection.execute(f"INSERT INTO idempotency VALUES {row}", hashes)
+                connection.commit()
+                connection.close()
+            else:
+                told.append((CALL_FINISHED, done))
+            await opened.log.append(
+                [
+                    Draft(stream="task/task_old", type=kind, payload=fact, actor="agent:agent", correlation=ids)
+                    for kind, fact in told
+                ]
+            )
+            again = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert again.meta.replayed and again.result_json == first.result_json
+            assert await error_of(opened, "fixture.write", {**KEYED, "text": "y"}) == "IDEMPOTENCY_CONFLICT"
+            assert len(ops.ran) == 1
+            if kept:
+                other = await opened.conveyor.call("fixture.write", KEYED, OWNER)
+                assert other.error is None and not other.meta.replayed and len(ops.ran) == 2
 
     run(scenario())
 
@@ -145,7 +221,8 @@ def test_what_was_cut_off_by_a_crash_is_unknown_and_not_run_again(tmp_path: Path
                 "owner_id": "owner",
             }
             ids = Correlation(call_id="call_cut", task_id="task_cut", session_id="sess_cut")
-            await opened.log.append([Draft(stream="task/task_cut", type=CALL_STARTED, payload=intent, correlation=ids)])
+            cut = Draft(stream="task/task_cut", type=CALL_STARTED, payload=intent, actor="agent:agent", correlation=ids)
+            await opened.log.append([cut])
             assert await error_of(opened, "fixture.write", KEYED) == "OUTCOME_UNKNOWN"
         async with plane(tmp_path, operations=[ops]) as opened:
             for _ in range(2):
@@ -239,8 +316,10 @@ def test_a_refusal_uses_up_no_key(tmp_path: Path) -> None:
         ops = FixtureOps()
         async with plane(tmp_path, "limits.max_mutations=0", operations=[ops]) as opened:
             assert await error_of(opened, "fixture.write", KEYED) == "TASK_BUDGET_EXCEEDED"
-            assert await error_of(opened, "fixture.write", KEYED) == "TASK_BUDGET_EXCEEDED"
-            await opened.conveyor.call("session.configure", {"limits_delta": {"add_mutations": 5}}, AGENT)
+            refused = await opened.conveyor.call("fixture.write", KEYED, AGENT)
+            assert refused.error is not None and refused.error.name == "TASK_BUDGET_EXCEEDED"
+            more: JsonObject = {"session_id": refused.meta.session_id, "limits_delta": {"add_mutations": 5}}
+            assert (await opened.conveyor.call("session.configure", more, OWNER)).error is None
             assert await error_of(opened, "fixture.write", KEYED) is None
 
     run(scenario())

@@ -4,9 +4,10 @@ import asyncio
 from pathlib import Path
 
 from codeplane.app import Plane
+from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
-from tests.kernel.plane import AGENT, FixtureOps, ManualClock, events, of_call, plane, run
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, of_call, plane, run
 
 
 async def call(opened: Plane, name: str, arguments: JsonObject | None = None) -> Outcome:
@@ -16,6 +17,12 @@ async def call(opened: Plane, name: str, arguments: JsonObject | None = None) ->
 async def error_of(opened: Plane, name: str, arguments: JsonObject | None = None) -> str | None:
     outcome = await call(opened, name, arguments)
     return outcome.error.name if outcome.error else None
+
+
+async def given(opened: Plane, session_id: str | None, **delta: int) -> None:
+    """A person gives a session more budget, or less."""
+    arguments: JsonObject = {"session_id": session_id, "limits_delta": dict(delta)}
+    assert (await opened.conveyor.call("session.configure", arguments, OWNER)).error is None
 
 
 async def state(opened: Plane) -> object:
@@ -54,16 +61,16 @@ def test_only_saying_so_reopens_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, "limits.max_mutations=1", operations=[FixtureOps()]) as opened:
             for _ in range(2):
-                await call(opened, "fixture.write")
+                session_id = (await call(opened, "fixture.write")).meta.session_id
             assert await state(opened) == ("CLOSED_FAILED", "budget")
-            delta: JsonObject = {"limits_delta": {"add_mutations": 1}}
-            assert await error_of(opened, "session.configure", delta) is None
+            await given(opened, session_id, add_mutations=1)
             assert await state(opened) == ("OPEN", None)
             assert await error_of(opened, "fixture.write") is None
             assert await error_of(opened, "fixture.write") == "TASK_BUDGET_EXCEEDED"
             assert await state(opened) == ("CLOSED_FAILED", "budget")
-            # Adding nothing opens it, but there is no budget in it.
+            # Adding nothing does not open it.
             assert await error_of(opened, "session.configure", {"limits_delta": {}}) is None
+            assert await state(opened) == ("CLOSED_FAILED", "budget")
             assert await error_of(opened, "fixture.write") == "TASK_BUDGET_EXCEEDED"
             assert [event.payload["limits"] for event in await events(opened, "task.configured")] == [
                 {"max_mutations": 2, "max_test_runs": 200, "max_duration_sec": 86_400}
@@ -72,10 +79,10 @@ def test_only_saying_so_reopens_it(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_budget_cannot_be_taken_away(tmp_path: Path) -> None:
+def test_nonsense_is_no_budget(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-            for delta in ({"add_mutations": -1}, {"add_mutations": 10**9}, {"max_mutations": 5}):
+            for delta in ({"add_mutations": -(10**9)}, {"add_mutations": 10**9}, {"max_mutations": 5}):
                 arguments: JsonObject = {"limits_delta": delta}
                 assert await error_of(opened, "session.configure", arguments) == "INVALID_ARGUMENT"
             assert await error_of(opened, "session.create", {"limits": {"max_mutations": -1}}) == "INVALID_ARGUMENT"
@@ -103,7 +110,7 @@ def test_test_runs_are_refused_without_closing_the_task(tmp_path: Path) -> None:
             assert refused.error.details["budget_type"] == "test_runs"
             assert await state(opened) == ("OPEN", None)
             assert await error_of(opened, "fixture.write") is None
-            assert await error_of(opened, "session.configure", {"limits_delta": {"add_test_runs": 1}}) is None
+            await given(opened, refused.meta.session_id, add_test_runs=1)
             assert await error_of(opened, "fixture.test") is None
             assert ops.ran == ["fixture.test", "fixture.write", "fixture.test"]
 
@@ -126,7 +133,7 @@ def test_time_is_a_budget_too(tmp_path: Path) -> None:
             assert await error_of(opened, "fixture.test") == "TASK_BUDGET_EXCEEDED"
             assert await error_of(opened, "fixture.read") is None
             assert await state(opened) == ("CLOSED_FAILED", "budget")
-            await call(opened, "session.configure", {"limits_delta": {"add_duration_sec": 50}})
+            await given(opened, refused.meta.session_id, add_duration_sec=50)
             assert await error_of(opened, "fixture.write") is None
 
     run(scenario())
@@ -151,7 +158,10 @@ def test_a_task_that_ended_while_a_call_waited_takes_no_mutation(tmp_path: Path)
             task = (await call(opened, "fixture.read")).meta.task_id
             session = next(iter(opened.sessions._by_id.values()))
             held = await opened.conveyor._stages.idempotency.claim(
-                owner_id="owner", operation="fixture.write", key="k", arguments_hash="h"
+                actor=Actor(kind=ActorKind.AGENT, actor_id="agent"),
+                operation="fixture.write",
+                key="k",
+                arguments_hash="h",
             )
             waiting = asyncio.ensure_future(call(opened, "fixture.write", {"idempotency_key": "k"}))
             await asyncio.sleep(0)

@@ -314,7 +314,7 @@ def test_what_the_log_cannot_take_is_not_done_either(tmp_path: Path) -> None:
             with pytest.raises(Overloaded):
                 sessions.close(kept, TaskState.CLOSED_SUCCESS, reason="success")
             with pytest.raises(Overloaded):
-                sessions.configure(kept, add_mutations=1, add_test_runs=0, add_duration_sec=0)
+                sessions.configure(kept, sessions.default_limits.model_copy(update={"max_mutations": 1}))
             sessions._log = log
             assert len(sessions) == 1
             assert kept.task.state is TaskState.OPEN

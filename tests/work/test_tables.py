@@ -107,6 +107,7 @@ ACTS: dict[str, Act] = {
     "close": call("session.close", reason="success"),
     "close as failed": call("session.close", reason="failed"),
     "configure": call("session.configure", limits_delta={"add_mutations": 2, "add_test_runs": 1}),
+    "less budget": call("session.configure", limits_delta={"add_mutations": -2, "add_test_runs": -1}),
     "disconnect": disconnect,
     "an hour": later(3700),
     "two days": later(2 * 86_400),

@@ -37,11 +37,22 @@ _KEYS = frozenset(
 # What tools only hold a copy of and write into: lost with each run, or kept in `cache`.
 _CACHE = ".cache"
 _SHIFTED = ("/etc/resolv.conf",)
-_MASKED = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers")
+# What programs are made of. Other folders at the top hold other work, and other owners' tokens: not even their names
+# are there. What a link leads to is shown beside it.
+_SYSTEM = (
+    *("/bin", "/sbin", "/usr", "/usr/local", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys"),
+    *("/nix", "/gnu", "/snap", "/var/lib", "/var/cache"),
+)
+_MASKED = (
+    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
+    *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
+)
 _HOMES = ("/home", "/root", "/Users")
-# Sockets of daemons that act for whoever reaches them lie there.
+# Beside a folder of programs, what they are of no use without.
+_BESIDE = ("lib", "lib64", "libexec", "include", "share")
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
+# Sockets of daemons that act for whoever reaches them lie there.
 _EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")  # nosec B108  # what is hidden
 
 
@@ -95,7 +106,8 @@ class Bubblewrap:
         """The command that runs this one enclosed; its processes end when it does, or when we do."""
         words = [self._program or "bwrap", *_NAMESPACES]
         words += [] if enclosure.network else ["--unshare-net"]
-        words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        words += _system()
+        words += ["--dev", "/dev", "--proc", "/proc"]
         for kernels in _KERNEL:
             words += ["--ro-bind-try", kernels, kernels]
         for folder in dict.fromkeys((*_EMPTY, *_HOMES, str(self._home), *map(str, self._hidden))):
@@ -103,13 +115,13 @@ class Bubblewrap:
             if Path(folder).is_dir() and not Path(folder).is_symlink():
                 words += ["--tmpfs", folder]
         words += ["--dir", str(self._home)]
-        for file in _MASKED:
-            words += ["--ro-bind-try", "/dev/null", file] if Path(file).exists() else []
+        for masked in filter(os.path.exists, (*_MASKED, *map(str, Path("/etc/ssh").glob("*_key")))):
+            words += ["--tmpfs", masked] if Path(masked).is_dir() else ["--ro-bind-try", "/dev/null", masked]
         for shifted in _SHIFTED:
             real = Path(shifted).resolve()
-            if str(real).startswith("/run/"):
+            if not _is_shown(real):
                 words += ["--ro-bind-try", str(real), str(real)]
-        for tool in self._tools(enclosure):
+        for tool in (*self._tools(enclosure), *_shared_git(enclosure.root)):
             words += ["--ro-bind-try", str(tool), str(tool)]
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
@@ -120,15 +132,16 @@ class Bubblewrap:
             words += ["--ro-bind-try", str(place), str(place)]
         for place in enclosure.writable:
             words += ["--bind", str(place), str(place)]
-        return [*words, "--chdir", str(cwd), "--", *argv]
+        # What holds all this together is memory, and not to be filled.
+        return [*words, "--remount-ro", "/", "--chdir", str(cwd), "--", *argv]
 
     def _tools(self, enclosure: Enclosure) -> list[Path]:
         found = [self._home / name for name in _TOOLCHAINS]
-        covered = [Path(one) for one in (*_HOMES, *_EMPTY)] + [self._home]
-        on_path = [_environment(Path(one)) for one in self._path.split(":") if one.startswith("/")]
+        words = [Path(os.path.normpath(one)) for one in self._path.split(":") if one.startswith("/")]
+        on_path = [one for word in words for one in _beside(word, self._home) if one not in enclosure.root.parents]
         for tool in (*enclosure.tools, *on_path):
-            is_covered = any(one in tool.parents for one in covered)
-            if is_covered and tool not in self._home.parents and not self._is_private(tool):
+            covered = self._home in tool.parents or not _is_shown(tool)
+            if covered and tool not in self._home.parents and not self._is_private(tool):
                 found.append(tool)
         return [one for one in dict.fromkeys(found) if one.exists()]
 
@@ -139,9 +152,33 @@ class Bubblewrap:
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
 
 
-def _environment(folder: Path) -> Path:
-    """A folder of programs, or the Python environment it is of, without which they find none of their packages."""
-    return folder.parent if (folder.parent / "pyvenv.cfg").is_file() else folder
+def _system() -> list[str]:
+    """The options that show what programs are made of, links as links."""
+    words: list[str] = []
+    shown: list[Path] = []
+    for place in map(Path, _SYSTEM):
+        if place.is_symlink():
+            words += ["--symlink", str(place.readlink()), str(place)] if place.parent == Path("/") else []
+        real = place.resolve()
+        if real.is_dir() and not any(one == real or one in real.parents for one in shown):
+            words += ["--ro-bind", str(real), str(real)]
+            shown.append(real)
+    run = Path("/var/run")
+    return [*words, "--symlink", str(run.readlink()), str(run)] if run.is_symlink() else words
+
+
+def _is_shown(place: Path) -> bool:
+    """Whether it lies in what is shown of the system, and is not covered there."""
+    around = {str(place), *map(str, place.parents)}
+    return not around.isdisjoint(_SYSTEM) and around.isdisjoint((*_EMPTY, *_HOMES))
+
+
+def _beside(folder: Path, home: Path) -> list[Path]:
+    """A folder of programs with what they need: the whole environment of a Python, else what lies beside it."""
+    if any((folder.parent / sign).exists() for sign in ("pyvenv.cfg", "conda-meta")):
+        return [folder.parent]
+    alone = folder.parent in (home, *home.parents)
+    return [folder, *(folder.parent / name for name in (() if alone else _BESIDE))]
 
 
 def _git_places(root: Path) -> list[Path]:
@@ -158,6 +195,16 @@ def _git_places(root: Path) -> list[Path]:
                 found.append(common)
     # Only what can be written: what lies outside is read-only already.
     return [one for one in dict.fromkeys(found) if one.exists() and (one == root or root in one.parents)]
+
+
+def _shared_git(root: Path) -> list[Path]:
+    """Where the git folder of a worktree lies, without which git is of no use in it; only what points back counts."""
+    place = root / ".git"
+    folder = _named(place, "gitdir:") if place.is_file() and not place.is_symlink() else None
+    if folder is None or root in folder.parents or _named(folder / "gitdir", "") != place:
+        return []
+    common = _named(folder / "commondir", "")
+    return [common] if common is not None and common in folder.parents and (common / "HEAD").is_file() else [folder]
 
 
 def _named(file: Path, start: str) -> Path | None:

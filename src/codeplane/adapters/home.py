@@ -4,6 +4,8 @@ import uuid
 from pathlib import Path
 
 from codeplane.adapters.disk import refusal, replace_file
+from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.workspace import Workspace
 
 
@@ -21,3 +23,27 @@ def prepare(workspace: Workspace) -> list[Path]:
             replace_file(path, text)
             created.append(path)
     return created
+
+
+def refuse_foreign(workspace: Workspace) -> None:
+    """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
+    files = (
+        workspace.config,
+        workspace.owner_token,
+        workspace.attached,
+        workspace.server_key,
+        workspace.agent_keys,
+        workspace.tls,
+        workspace.policy,
+    )
+    ours = [path.relative_to(workspace.root).as_posix() for path in files]
+    if workspace.home.is_symlink() or (workspace.home / ".git").exists():
+        raise ConfigInvalid(
+            f"{workspace.home.name} leads elsewhere or is a repository of its own, so it is not the owner's own",
+            hint="take it away, and start again",
+        )
+    if tracked := GitRepo(workspace.root).tracks(*ours):
+        raise ConfigInvalid(
+            f"{tracked[0]} is under version control, so it is not the owner's own",
+            hint="take it out: git rm -r --cached .codeplane, then cpl uninstall, and start again",
+        )

@@ -1,5 +1,6 @@
 """Rego through regopy, in processes of its own; what goes wrong there is an error here and nothing more."""
 
+import asyncio
 import json
 import os
 import select
@@ -8,16 +9,22 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import cast
 
+from codeplane.adapters.rego_answer import RegoFailed, value_of
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 _COMPILE_SEC = 10.0
 _READ_BYTES = 65_536
 _MAX_ANSWER = 1024 * 1024
+# So long a loop may stand still: most answers are there by then, and a thread would cost more than it gains.
+_AT_ONCE_SEC = 0.002
 
 
 class Rego:
@@ -59,6 +66,7 @@ class RegoProgram:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._deadline = 0.0
         self._rest = b""
+        self._number = 0
         self._process = self._start()
 
     @property
@@ -71,34 +79,88 @@ class RegoProgram:
         with self._lock:
             return self._settle(wait_sec)
 
-    def evaluate(self, document: JsonObject) -> JsonValue:
-        """What it answers; raises when it does not, or not in time."""
+    def evaluate(self, document: JsonObject | str) -> JsonValue:
+        """What it answers to an input, or to the JSON of one; raises when it does not answer, or not in time.
+
+        BlockingIOError says that it was not asked, being compiled or busy with somebody else's question.
+        """
+        return self._evaluated(document, patience_sec=self._timeout_sec)
+
+    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+        """As `evaluate`; what does not come at once is waited for in a thread, and the loop goes on."""
+        question: _Question | None = None
+        held = self._lock.acquire(blocking=False)
+        try:
+            if held and self._ready and not self._closed and self._process.poll() is None:
+                question = self._question(document)
+                answer = self._exchange(question, min(question.until, time.monotonic() + _AT_ONCE_SEC))
+                if answer is not None:
+                    return _value(answer)
+            if question is None:
+                # Whoever has just been ended may be compiled again in more than the time for one question.
+                thread = _Aside(partial(self._evaluated, document, patience_sec=self._compile_sec))
+            else:
+                thread = _Aside(partial(self._rest_of, question))
+                # It lets go of the lock itself, also when nobody waits for it any more.
+                held = False
+        finally:
+            if held:
+                self._lock.release()
+        return await thread.value()
+
+    def close(self) -> None:
+        """End the process; what it is being asked gets no answer."""
+        self._closed = True
+        self._process.kill()
         with self._lock:
+            self._end()
+
+    def _evaluated(self, document: JsonObject | str, *, patience_sec: float) -> JsonValue:
+        # At the very first nothing can be decided before; later it is one question that is refused.
+        patience_sec = patience_sec if self._was_ready else self._compile_sec
+        if not self._lock.acquire(timeout=patience_sec):
+            raise BlockingIOError("it is busy with another question")
+        try:
             if self._closed:
                 raise RuntimeError("it was put away")
             if self._process.poll() is not None:
                 self._again()
-            # At the very first nothing can be decided before; later it is one question that is refused.
-            if not self._settle(self._timeout_sec if self._was_ready else self._compile_sec):
-                raise TimeoutError("it is still being compiled")
-            try:
-                until = time.monotonic() + self._timeout_sec
-                answer = self._line(until) if self._send(dumps(document).encode() + b"\n", until) else None
-            except (OSError, EOFError) as error:
-                self._again()
-                raise RuntimeError("it crashed") from error
-            if answer is None:
-                self._again()
-                raise TimeoutError(f"it took longer than {self._timeout_sec * 1000:g} ms")
-        if "value" not in answer:
-            raise RuntimeError(str(answer.get("failed", "it gave no answer")))
-        return answer["value"]
+            if not self._settle(patience_sec):
+                raise BlockingIOError("it is still being compiled")
+            return self._concluded(self._question(document))
+        finally:
+            self._lock.release()
 
-    def close(self) -> None:
-        """End the process."""
-        with self._lock:
-            self._closed = True
-            self._end()
+    def _rest_of(self, question: "_Question") -> JsonValue:
+        try:
+            return self._concluded(question)
+        finally:
+            self._lock.release()
+
+    def _concluded(self, question: "_Question") -> JsonValue:
+        answer = self._exchange(question, question.until)
+        if answer is None:
+            self._again()
+            raise TimeoutError(f"it took longer than {self._timeout_sec * 1000:g} ms")
+        return _value(answer)
+
+    def _question(self, document: JsonObject | str) -> "_Question":
+        self._number += 1
+        text = document if isinstance(document, str) else dumps(document)
+        number = b"%d " % self._number
+        return _Question(number=number, rest=number + text.encode() + b"\n", until=time.monotonic() + self._timeout_sec)
+
+    def _exchange(self, question: "_Question", until: float) -> bytes | None:
+        """The answer to what is being asked, or None when it is not there by then."""
+        try:
+            question.rest = self._send(question.rest, until)
+            line = None if question.rest else self._line(until)
+            if line is not None and not line.startswith(question.number):
+                raise EOFError
+        except (OSError, EOFError) as error:
+            self._again()
+            raise RuntimeError("it crashed") from error
+        return line[len(question.number) :] if line is not None else None
 
     def _start(self) -> "subprocess.Popen[bytes]":
         # Neither by its place nor by an empty entry of its path may it take modules from the repository.
@@ -110,21 +172,27 @@ class RegoProgram:
             stderr=subprocess.DEVNULL,
             bufsize=0,
         )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        os.set_blocking(process.stdin.fileno(), False)
         self._process, self._ready, self._rest = process, False, b""
+        self._into, self._out_of = process.stdin.fileno(), process.stdout.fileno()
+        self._writable, self._readable = select.poll(), select.poll()
+        self._writable.register(self._into, select.POLLOUT)
+        self._readable.register(self._out_of, select.POLLIN)
         self._deadline = time.monotonic() + self._compile_sec
         self._scratch = tempfile.TemporaryDirectory(prefix="codeplane-policy-")
         # By file, since a pipe that is full would have us wait for the process to come up.
         asked = Path(self._scratch.name) / "asked.json"
         asked.write_text(dumps({**self._asked, "scratch": self._scratch.name}), "utf-8")
-        assert process.stdin is not None
-        os.set_blocking(process.stdin.fileno(), False)
-        with suppress(OSError, EOFError):
+        with suppress(OSError):
             self._send(dumps(str(asked)).encode() + b"\n", time.monotonic())
         return process
 
     def _again(self) -> None:
         self._end()
-        self._start()
+        if not self._closed:
+            self._start()
 
     def _end(self) -> None:
         self._process.kill()
@@ -146,8 +214,9 @@ class RegoProgram:
             raise _invalid([{"file": "", "line": 0, "message": "it was put away before it was compiled"}])
         now = time.monotonic()
         try:
-            answer = self._line(min(now + wait_sec, max(self._deadline, now)))
-        except (OSError, EOFError) as error:
+            line = self._line(min(now + wait_sec, max(self._deadline, now)))
+            answer = json.loads(line) if line is not None else None
+        except (OSError, EOFError, ValueError) as error:
             raise _invalid([{"file": "", "line": 0, "message": "the compiler crashed over it"}]) from error
         if answer is None:
             if time.monotonic() >= self._deadline:
@@ -160,36 +229,66 @@ class RegoProgram:
         self._ready = self._was_ready = True
         return True
 
-    def _send(self, data: bytes, until: float) -> bool:
-        """Write everything, or say that it was not taken in time."""
-        assert self._process.stdin is not None
-        waiting = select.poll()
-        waiting.register(self._process.stdin, select.POLLOUT)
-        view = memoryview(data)
-        while view:
-            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
-                return False
-            view = view[self._process.stdin.write(view) or 0 :]
-        return True
+    def _send(self, data: bytes, until: float) -> bytes:
+        """Write as much as is taken in time, and return the rest."""
+        while data:
+            try:
+                data = data[os.write(self._into, data) :]
+            except BlockingIOError:
+                if not self._writable.poll(max(0.0, until - time.monotonic()) * 1000):
+                    break
+        return data
 
-    def _line(self, until: float) -> JsonObject | None:
+    def _line(self, until: float) -> bytes | None:
         """The next line of answers, or None when it is not there in time."""
-        assert self._process.stdout is not None
-        waiting = select.poll()
-        waiting.register(self._process.stdout, select.POLLIN)
         while b"\n" not in self._rest:
-            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
+            if not self._readable.poll(max(0.0, until - time.monotonic()) * 1000):
                 return None
-            # Unbuffered, so this is one read of what is there.
-            chunk = self._process.stdout.read(_READ_BYTES)
+            chunk = os.read(self._out_of, _READ_BYTES)
             if not chunk or len(self._rest) > _MAX_ANSWER:
                 raise EOFError
             self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")
-        found = json.loads(line)
-        if not isinstance(found, dict):
-            raise EOFError
-        return found
+        return line
+
+
+@dataclass(slots=True, kw_only=True)
+class _Question:
+    """What is being asked: how its answer begins, what of it is not written yet, and until when there is time."""
+
+    number: bytes
+    rest: bytes
+    until: float
+
+
+class _Aside:
+    """Work in a thread of its own: the loop's may all be taken, and what waits for one of them is lost if cancelled."""
+
+    def __init__(self, work: Callable[[], JsonValue]) -> None:
+        self._work = work
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[JsonValue] = self._loop.create_future()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    async def value(self) -> JsonValue:
+        """What came of it."""
+        return await self._done
+
+    def _run(self) -> None:
+        try:
+            settle = partial(self._done.set_result, self._work())
+        except Exception as error:
+            settle = partial(self._done.set_exception, error)
+        # Whoever asked may be gone, and the loop with it.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(lambda: None if self._done.done() else settle())
+
+
+def _value(answer: bytes) -> JsonValue:
+    found = json.loads(answer) if answer.startswith(b'{"failed"') else None
+    if isinstance(found, dict):
+        raise RegoFailed(str(found.get("failed")))
+    return cast(JsonValue, value_of(answer))
 
 
 def _invalid(found: JsonValue) -> PolicyInvalid:

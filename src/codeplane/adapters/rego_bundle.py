@@ -26,12 +26,15 @@ from regopy.rego_shared import (
     rego_output_string,
 )
 
+from codeplane.adapters.rego_answer import RegoFailed, RegoUndefined, value_of
 from codeplane.adapters.rego_plan import Fault, faults
 
 _MESSAGE = re.compile(r"\(errormsg (\d+):")
 _PLACE = re.compile(r"\d+:(\d+\.rego)\|(\d+)\|")
 _MAX_INT = 2**63
 _escaped = json.encoder.encode_basestring
+_string, _item = library.regoInputString, library.regoInputObjectItem
+_object, _array = library.regoInputObject, library.regoInputArray
 _MAX_SHOWN = 300
 _MAX_FAULTS = 20
 
@@ -42,14 +45,6 @@ class RegoRefused(Exception):
     def __init__(self, found: list[Fault]) -> None:
         super().__init__("; ".join(f"{one.file}:{one.line}: {one.message}" for one in found))
         self.faults = found
-
-
-class RegoFailed(Exception):
-    """A policy that gave no answer."""
-
-
-class RegoUndefined(RegoFailed):
-    """A policy that has nothing to say."""
 
 
 class _Node(Protocol):
@@ -96,25 +91,21 @@ class RegoBundle:
 
     def evaluate(self, document: object) -> object:
         """What the entry answers to an input; RegoFailed when it does not answer."""
+        return value_of(self.said(document))
+
+    def said(self, document: object) -> str:
+        """The answer to an input as the library writes it, which may be none; RegoFailed when it says so itself."""
         self._interpreter.set_input(_input(document))
         impl = rego_bundle_query_entrypoint(self._interpreter._impl, self._bundle._impl, self._entry)
         try:
             if not rego_output_ok(impl):
                 raise RegoFailed("; ".join(one.message for one in _said(_errors(Node(rego_output_node(impl))), {}, {})))
-            said = rego_output_string(impl)
+            said: str = rego_output_string(impl)
         finally:
             rego_free_output(impl)
         if said == "undefined":
             raise RegoUndefined("it does not say anything about this")
-        try:
-            found = json.loads(said)["expressions"]
-        except (ValueError, KeyError, TypeError) as error:
-            # An error inside a function comes as text that is no JSON, said to be fine.
-            raise RegoFailed("it ended without an answer") from error
-        if not isinstance(found, list) or len(found) != 1:
-            raise RegoUndefined("it does not say anything about this")
-        value: object = found[0]
-        return value
+        return said
 
 
 def _interpreter() -> Interpreter:
@@ -185,19 +176,21 @@ def _input(document: object) -> Input:
 def _add(impl: object, value: object) -> bool:
     # It takes what it is given for the inside of a string that is written, so everything in it is escaped.
     if isinstance(value, str):
-        return not library.regoInputString(impl, _escaped(value)[1:-1].encode())
+        return not _string(impl, _escaped(value)[1:-1].encode())
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if _string(impl, _escaped(str(name))[1:-1].encode()) or not _add(impl, one) or _item(impl):
+                return False
+        return not _object(impl, len(value))
+    if isinstance(value, list):
+        for one in value:
+            if not _add(impl, one):
+                return False
+        return not _array(impl, len(value))
     if value is None:
         return not library.regoInputNull(impl)
     if isinstance(value, bool):
         return not library.regoInputBoolean(impl, value)
-    if isinstance(value, dict):
-        added = all(
-            _add(impl, str(name)) and _add(impl, one) and not library.regoInputObjectItem(impl)
-            for name, one in value.items()
-        )
-        return added and not library.regoInputObject(impl, len(value))
-    if isinstance(value, list):
-        return all(_add(impl, one) for one in value) and not library.regoInputArray(impl, len(value))
     if isinstance(value, float):
         return not library.regoInputFloat(impl, value)
     if isinstance(value, int) and -_MAX_INT <= value < _MAX_INT:

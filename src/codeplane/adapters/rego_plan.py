@@ -8,22 +8,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 Plan = Mapping[str, object]
-# Without effects beside their answer, and with the same answer for the same arguments.
+# Without effects beside their answer, and with the same answer for the same arguments: no clock, chance or machine.
 BUILTINS = frozenset(
     """
     abs and array.concat array.flatten array.reverse array.slice base64.decode base64.encode base64.is_valid
     base64url.decode base64url.encode base64url.encode_no_pad bits.and bits.lsh bits.negate bits.or bits.rsh bits.xor
-    ceil concat contains count crypto.sha256 div endswith equal floor format_int glob.match glob.quote_meta
-    graph.reachable graph.reachable_paths gt gte hex.decode hex.encode indexof indexof_n internal.member_2
-    internal.member_3 internal.template_string intersection is_array is_boolean is_null is_number is_object is_set
-    is_string json.filter json.is_valid json.marshal json.patch json.remove json.unmarshal lower lt lte max min minus
-    mul neq numbers.range numbers.range_step object.filter object.get object.keys object.remove object.subset
-    object.union object.union_n or plus product regex.find_all_string_submatch_n regex.find_n regex.globs_match
-    regex.is_valid regex.match regex.replace regex.split regex.template_match rem replace round semver.compare
-    semver.is_valid sort split sprintf startswith strings.any_prefix_match strings.any_suffix_match strings.count
-    strings.replace_n strings.reverse substring sum to_number trim trim_left trim_prefix trim_right trim_space
-    trim_suffix type_name union units.parse units.parse_bytes upper uri.is_valid uri.parse urlquery.decode
-    urlquery.encode walk
+    ceil concat contains count crypto.hmac.equal crypto.hmac.md5 crypto.hmac.sha1 crypto.hmac.sha256 crypto.hmac.sha512
+    crypto.md5 crypto.sha1 crypto.sha256 crypto.x509.parse_certificate_request crypto.x509.parse_certificates div
+    endswith equal floor format_int glob.match glob.quote_meta graph.reachable graph.reachable_paths gt gte hex.decode
+    hex.encode indexof indexof_n internal.member_2 internal.member_3 internal.template_string intersection io.jwt.decode
+    io.jwt.verify_eddsa io.jwt.verify_es256 io.jwt.verify_es384 io.jwt.verify_es512 io.jwt.verify_hs256
+    io.jwt.verify_hs384 io.jwt.verify_hs512 io.jwt.verify_ps256 io.jwt.verify_ps384 io.jwt.verify_ps512
+    io.jwt.verify_rs256 io.jwt.verify_rs384 io.jwt.verify_rs512 is_array is_boolean is_null is_number is_object is_set
+    is_string json.filter json.is_valid json.marshal json.marshal_with_options json.patch json.remove json.unmarshal
+    lower lt lte max min minus mul neq numbers.range numbers.range_step object.filter object.get object.keys
+    object.remove object.subset object.union object.union_n or plus product regex.find_all_string_submatch_n
+    regex.find_n regex.globs_match regex.is_valid regex.match regex.replace regex.split regex.template_match rem replace
+    round semver.compare semver.is_valid sort split sprintf startswith strings.any_prefix_match strings.any_suffix_match
+    strings.count strings.replace_n strings.reverse substring sum time.add_date time.clock time.date
+    time.parse_duration_ns time.parse_ns time.parse_rfc3339_ns time.weekday to_number trim trim_left trim_prefix
+    trim_right trim_space trim_suffix type_name union units.parse units.parse_bytes upper uri.is_valid uri.parse
+    urlquery.decode urlquery.decode_object urlquery.encode urlquery.encode_object uuid.parse walk yaml.is_valid
+    yaml.marshal yaml.unmarshal
     """.split()  # noqa: SIM905  # as a list it would be a page
 )
 _WRITTEN = ("target", "result")

@@ -43,11 +43,16 @@ def main() -> None:
         return
     _say(answers, {"ready": True})
     for line in questions:
+        # An answer begins with its question's number, so that none is ever taken for another's.
+        number, _, question = line.partition(b" ")
         try:
-            answer = {"value": bundle.evaluate(json.loads(line))}
+            said = bundle.said(json.loads(question))
+            # It is passed on as it is, unless it would not be one line.
+            answer = (said if "\n" not in said else json.dumps(json.loads(said))).encode()
         except Exception as error:
-            answer = {"failed": str(error)[:300] or type(error).__name__}
-        _say(answers, answer)
+            answer = json.dumps({"failed": str(error)[:300] or type(error).__name__}).encode()
+        answers.write(b"%b %b\n" % (number, answer))
+        answers.flush()
 
 
 def _say(answers: BinaryIO, answer: object) -> None:

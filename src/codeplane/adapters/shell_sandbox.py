@@ -1,6 +1,5 @@
-"""bubblewrap around shell commands: what tests get, and less of the machine still."""
+"""bubblewrap around shell commands: what tests get, with bounds on memory and no namespaces inside."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,6 @@ from pathlib import Path
 from codeplane.adapters.bubblewrap import Bubblewrap
 
 _PROBE_SEC = 20.0
-# Of the machine only what programs are made of: other folders at the top hold other work, and other owners' tokens.
-_SYSTEM = frozenset(
-    {
-        *("bin", "sbin", "usr", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "gnu", "snap", "var"),
-        *("dev", "proc", "sys", "run", "tmp", "home", "root", "Users"),
-    }
-)
 _TMPFS_BYTES = 512 * 1024 * 1024
 # No further user namespaces inside: with them come the kernel's less tried parts.
 _NO_NESTING = ("--unshare-user", "--disable-userns")
@@ -36,9 +28,7 @@ class ShellSandbox:
 
     def __init__(self, *, root: Path, own: Path, cache: Path, home: Path, environment: Mapping[str, str]) -> None:
         self._root = root
-        self._others = _others(Path("/"))
-        self._path = environment.get("PATH", "")
-        self._inner = Bubblewrap(home=home, hidden=(own, *self._others), cache=cache, environment=environment)
+        self._inner = Bubblewrap(home=home, hidden=(own,), cache=cache, environment=environment)
 
     def missing(self) -> str:
         """Why it cannot be used here, or nothing when it can; tried once."""
@@ -49,23 +39,11 @@ class ShellSandbox:
         words = self._inner.command(argv, cwd=cwd, enclosure=_Reach(root=self._root, network=network))
         at = words.index("--chdir")
         options, rest = words[:at], words[at:]
-        for place in (*self._tools(), *_worktrees(self._root)):
+        for place in _worktrees(self._root):
             options += ["--ro-bind-try", str(place), str(place)]
         if self._knows_sizes:
             options = [word for option in options for word in _sized(option)]
         return [*options, *self._no_nesting, *rest]
-
-    def _tools(self) -> list[Path]:
-        """Folders of the search path that lie in what was left out; not those of the workspace, which stay writable."""
-        found = []
-        for word in filter(lambda one: one.startswith("/"), self._path.split(":")):
-            folder = Path(os.path.normpath(word))
-            whole = folder.parent if (folder.parent / "pyvenv.cfg").is_file() else folder
-            hidden = any(one in whole.parents for one in self._others)
-            ours = whole == self._root or self._root in whole.parents or whole in self._root.parents
-            if hidden and not ours and whole.is_dir():
-                found.append(whole)
-        return list(dict.fromkeys(found))
 
     @cached_property
     def _knows_sizes(self) -> bool:
@@ -75,10 +53,6 @@ class ShellSandbox:
     def _no_nesting(self) -> tuple[str, ...]:
         tried = _said(*_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works")
         return _NO_NESTING if tried.strip() == "works" else ()
-
-
-def _others(top: Path) -> tuple[Path, ...]:
-    return tuple(sorted(one for one in top.iterdir() if one.name not in _SYSTEM and one.is_dir()))
 
 
 def _sized(option: str) -> tuple[str, ...]:

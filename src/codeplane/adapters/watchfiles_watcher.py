@@ -6,7 +6,7 @@ from pathlib import Path
 from watchfiles import Change, awatch
 
 _DEBOUNCE_MS = 50
-_STEP_MS = 20
+_STEP_MS = 10
 
 
 class Watcher:

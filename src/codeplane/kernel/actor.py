@@ -64,6 +64,8 @@ class Caller:
     on_progress: ProgressSink | None = None
     # Who it is when that is known already: set by the plane for calls of its own, never by a surface.
     actor: Actor | None = None
+    # Likewise, the session that such a call belongs to.
+    session_id: str | None = None
     ask: AskPerson | None = None
     # The span at the caller's side that this call belongs to, as W3C trace context.
     traceparent: str | None = None

@@ -1,7 +1,7 @@
 """One invocation of an operation, as its handler sees it."""
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,8 @@ class Call:
     check_path: "Callable[[Call, str], None]"
     arguments: JsonObject = field(default_factory=dict)
     action_id: str | None = None
+    # What a person was shown and said yes to, where things could move between that and the run.
+    pins: Mapping[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None

@@ -4,12 +4,24 @@ import difflib
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import cast, get_args, get_origin, get_type_hints
+from typing import TypeVar, cast, get_args, get_origin, get_type_hints
 
 from codeplane.kernel.errors import NotFound, UnknownOperation
-from codeplane.kernel.operation import Assess, Handler, Operation, OperationMark, PreviewMaker, Request, Result, Risk
+from codeplane.kernel.operation import (
+    Assess,
+    Handler,
+    Operation,
+    OperationMark,
+    PreviewMaker,
+    Request,
+    Result,
+    Risk,
+)
 
 _MAX_NAME = 100
+
+C = TypeVar("C")
+T = TypeVar("T")
 
 
 class Catalogue:
@@ -81,9 +93,9 @@ def _operations_of(owner: object) -> Iterator[Operation]:
         if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
             marked.append((mark, cast(Handler, getattr(owner, attribute))))
         if isinstance(name := getattr(function, Operation.ASSESSES, None), str):
-            assess[name] = cast(Assess, getattr(owner, attribute))
+            assess[name] = _given_call(getattr(owner, attribute))
         if isinstance(name := getattr(function, Operation.PREVIEWS, None), str):
-            preview[name] = cast(PreviewMaker, getattr(owner, attribute))
+            preview[name] = _given_call(getattr(owner, attribute))
     # A gate for a name that is not there would never be asked, and nobody would notice.
     for name in {*assess, *preview} - {mark.name for mark, _ in marked}:
         raise ValueError(f"{type(owner).__name__} judges or previews {name}, which is not one of its operations")
@@ -103,6 +115,13 @@ def _operations_of(owner: object) -> Iterator[Operation]:
             assess=assess.get(mark.name),
             preview=preview.get(mark.name),
         )
+
+
+def _given_call(method: Callable[..., T]) -> Callable[[C, Request], T]:
+    """Most look at the request alone; whoever names the call before it is given that, too."""
+    if len(inspect.signature(method).parameters) > 1:
+        return method
+    return lambda call, request: method(request)
 
 
 def _types_of(name: str, handler: Handler) -> tuple[type[Request], type[Result], bool]:

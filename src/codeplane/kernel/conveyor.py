@@ -5,10 +5,12 @@ import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 from codeplane.kernel.actor import ActorKind, Caller
 from codeplane.kernel.arguments import parse
+from codeplane.kernel.asking import Asking
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
@@ -21,7 +23,6 @@ from codeplane.kernel.errors import (
     InvalidArgument,
     MalformedRequest,
     OutcomeUnknown,
-    PolicyDenied,
     SessionClosed,
     SessionNotFound,
     ShuttingDown,
@@ -29,7 +30,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
-from codeplane.kernel.operation import Assessment, Operation, Preview, Request, Result, Risk
+from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import (
@@ -38,12 +39,10 @@ from codeplane.kernel.ports import (
     Blobs,
     CallReport,
     Convergence,
-    Decision,
     EventLog,
     Idempotency,
     Identity,
     Observer,
-    Question,
     RepoState,
     StoredOutcome,
     Task,
@@ -84,6 +83,11 @@ class Conveyor:
         self._closing = False
         self._idle = asyncio.Event()
         self._idle.set()
+
+    @cached_property
+    def _asking(self) -> Asking:
+        stages = self._stages
+        return Asking(identity=stages.identity, authority=stages.authority, approver=stages.approver)
 
     @property
     def running(self) -> int:
@@ -202,11 +206,11 @@ class Conveyor:
         request = cast(Request, passage.request)
         with trace.stage("authorise"):
             if operation.assess is None:
-                assessment = operation.assessment(request)
+                assessment = operation.assessment(request, call)
             else:
                 # It may ask the disk or git, which must not hold everyone else up.
-                assessment = await asyncio.to_thread(operation.assessment, request)
-            decision = self._authorise(call, assessment)
+                assessment = await asyncio.to_thread(operation.assessment, request, call)
+            decision = await self._asking.judged(call, assessment)
         passage.verdict = decision.verdict.value
         asked = decision.verdict is Verdict.ASK
         if passage.key is None and (asked or (operation.mutates and _goes_out(assessment))):
@@ -217,7 +221,7 @@ class Conveyor:
                     await self._claim(passage, operation, passage.key)
                     if passage.replay is not None:
                         return operation
-                await self._approve(passage, operation, assessment, decision)
+                await self._asking.approved(passage, assessment, decision)
         with trace.stage("budget"):
             stages.tasks.charge(passage.task, operation.mark.budget)
             if operation.mutates:
@@ -229,7 +233,7 @@ class Conveyor:
         """The call's task; a repeated call is answered even when the first one ended the session it names."""
         tasks = self._stages.tasks
         try:
-            return tasks.enter(passage.caller, passage.actor, passage.session_id)
+            return tasks.enter(passage.caller, passage.actor, passage.session_id or passage.caller.session_id)
         except (SessionClosed, SessionNotFound):
             if not operation.mutates or passage.key is None:
                 raise
@@ -241,7 +245,7 @@ class Conveyor:
     async def _claim(self, passage: Passage, operation: Operation, key: str) -> None:
         if passage.claim is None:
             passage.claim = await self._stages.idempotency.claim(
-                owner_id=passage.actor.owner_id,
+                actor=passage.actor,
                 operation=operation.name,
                 key=key,
                 arguments_hash=passage.arguments_hash,
@@ -283,63 +287,6 @@ class Conveyor:
         if not is_text(value):
             raise MalformedRequest(f"{name} cannot be written as UTF-8")
         return value
-
-    def _authorise(self, call: Call, assessment: Assessment) -> Decision:
-        operation = call.operation
-        if assessment.risk is not Risk.READ and not operation.mutates:
-            # Its intent would not be recorded: whoever declared it a read was wrong, so it does not run.
-            raise Internal(f"{operation.name} is declared a read and assessed as {assessment.risk.value}")
-        decision = self._stages.authority.decide(call, assessment)
-        if decision.verdict is Verdict.DENY:
-            raise PolicyDenied(
-                f"{operation.name} is not allowed: {'; '.join(decision.reasons)}",
-                details={"reasons": list(decision.reasons), "risk": assessment.risk.value},
-            )
-        return decision
-
-    async def _approve(
-        self, passage: Passage, operation: Operation, assessment: Assessment, decision: Decision
-    ) -> None:
-        if decision.verdict is not Verdict.ASK:
-            return
-        if self._stages.approver is None:
-            raise PolicyDenied(
-                f"{operation.name} needs a person's approval, and nobody can be asked here",
-                details={"reasons": list(decision.reasons)},
-            )
-        question = await self._question(passage, operation, assessment, decision)
-        action_id = await self._stages.approver.approve(question)
-        await self._confirm(passage, operation, action_id)
-        question.call.action_id = action_id
-
-    async def _confirm(self, passage: Passage, operation: Operation, action_id: str) -> None:
-        """Judge everything again before it runs: whoever decided took their time, and things may have changed."""
-        call = cast(Call, passage.call)
-        assert self._stages.approver is not None
-        if passage.caller.actor is None:
-            self._stages.identity.identify(passage.caller, operation.name)
-        assessment = await asyncio.to_thread(operation.assessment, cast(Request, passage.request))
-        decision = self._authorise(call, assessment)
-        await self._stages.approver.confirm(action_id, await self._question(passage, operation, assessment, decision))
-
-    async def _question(
-        self, passage: Passage, operation: Operation, assessment: Assessment, decision: Decision
-    ) -> Question:
-        arguments = passage.arguments or {}
-        request = cast(Request, passage.request)
-        if operation.preview is not None:
-            preview = await operation.preview(request)
-        else:
-            # At least what it was given, in an order that does not depend on who gave it.
-            preview = Preview(summary=operation.summary, body=canonical(arguments).decode())
-        return Question(
-            call=cast(Call, passage.call),
-            assessment=assessment,
-            decision=decision,
-            preview=preview,
-            arguments=arguments,
-            arguments_hash=passage.arguments_hash,
-        )
 
     async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
         if passage.replay is not None:

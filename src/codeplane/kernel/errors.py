@@ -708,7 +708,7 @@ class TaskBudgetExceeded(
     code=6001,
     http=429,
     rpc="resource_exhausted",
-    hint="add budget with session_configure (limits_delta), or session_close and start a new session",
+    hint="session_configure (limits_delta) asks a person for more; or session_close and start a new session",
 ):
     """The task used up its mutations, test runs or time."""
 

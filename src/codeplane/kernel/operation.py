@@ -1,7 +1,7 @@
 """What an operation is: one typed thing the plane can do, defined once and projected everywhere."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
@@ -84,15 +84,16 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a person is shown before deciding."""
+    """What a person is shown before deciding; `pins` are what the handler is held to when they say yes."""
 
     summary: str
     body: str = ""
+    pins: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 Handler: TypeAlias = "Callable[[Call, Request], Awaitable[Result] | AsyncIterator[Result]]"
-Assess: TypeAlias = Callable[[Request], Assessment]
-PreviewMaker: TypeAlias = Callable[[Request], Awaitable[Preview]]
+Assess: TypeAlias = "Callable[[Call | None, Request], Assessment]"
+PreviewMaker: TypeAlias = "Callable[[Call, Request], Awaitable[Preview]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +120,8 @@ class Operation:
     result: type[Result]
     streaming: bool
     handler: Handler
-    assess: Assess | None
-    preview: PreviewMaker | None
+    assess: "Assess | None"
+    preview: "PreviewMaker | None"
 
     MARK: ClassVar[str] = "__codeplane_operation__"
     ASSESSES: ClassVar[str] = "__codeplane_assesses__"
@@ -141,11 +142,11 @@ class Operation:
         """Whether a call can change anything, so that its intent is durable before it runs."""
         return self.mark.risk is not Risk.READ
 
-    def assessment(self, request: Request) -> Assessment:
+    def assessment(self, request: Request, call: "Call | None" = None) -> Assessment:
         """What this call would do; the operation's own risk where it has nothing finer to say."""
         if self.assess is None:
             return Assessment(risk=self.mark.risk)
-        return self.assess(request)
+        return self.assess(call, request)
 
     def remembered(self, result_json: str) -> Result:
         """A result that was given before; ResultGone when it was written in a form that is no longer known."""
@@ -182,12 +183,12 @@ def operation(
 
 
 def assesses(name: str) -> Callable[[F], F]:
-    """Mark the method that judges one call of the named operation before it is authorised."""
+    """Mark the method that judges the named operation before it is authorised: the request, or the call and it."""
     return _attach(Operation.ASSESSES, name)
 
 
 def previews(name: str) -> Callable[[F], F]:
-    """Mark the method that renders what a person is shown before deciding on a call."""
+    """Mark the method that renders what a person is shown before deciding: of the request, or of the call and it."""
     return _attach(Operation.PREVIEWS, name)
 
 

@@ -48,8 +48,20 @@ class EventLog(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a field of the payload says, or begins with where the value ends in *; or, `other`, that it says otherwise.
+
+    Events that do not have the field fit either way.
+    """
+
+    field: str
+    value: str
+    other: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events of the whole log are wanted."""
+    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something."""
 
     after: int = 0
     until: int | None = None
@@ -59,6 +71,9 @@ class EventQuery:
     task_id: str | None = None
     session_id: str | None = None
     call_id: str | None = None
+    actor: str | None = None
+    said: tuple[Said, ...] = ()
+    quiet: tuple[str, ...] = ()
     newest: bool = False
 
 
@@ -119,7 +134,7 @@ class Decision:
 class Authority(Protocol):
     """What an actor may do."""
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny one call; CapabilityDenied when no grant of the caller covers it."""
         ...
 
@@ -226,8 +241,8 @@ class StoredOutcome:
 class Idempotency(Protocol):
     """Remembers calls by their keys."""
 
-    async def claim(self, *, owner_id: str, operation: str, key: str, arguments_hash: str) -> Claim:
-        """Claim a key, waiting while another call holds it; IdempotencyConflict for other arguments."""
+    async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> Claim:
+        """Claim an actor's key, waiting while another call holds it; IdempotencyConflict for other arguments."""
         ...
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, TaskBudgetExceeded
 from codeplane.kernel.event import Draft, Source
@@ -24,6 +25,11 @@ _MAX_LINES_BYTES = 16_384
 def task_stream(task_id: str) -> str:
     """The stream a task's own facts and its calls are in."""
     return f"task/{task_id}"
+
+
+def key_holder(actor: Actor) -> str:
+    """Whose an idempotency key is: nobody else is given what was answered to it."""
+    return f"{actor.owner_id}/{actor}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +112,7 @@ class Record:
             if self.call.idempotency_key is not None:
                 payload["idempotency_key"] = self.call.idempotency_key
                 payload["owner_id"] = self.call.actor.owner_id
+                payload["key_holder"] = key_holder(self.call.actor)
             if self.repo_before is not None:
                 payload["repo_before"] = self.repo_before
             if self.call.action_id is not None:

@@ -42,6 +42,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # They have another form now; the next retention takes new ones before it drops anything.
         "DELETE FROM snapshots",
     ),
+    (
+        # Where a type or a task is rare, whoever asks for it would otherwise read all of the log.
+        "CREATE INDEX events_by_type ON events(type)",
+        # Most of what names a task is in the task's own stream, by which it is found at no further cost.
+        """CREATE INDEX events_by_task ON events(task_id)
+           WHERE task_id IS NOT NULL AND stream != 'task/' || task_id""",
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -121,6 +128,6 @@ def translate(error: sqlite3.Error, path: Path) -> CodePlaneError:
         return StorageFull(f"the disk that holds {path.name} is full")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StorageReadOnly(f"{path} cannot be written: {error}")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed JSON" in str(error):
         return LedgerCorrupt(f"{path.name} is damaged: {error}")
     return StorageFailed(f"{path.name} could not be used: {error}")

@@ -55,7 +55,8 @@ class EventFilter(Request):
 class EventsRequest(EventFilter, PageRequest):
     """A page of events."""
 
-    newest: bool = Field(False, description="the newest ones instead of the oldest")
+    newest: bool = Field(False, description="the newest ones instead of the oldest; later pages go back from there")
+    before: int | None = Field(None, ge=1, le=2**53, description="a position of the log; only earlier events")
     limit: int = Field(20, ge=1, le=1000)
 
 
@@ -187,17 +188,17 @@ class LedgerOperations:
         """Events of the log, paged; a page and those after it show the log as it was at the first."""
         scope = _scope(call, request)
         after, until = request.after, self._log.position
+        end = until if request.before is None else min(until, request.before - 1)
         if request.cursor:
             state = self._cursors.open(request.cursor, scope=scope)
-            after, until = int(str(state["after"])), int(str(state["until"]))
-        query = request.query(limit=request.limit + 1, until=until, after=after)
-        if request.newest:
-            found = await self._log.query(replace(query, newest=True, limit=request.limit))
-            return EventPage(results=_wire(found), pagination=Pagination(), last_position=until)
-        found = await self._log.query(query)
-        page, following = found[: request.limit], None
-        if len(found) > request.limit:
-            following = self._cursors.issue(scope=scope, state={"after": page[-1].position, "until": until})
+            after, end, until = int(str(state["after"])), int(str(state["end"])), int(str(state["until"]))
+        query = request.query(limit=request.limit + 1, until=end, after=after)
+        found = await self._log.query(replace(query, newest=request.newest))
+        more, following = len(found) > request.limit, None
+        page = found[-request.limit :] if request.newest else found[: request.limit]
+        if more:
+            after, end = (after, page[0].position - 1) if request.newest else (page[-1].position, end)
+            following = self._cursors.issue(scope=scope, state={"after": after, "end": end, "until": until})
         return EventPage(results=_wire(page), pagination=Pagination(next_cursor=following), last_position=until)
 
     @operation("ledger.watch", risk=Risk.READ, timeout_sec=0)

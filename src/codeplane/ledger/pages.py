@@ -2,12 +2,12 @@
 
 import sqlite3
 from dataclasses import dataclass
-from typing import cast
 
 from codeplane.kernel.event import Event, Gap
 from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.database import last_position
-from codeplane.ledger.rows import COLUMNS, Cell, from_row
+from codeplane.ledger.finding import find
+from codeplane.ledger.rows import COLUMNS, from_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,36 +34,11 @@ def of_stream(connection: sqlite3.Connection, stream: str, after: int, limit: in
 
 def of_log(connection: sqlite3.Connection, query: EventQuery) -> Page:
     """Events of the whole log that fit, in the order of their positions."""
-    where, values = ["position > ?"], [cast(Cell, query.after)]
-    for column, value in (
-        ("position <= ?", query.until),
-        ("task_id = ?", query.task_id),
-        ("session_id = ?", query.session_id),
-        ("call_id = ?", query.call_id),
-    ):
-        if value is not None:
-            where.append(column)
-            values.append(value)
-    if query.stream is not None and query.stream.endswith("*"):
-        where.append("stream >= ? AND stream < ?")
-        prefix = query.stream[:-1]
-        values += [prefix, prefix + "\U0010ffff"]
-    elif query.stream is not None:
-        where.append("stream = ?")
-        values.append(query.stream)
-    if query.types:
-        where.append(f"type IN ({', '.join('?' * len(query.types))})")
-        values += query.types
-    order = "DESC" if query.newest else "ASC"
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM events WHERE {' AND '.join(where)} ORDER BY position {order} LIMIT ?",
-        (*values, query.limit),
-    ).fetchall()
+    last = last_position(connection)
+    rows = find(connection, query, last)
     if query.newest:
         rows.reverse()
-    return Page(
-        events=[from_row(row) for row in rows], last=last_position(connection), dropped=_dropped(connection, query)
-    )
+    return Page(events=[from_row(row) for row in rows], last=last, dropped=_dropped(connection, query))
 
 
 def _dropped(connection: sqlite3.Connection, query: EventQuery) -> int:

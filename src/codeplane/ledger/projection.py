@@ -103,7 +103,10 @@ def replay(source: sqlite3.Connection, target: sqlite3.Connection, projection: P
     """Apply the events after a position that the projection wants, page by page."""
     kinds = tuple(sorted(projection.types))
     marks = ", ".join("?" * len(kinds))
-    statement = f"SELECT {COLUMNS} FROM events WHERE position > ? AND type IN ({marks}) ORDER BY position LIMIT ?"
+    # Most types of a projection are common: each page is read from where the last one ended, and none is sorted.
+    statement = (
+        f"SELECT {COLUMNS} FROM events NOT INDEXED WHERE position > ? AND type IN ({marks}) ORDER BY position LIMIT ?"
+    )
     while True:
         rows = source.execute(statement, (after, *kinds, _PAGE)).fetchall()
         for row in rows:

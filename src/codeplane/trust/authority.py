@@ -6,6 +6,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Decision, Verdict
@@ -40,8 +41,12 @@ class CallAuthority:
         self._ingestion = ingestion
         self._config = config
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
+        return await self._policy.decide_aside(self._told(call, assessment))
+
+    def _told(self, call: Call, assessment: Assessment) -> JsonObject:
+        """What the policy is told of a call that the caller's rights cover."""
         held = self._holdings.held(call.caller)
         for path in assessment.paths:
             self._check_guarded(path)
@@ -53,7 +58,7 @@ class CallAuthority:
                 for path in assessment.paths:
                     self._grants.check_path(call.actor, held, path, call.operation)
             raise
-        return self._judged(call, assessment, grant)
+        return self._document(call, assessment, grant)
 
     def may_write(self, call: Call, path: str) -> None:
         """Check a path that was learnt of while the call ran: nobody can be asked any more, so a question is a no."""
@@ -61,14 +66,14 @@ class CallAuthority:
         self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
         if not self._policy.looks.at("paths"):
             return
-        decision = self.decide(call, Assessment(risk=call.operation.mark.risk, paths=(path,)))
+        decision = self._policy.decide(self._told(call, Assessment(risk=call.operation.mark.risk, paths=(path,))))
         if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and call.action_id is None):
             raise PolicyDenied(
                 f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
                 details={"reasons": list(decision.reasons), "path": path[:_SHOWN]},
             )
 
-    def _judged(self, call: Call, assessment: Assessment, grant: Grant) -> Decision:
+    def _document(self, call: Call, assessment: Assessment, grant: Grant) -> JsonObject:
         circumstances = Circumstances.of(
             call,
             mode=self._config.mode,
@@ -77,14 +82,12 @@ class CallAuthority:
             untrusted=self._ingestion.is_untrusted(call),
             grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,
         )
-        return self._policy.decide(
-            document(
-                actor=call.actor,
-                operation=call.operation,
-                assessment=assessment,
-                circumstances=circumstances,
-                arguments=call.arguments if self._policy.looks.at("arguments") else None,
-            )
+        return document(
+            actor=call.actor,
+            operation=call.operation,
+            assessment=assessment,
+            circumstances=circumstances,
+            arguments=call.arguments if self._policy.looks.at("arguments") else None,
         )
 
     def _check_guarded(self, path: str) -> None:

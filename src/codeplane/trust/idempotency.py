@@ -1,10 +1,11 @@
-"""The same key and arguments give the first result again; other arguments are a conflict."""
+"""The same key and arguments of the same actor give the first result again; other arguments are a conflict."""
 
 import asyncio
 import json
 from dataclasses import dataclass
 from typing import ClassVar
 
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import (
     ERRORS,
     Cancelled,
@@ -17,8 +18,8 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Draft, Event, Source
 from codeplane.kernel.json import JsonValue, dumps
-from codeplane.kernel.ports import Ledger, StoredOutcome
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
+from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, key_holder
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _BY_NAME = {kind.name: kind for kind in ERRORS}
@@ -27,7 +28,10 @@ _CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name
 
 
 class IdempotencyTable:
-    """Keys with the hash of their arguments and of their result."""
+    """Keys with the hash of their arguments and of their result.
+
+    `owner_id` is who holds the key; in what was recorded before keys were an actor's own, whom that actor acts for.
+    """
 
     name: ClassVar[str] = "idempotency"
     version: ClassVar[int] = 2
@@ -49,7 +53,7 @@ class IdempotencyTable:
         key = payload.get("idempotency_key")
         if not isinstance(key, str):
             return
-        owner, tool = str(payload["owner_id"]), str(payload["operation"])
+        owner, tool = str(payload.get("key_holder", payload["owner_id"])), str(payload["operation"])
         if event.type == CALL_STARTED:
             tables.execute(
                 "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, 'running', NULL, NULL, ?)",
@@ -106,31 +110,29 @@ class IdempotencyKeys:
         self._log = log
         self._held: dict[tuple[str, str, str], asyncio.Event] = {}
 
-    async def claim(self, *, owner_id: str, operation: str, key: str, arguments_hash: str) -> KeyClaim:
-        """Hold the key; when it was used before, the claim carries what was answered then."""
-        place = (owner_id, operation, key)
+    async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> KeyClaim:
+        """Hold the actor's key; when it used it before, the claim carries what was answered then."""
+        place = (key_holder(actor), operation, key)
         while (holder := self._held.get(place)) is not None:
             await holder.wait()
         claim = KeyClaim(replay=None, done=asyncio.Event(), holders=self._held, place=place)
         self._held[place] = claim.done
         try:
-            claim.replay = await self._before(place, arguments_hash)
+            claim.replay = await self._before(actor, operation, key, arguments_hash)
         except BaseException:
             claim.release()
             raise
         return claim
 
-    async def _before(self, place: tuple[str, str, str], arguments_hash: str) -> StoredOutcome | None:
-        rows = await self._log.select(
-            """SELECT arguments_hash, status, result_hash, error, call_id FROM idempotency
-               WHERE owner_id = ? AND tool_name = ? AND key = ?""",
-            place,
-        )
-        if not rows:
-            return None
-        first_hash, status, result_hash, error, call_id = (None if cell is None else str(cell) for cell in rows[0])
+    async def _before(self, actor: Actor, operation: str, key: str, arguments_hash: str) -> StoredOutcome | None:
+        row = await self._row(key_holder(actor), operation, key)
+        if row is None:
+            row = await self._row(actor.owner_id, operation, key)
+            if row is None or not await self._was_by(actor, row[-1]):
+                return None
+        first_hash, status, result_hash, error, call_id = row
         if first_hash != arguments_hash:
-            await self._report_conflict(place, arguments_hash, str(first_hash))
+            await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
         if status == "running" or status in _CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
         if error is not None:
@@ -139,6 +141,19 @@ class IdempotencyKeys:
         if data is None:
             raise ResultGone(f"call {call_id} with this key is done", details={"result_hash": result_hash})
         return StoredOutcome(result_json=data.decode())
+
+    async def _row(self, holder: str, operation: str, key: str) -> list[str | None] | None:
+        rows = await self._log.select(
+            """SELECT arguments_hash, status, result_hash, error, call_id FROM idempotency
+               WHERE owner_id = ? AND tool_name = ? AND key = ?""",
+            (holder, operation, key),
+        )
+        return [None if cell is None else str(cell) for cell in rows[0]] if rows else None
+
+    async def _was_by(self, actor: Actor, call_id: str | None) -> bool:
+        """Whether a key that was recorded for all of an owner's was this actor's; when nobody knows, it was."""
+        found = await self._log.query(EventQuery(call_id=call_id, types=(CALL_STARTED,), limit=1))
+        return not found or found[0].actor == str(actor)
 
     async def _report_conflict(self, place: tuple[str, str, str], arguments_hash: str, first_hash: str) -> None:
         owner_id, operation, key = place

@@ -11,10 +11,11 @@ from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.operation import Assessment, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import Ledger
 from codeplane.ledger.rows import Cell
+from codeplane.work.limits import exceeding, told
 from codeplane.work.sessions import Session, Sessions
 from codeplane.work.task import LiveTask, TaskState
 
@@ -49,15 +50,23 @@ class CreateRequest(Request):
 
 
 class LimitsDelta(Request):
-    """What is added to a task's limits."""
+    """What is added to a task's limits, or taken from them."""
 
-    add_mutations: int = Field(0, ge=0, le=1_000_000)
-    add_test_runs: int = Field(0, ge=0, le=1_000_000)
-    add_duration_sec: int = Field(0, ge=0, le=31_536_000)
+    add_mutations: int = Field(0, ge=-1_000_000, le=1_000_000)
+    add_test_runs: int = Field(0, ge=-1_000_000, le=1_000_000)
+    add_duration_sec: int = Field(0, ge=-31_536_000, le=31_536_000)
+
+    def applied(self, limits: TaskLimits) -> TaskLimits:
+        """The limits with it."""
+        return TaskLimits(
+            max_mutations=max(limits.max_mutations + self.add_mutations, 0),
+            max_test_runs=max(limits.max_test_runs + self.add_test_runs, 0),
+            max_duration_sec=max(limits.max_duration_sec + self.add_duration_sec, 0),
+        )
 
 
 class ConfigureRequest(SessionRequest):
-    """More budget for a running task."""
+    """More budget for a running task, or less."""
 
     limits_delta: LimitsDelta
 
@@ -179,29 +188,46 @@ class SessionOperations:
 
     @operation("session.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: CreateRequest) -> SessionResult:
-        """Start a new session with its own task, and use it for this connection from now on."""
-        defaults = self._sessions.default_limits
-        wanted = {name: value for name, value in request.limits.model_dump().items() if value is not None}
-        session = self._sessions.open(
-            call.caller,
-            call.actor,
-            description=request.description,
-            limits=TaskLimits(**{**defaults.model_dump(), **wanted}),
-        )
+        """Start a new session with its own task for this connection; a person decides on limits above the settings'."""
+        limits = self._limits(request)
+        session = self._sessions.open(call.caller, call.actor, description=request.description, limits=limits)
         return await self._view("new", session)
+
+    @assesses("session.create")
+    def assess_create(self, call: Call | None, request: CreateRequest) -> Assessment:
+        """Limits above those of the settings are for a person to decide."""
+        return _raising(call, exceeding(self._limits(request), self._sessions.default_limits), "a new task gets more")
+
+    @previews("session.create")
+    async def preview_create(self, request: CreateRequest) -> Preview:
+        """The limits beside those of the settings."""
+        limits, defaults = self._limits(request), self._sessions.default_limits
+        about = f": {request.description}" if request.description else ""
+        body = [f"its limits: {told(limits)}", f"the settings: {told(defaults)}"]
+        return Preview(summary=f"Start a session{about}", body="\n".join(body))
 
     @operation("session.configure", risk=Risk.WRITE)
     async def configure(self, call: Call, request: ConfigureRequest) -> SessionResult:
-        """Add to this task's limits; a task that had used up its budget goes on."""
+        """Add to this task's limits, which a person decides, or take from them; with more, a used up task goes on."""
         session = self._owned(call)
-        delta = request.limits_delta
-        self._sessions.configure(
-            session,
-            add_mutations=delta.add_mutations,
-            add_test_runs=delta.add_test_runs,
-            add_duration_sec=delta.add_duration_sec,
-        )
+        self._sessions.configure(session, request.limits_delta.applied(session.task.limits))
         return await self._view("configure", session)
+
+    @assesses("session.configure")
+    def assess_configure(self, call: Call | None, request: ConfigureRequest) -> Assessment:
+        """More than the task was given is for a person to decide; less is anybody's."""
+        limits = _task(call).limits if call is not None else self._sessions.default_limits
+        return _raising(call, exceeding(request.limits_delta.applied(limits), limits), "the task gets more")
+
+    @previews("session.configure")
+    async def preview_configure(self, call: Call, request: ConfigureRequest) -> Preview:
+        """The limits before and after."""
+        task = self._owned(call).task
+        after = request.limits_delta.applied(task.limits)
+        about = [f"the task: {task.description}"] if task.description else []
+        body = [*about, f"before: {told(task.limits)}", f"after: {told(after)}"]
+        more = "; ".join(exceeding(after, task.limits)) or "less"
+        return Preview(summary=f"Limits of {task.task_id}: {more}", body="\n".join(body))
 
     @operation("session.close", risk=Risk.WRITE)
     async def close(self, call: Call, request: CloseRequest) -> SessionResult:
@@ -228,6 +254,10 @@ class SessionOperations:
         if len(found) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
         return TaskList(results=tuple(map(_row, page)), pagination=Pagination(next_cursor=following))
+
+    def _limits(self, request: CreateRequest) -> TaskLimits:
+        wanted = {name: value for name, value in request.limits.model_dump().items() if value is not None}
+        return TaskLimits(**{**self._sessions.default_limits.model_dump(), **wanted})
 
     def _owned(self, call: Call) -> Session:
         """The session, if the caller may end it or raise its limits: a person's is for people."""
@@ -287,6 +317,13 @@ class SessionOperations:
             "task_state": session.task.state.value,
             "open_sessions": len(self._sessions),
         }
+
+
+def _raising(call: Call | None, more: list[str], what: str) -> Assessment:
+    """A person's own wish is theirs; anybody else's goes to a person, in every mode."""
+    if not more or (call is not None and call.actor.kind in _PEOPLE):
+        return Assessment(risk=Risk.WRITE)
+    return Assessment(risk=Risk.HIGH, effects=(f"{what}: {', '.join(more)}",))
 
 
 def _task(call: Call) -> LiveTask:

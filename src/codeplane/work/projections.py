@@ -97,10 +97,11 @@ class TaskTable:
                 (_text(payload["state"]), _text(payload["reason"]), event.at_ns, task_id),
             )
         elif event.type == "task.configured":
-            tables.execute(
-                "UPDATE tasks SET limits_json = ?, state = ?, reason = NULL, closed_at = NULL WHERE task_id = ?",
-                (dumps(payload["limits"]), _text(payload["state"]), task_id),
-            )
+            tables.execute("UPDATE tasks SET limits_json = ? WHERE task_id = ?", (dumps(payload["limits"]), task_id))
+            if payload["state"] == "OPEN":
+                tables.execute(
+                    "UPDATE tasks SET state = 'OPEN', reason = NULL, closed_at = NULL WHERE task_id = ?", (task_id,)
+                )
         else:
             for dropped in _dropped(payload, "task/"):
                 tables.execute("DELETE FROM tasks WHERE task_id = ?", (dropped,))

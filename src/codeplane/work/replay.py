@@ -32,6 +32,7 @@ class ReplayRequest(Request):
     session_id: str | None = None
     task_id: str | None = None
     limit: int = Field(50, ge=1, le=_MAX_CALLS, description="calls to ask again, oldest first")
+    skip: int = Field(0, ge=0, description="so many of the oldest are left out")
     operations: tuple[str, ...] = Field((), max_length=50, description="only these")
 
 
@@ -91,7 +92,7 @@ class ReplayOperations:
         if not recorded:
             raise NotFound("nothing is recorded of that session or task", hint="task.list names what there is")
         reads = [event for event in recorded if self._is_read(event, request.operations)]
-        chosen = reads[: request.limit]
+        chosen = reads[request.skip : request.skip + request.limit]
         calls: list[Replayed] = []
         for index, event in enumerate(chosen):
             await call.progress(index, len(chosen))
@@ -103,7 +104,7 @@ class ReplayOperations:
             same=counts["same"],
             different=counts["different"],
             not_asked=counts["not asked"],
-            left_out=len(reads) - len(chosen),
+            left_out=max(0, len(reads) - request.skip - len(chosen)),
             against=f"the present state, at {(head or 'no commit')[:9]}",
         )
 

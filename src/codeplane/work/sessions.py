@@ -13,6 +13,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
 from codeplane.kernel.record import task_stream
+from codeplane.work.limits import exceeding
 from codeplane.work.task import LiveTask, TaskState
 
 _REMEMBERED_CLOSED = 10_000
@@ -188,18 +189,14 @@ class Sessions:
         while len(self._closed) > _REMEMBERED_CLOSED:
             del self._closed[next(iter(self._closed))]
 
-    def configure(self, session: Session, *, add_mutations: int, add_test_runs: int, add_duration_sec: int) -> None:
-        """Raise a task's limits; a task that had failed on its budget goes on, because someone said so."""
+    def configure(self, session: Session, limits: TaskLimits) -> None:
+        """Set a task's limits; one that had failed on its budget goes on when it is given more, and only then."""
         task = session.task
-        limits = TaskLimits(
-            max_mutations=task.limits.max_mutations + add_mutations,
-            max_test_runs=task.limits.max_test_runs + add_test_runs,
-            max_duration_sec=task.limits.max_duration_sec + add_duration_sec,
-        )
-        self._append(task, "task.configured", {"limits": limits.model_dump(), "state": TaskState.OPEN.value})
-        if task.state is not TaskState.OPEN:
+        state = TaskState.OPEN if exceeding(limits, task.limits) else task.state
+        self._append(task, "task.configured", {"limits": limits.model_dump(), "state": state.value})
+        if task.state is not state:
             self._observer.task_opened()
-        task.limits, task.state = limits, TaskState.OPEN
+        task.limits, task.state = limits, state
 
     def disconnect(self, connection_id: str) -> None:
         """A client's connection ended: the sessions it opened close as interrupted."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.app import Plane
 from codeplane.kernel.operation import Preview
 from tests.harness import git, make_repo
-from tests.kernel.plane import plane, run
+from tests.kernel.plane import NO_CALL, plane, run
 
 QUIET = ("embeddings.model=none", "index.watch=false", "tests.sandbox=off", "tests.runners={python: unittest}")
 FILES = {
@@ -23,8 +23,8 @@ async def shows(opened: Plane, operation: str, **arguments: object) -> Preview:
     found = opened.conveyor.catalogue.get(operation)
     assert found.preview is not None
     request = found.request.model_validate(arguments)
-    first = await found.preview(request)
-    assert await found.preview(request) == first
+    first = await found.preview(NO_CALL, request)
+    assert await found.preview(NO_CALL, request) == first
     return first
 
 

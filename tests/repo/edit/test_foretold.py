@@ -10,7 +10,7 @@ from codeplane.kernel.errors import CodePlaneError, FileChanged, InvalidArgument
 from codeplane.kernel.operation import Preview
 from codeplane.repo.edit.request import WriteRequest
 from tests.harness import make_repo
-from tests.kernel.plane import plane, run
+from tests.kernel.plane import NO_CALL, plane, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, key_of, shown
 
 QUIET = ("embeddings.model=none", "index.watch=false")
@@ -37,8 +37,8 @@ def shows_of(opened: Plane) -> Shows:
     assert preview is not None
 
     async def shows(*edits: dict[str, object]) -> Preview:
-        found = await preview(WriteRequest.model_validate({"edits": list(edits)}))
-        assert await preview(WriteRequest.model_validate({"edits": list(edits)})) == found
+        found = await preview(NO_CALL, WriteRequest.model_validate({"edits": list(edits)}))
+        assert await preview(NO_CALL, WriteRequest.model_validate({"edits": list(edits)})) == found
         return found
 
     return shows

@@ -9,6 +9,7 @@ import pytest
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitBusy, GitRefused, NotGit, RemoteFailed, StorageFull, TooLarge
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.reading import Reading
 from codeplane.repo.git.refusal import redacted, refusal
 from tests.harness import until
 from tests.repo.git.drawn import Desk, run, simple
@@ -179,3 +180,38 @@ def test_secrets_of_addresses_are_never_told() -> None:
 def test_known_refusals_say_the_argument_that_helps(said: str, kind: type[GitRefused], message: str, hint: str) -> None:
     error = refusal("x", said)
     assert type(error) is kind and error.message == message and hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("script", "told", "read"),
+    [
+        ("kill -KILL $$", "it was ended by SIGKILL before it said a word", "it was ended by SIGKILL"),
+        ("echo half; kill -SEGV $$", "it was ended by SIGSEGV after it said: half", "it was ended by SIGSEGV"),
+        ("exit 3", "it failed with status 3 and without a word", "it failed with status 3 and without a word"),
+        ("echo no >&2; exit 1", "no", "no"),
+    ],
+)
+def test_a_git_that_ends_without_a_word_is_told_by_how_it_ended(
+    tmp_path: Path, script: str, told: str, read: str
+) -> None:
+    desk = simple(tmp_path)
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    broken = {**environment(), "PATH": f"{program.parent}:/usr/bin:/bin"}
+    git = Git(desk.made.root, GitConfig(), lambda: broken)
+    reading = Reading(root=desk.made.root, environment=lambda: broken)
+    with pytest.raises(GitRefused) as waited:
+        run(git.run("status"))
+    with pytest.raises(GitRefused) as asked:
+        git.ask("status")
+    with pytest.raises(GitRefused) as looked:
+        run(reading.run("status"))
+    assert waited.value.message == asked.value.message == f"git status: {told}"
+    assert looked.value.message == f"git status failed: {read}"
+
+
+def test_a_git_that_ends_well_is_told_by_what_it_says(tmp_path: Path) -> None:
+    desk = simple(tmp_path)
+    assert run(desk.git.run("status", "--porcelain=v2", "--branch")).line.startswith("# branch.oid")

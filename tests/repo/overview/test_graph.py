@@ -114,6 +114,7 @@ def test_ranks_are_shares_of_one_whatever_uses_what(data: st.DataObject) -> None
         edge_from=np.array([one for one, _ in edges], dtype=np.int64),
         edge_to=np.array([other for _, other in edges], dtype=np.int64),
         edge_weight=np.ones(len(edges)),
+        edge_near=np.ones(len(edges), dtype=np.bool_),
         parsed=count,
     )
     ranking = graph.rank(seeds, {})

@@ -9,7 +9,7 @@ from codeplane.kernel.errors import InvalidArgument, PlanNotFound
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview
 from tests.harness import make_repo
-from tests.kernel.plane import OWNER, plane, run
+from tests.kernel.plane import NO_CALL, OWNER, plane, run
 from tests.repo.refactor.test_operations import FAMILY, SHOP
 
 QUIET = ("embeddings.model=none", "index.watch=false")
@@ -20,8 +20,8 @@ async def shows(opened: Plane, operation: str, **arguments: object) -> Preview:
     found = opened.conveyor.catalogue.get(operation)
     assert found.preview is not None
     request = found.request.model_validate(arguments)
-    first = await found.preview(request)
-    assert await found.preview(request) == first
+    first = await found.preview(NO_CALL, request)
+    assert await found.preview(NO_CALL, request) == first
     return first
 
 

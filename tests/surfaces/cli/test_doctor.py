@@ -36,9 +36,10 @@ def used(repo: Path) -> Path:
 def test_a_healthy_server(codeplane_server: Server) -> None:
     found = verdicts(codeplane_server.repo)
     names = ["version", "git", "repository", "settings", "tests", "sandbox", "home", "server", "ledger"]
-    assert list(found) == [*names, "names", "policy", "secrets", "tls", "ports", "index"]
-    # Whether there is a sandbox is the machine's affair.
-    assert {verdict for name, (verdict, _, _) in found.items() if name != "sandbox"} == {"ok"}
+    around = ["worktree", "ownership", "clients", "attached", "waiting"]
+    assert list(found) == [*names, "names", "policy", "secrets", "tls", "ports", "index", *around]
+    # Whether there is a sandbox, and what its clients start, is the machine's affair.
+    assert {verdict for name, (verdict, _, _) in found.items() if name not in ("sandbox", "clients")} == {"ok"}
     assert "no gaps" in found["ledger"][1]
 
 
@@ -46,8 +47,8 @@ def test_one_line_a_check_for_people(codeplane_server: Server) -> None:
     done = cpl("doctor", cwd=codeplane_server.repo)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert len(lines) == 15
-    assert all(line.startswith("ok    ") for line in lines if "sandbox" not in line)
+    assert len(lines) == 20
+    assert all(line.startswith("ok    ") for line in lines if line[6:13] not in ("sandbox", "clients"))
 
 
 def test_a_repository_nobody_has_set_up_is_only_warned_of(repo: Path) -> None:

@@ -6,6 +6,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,16 +26,26 @@ CHECKS: Final = (
 
 def buf(*arguments: str, cwd: Path = ROOT, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
     """Run buf to its end; the caller looks at how it ended."""
-    modules = installed(HERE)
-    path = os.pathsep.join((str(modules / ".bin"), str(NODE.parent), "/usr/bin", "/bin"))
     return subprocess.run(
-        [NODE, modules / "@bufbuild" / "buf" / "bin" / "buf", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=seconds,
+        _words(arguments), cwd=cwd, env=_environment(), capture_output=True, text=True, timeout=seconds
     )
+
+
+def buf_running(*arguments: str) -> "subprocess.Popen[str]":
+    """buf in a session of its own, for what is read while it runs; it starts a process that does not end with it."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        _words(arguments), cwd=ROOT, env=_environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    return [str(NODE), str(installed(HERE) / "@bufbuild" / "buf" / "bin" / "buf"), *arguments]
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join((str(installed(HERE) / ".bin"), str(NODE.parent), "/usr/bin", "/bin"))
+    return {**os.environ, "PATH": path}
 
 
 def node(script: Path, *arguments: str, cwd: Path, seconds: float = 60) -> "subprocess.CompletedProcess[str]":

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.scenario import play, repository
-from tests.harness import Server, start
+from tests.browser.scenario import play, repository, served
+from tests.harness import Server
 from tests.surfaces.web.visitor import Visitor
 
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server in whose repository an agent has worked."""
-    running = start(repository(tmp_path_factory.mktemp("web") / "shop"))
+    running = served(repository(tmp_path_factory.mktemp("web") / "shop"))
     play(running)
     yield running
     running.stop()

@@ -94,6 +94,16 @@ def test_the_badge_counts(server: Server, person: Visitor) -> None:
     assert person.get("/dashboard/badge").words == ""
 
 
+def test_what_waits_has_pages(server: Server, person: Visitor) -> None:
+    actions = [propose(server, f"echo page {number} .") for number in range(21)]
+    first = person.get("/dashboard/approvals")
+    (further,) = re.findall(r'href="(/dashboard/approvals\?waiting=[^"]+)"', first.text)
+    second = person.get(further.replace("&amp;", "&"))
+    assert "echo page 20 ." in first.words and "echo page 0 ." not in first.words and "echo page 0 ." in second.words
+    for action in actions:
+        server.call("approval.reject", action_id=action)
+
+
 def test_a_mutation_is_undone_and_done_again(server: Server, person: Visitor) -> None:
     server.call("write_files", edits=[{"path": "new.txt", "content": "one\n"}])
     (made,) = rows(server, "mutation.list", "mutations")

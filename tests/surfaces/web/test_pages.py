@@ -4,25 +4,32 @@ import re
 
 import pytest
 
-from tests.browser.scenario import EVIL, FOUND
+from tests.browser.scenario import EVIL, FOUND, busiest, rows
 from tests.harness import Server
 from tests.surfaces.web.visitor import Visitor
 
 SHOWN = {
-    "/dashboard": ("waiting for you", "write_files", "Time by operation"),
+    "/dashboard": ("waiting for you", "Time by operation", "Index current", "Memory", "Ledger queue", "Stream lag"),
     "/dashboard/activity?actor=agent:*": ("write_files", "claude-code", "NOT_FOUND", "waits for you", "rejected"),
-    "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "keep the table"),
-    "/dashboard/tasks": ("claude-code", "cursor", "mutations"),
-    "/dashboard/changes": ("shop/tax.py", "applied"),
-    "/dashboard/changes/compare?base=HEAD~1": ("Cart", "body changed"),
-    "/dashboard/repository": ("python", "shop.cli:main", "assets/logo.bin", "binary", "def gross"),
+    "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "the table is right"),
+    "/dashboard/tasks": ("claude-code", "cursor", "mutations", "Switzerland raises its VAT"),
+    "/dashboard/changes": ("shop/tax.py", "applied", "test_the_carrier_answers_in_time", "Slowest targets"),
+    "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking"),
+    "/dashboard/changes/tests": (
+        "test_the_carrier_answers_in_time",
+        "kept of at most",
+        "tests/test_price.py",
+        "passed",
+    ),
+    "/dashboard/repository": ("python", "shop.cli:main", "assets/logo.bin", "binary", "def gross", "2 files"),
+    "/dashboard/repository?by=language": ("typescript", "web/", "markdown"),
     "/dashboard/repository?folder=shop": ("price.py", "cart.py"),
     "/dashboard/repository/file?path=shop%2Fprice.py&line=11": ("def gross", "What things cost"),
     "/dashboard/repository/symbol?name=gross": ("strong", "shop/cart.py"),
     "/dashboard/ledger": ("call.finished",),
     "/dashboard/ledger?after=0": ("session.opened",),
     "/dashboard/ledger?type=action.created": ("action.created",),
-    "/dashboard/trust": ("agent", "allow", "ask", "Browsers that are signed in"),
+    "/dashboard/trust": ("agent", "allow", "ask", "Browsers that are signed in", "phone", "nightly", "Who has called"),
     "/dashboard/trust?operation=git.push&actor=agent": ("git.push : ask",),
     "/dashboard/settings": ("approvals.wait_sec", "--set", "retention.tasks_days"),
 }
@@ -89,6 +96,38 @@ def test_markup_is_shown_where_it_was_found(visitor: Visitor) -> None:
 def test_every_mode_searches(visitor: Visitor, mode: str) -> None:
     seen = visitor.get(f"/dashboard/repository?q=gross&mode={mode}")
     assert seen.status == 200 and "shop/price.py" in seen.words
+
+
+def test_a_mutation_is_shown_side_by_side(shop: Server, visitor: Visitor) -> None:
+    (fixed,) = [one for one in rows(shop, "mutation.list", "mutations") if one["what"] == "write_files shop/tax.py"]
+    seen = visitor.get(f"/dashboard/changes/{fixed['mutation_id']}")
+    assert (
+        '<td class="l">    &#34;ch&#34;: 0.<b>81</b>' in seen.text.replace("0.8<b>1", "0.<b>81") or "<b>0" in seen.text
+    )
+    assert "Undo this change" in seen.words and "+1 −1" in seen.words
+    gone = visitor.get("/dashboard/changes/mut_nothing")
+    assert gone.status == 404 and "not kept, or not any more" in gone.words
+
+
+def test_a_task_is_told_in_phases_and_what_repeats_in_words(shop: Server, visitor: Visitor) -> None:
+    told = visitor.get(f"/dashboard/tasks/{busiest(shop)}").words
+    assert [word for word in ("Looked around", "Ran tests", "Changed things", "asked you") if word not in told] == []
+    board = rows(shop, "task.board", "results")
+    stuck = next(one for one in board if one["description"] == "Explain how discounts are applied")
+    said = visitor.get(f"/dashboard/tasks/{stuck['task_id']}").words
+    assert (
+        "The same failure (NOT_FOUND of read_files) came 2 times: 1 change in between did not touch its cause" in said
+    )
+
+
+@pytest.mark.parametrize("name", ["audit", "actors"])
+def test_lists_of_trust_have_pages(shop: Server, visitor: Visitor, name: str) -> None:
+    first = visitor.get("/dashboard/trust")
+    links = re.findall(rf'href="(/dashboard/trust\?{name}=[^"#]+)', first.text)
+    assert name != "audit" or len(links) == 1
+    for link in links:
+        second = visitor.get(link.replace("&amp;", "&"))
+        assert second.status == 200 and "Back to the first" in second.words
 
 
 def test_what_goes_wrong_is_told_with_the_next_step(visitor: Visitor) -> None:

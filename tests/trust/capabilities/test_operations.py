@@ -13,7 +13,7 @@ from codeplane.kernel.operation import Preview, Risk
 from codeplane.kernel.ports import EventQuery
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.requests import AskRequest, GrantList, GrantRequest, GrantView
-from tests.kernel.plane import ManualClock, run
+from tests.kernel.plane import NO_CALL, ManualClock, run
 from tests.trust.capabilities.rig import AGENT, DRIVEN, OTHER, OWNER, PEOPLE, Rig, rig
 
 LOW = ("read_files", "context_sharing", "streaming_tasks")
@@ -245,7 +245,7 @@ def test_previews_say_in_words_what_would_be_given(tmp_path: Path) -> None:
                 capabilities=("write_files", "spawn_agents"), allowed_paths=many, allowed_tools=("git.*",),
                 max_agents=2, approval_mode="always", duration_sec=5400, justification="to mend it",
             )  # fmt: skip
-            shown = await ask(request)
+            shown = await ask(NO_CALL, request)
             assert shown.summary == "let the agent change files; start agents (for 90 min)"
             assert shown.body.splitlines() == [
                 f"changes only in: {', '.join(many)}",
@@ -255,7 +255,7 @@ def test_previews_say_in_words_what_would_be_given(tmp_path: Path) -> None:
                 "The agent says why: to mend it",
             ]
             plain = GrantRequest(capabilities=("execute_shell",), agent="bot", without_token=True)
-            assert await give(plain) == Preview(
+            assert await give(NO_CALL, plain) == Preview(
                 summary="let agent:bot (without a token) run shell commands (for 1 h)", body="without bounds"
             )
 

@@ -61,7 +61,7 @@ class _Watching:
 class _Lenient:
     """An authority with nothing to say, so that only what identity refuses is refused."""
 
-    def decide(self, call: Call, assessment: Assessment) -> Decision:
+    async def decide(self, call: Call, assessment: Assessment) -> Decision:
         return Decision(verdict=Verdict.ALLOW)
 
     def may_write(self, call: Call, path: str) -> None:

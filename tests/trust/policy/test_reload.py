@@ -76,7 +76,7 @@ def test_a_policy_broken_from_the_start_lets_only_reads_through(tmp_path: Path) 
                 decision = opened.decide(of_call(risk, kind, mode="automatic", allow=("git.push",)))
                 assert decision.verdict is Verdict.DENY
                 assert "mine.rego" in decision.reasons[0]
-                assert opened.explain(of_call(risk, kind)).decision.verdict is Verdict.DENY
+                assert run(opened.explain(of_call(risk, kind))).decision.verdict is Verdict.DENY
         write(own(tmp_path), mine=HEAD + "deny contains")
         _later(opened, clock)
         assert opened.broken

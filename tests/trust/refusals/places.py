@@ -225,9 +225,9 @@ def _task_action(place: Place) -> str:
     return str(_action(place, "witness.send", "tooler", session_id=session)["action_id"])
 
 
-def _written(place: Place) -> str:
+def _written(place: Place, who: str = "whole") -> str:
     key = new_id("key")
-    place.done("witness.write", "whole", name="kept", idempotency_key=key)
+    place.done("witness.write", who, name="kept", idempotency_key=key)
     return key
 
 
@@ -254,7 +254,9 @@ _MAKING: Mapping[str, Callable[[Place], str]] = {
     "executed_action": lambda place: _executed(place, "action_id"),
     "done": lambda place: _executed(place, "idempotency_key"),
     "shifted_key": _shifted,
-    "written_key": _written,
+    "whole_key": _written,
+    "owner_key": lambda place: _written(place, "owner"),
+    "device_key": lambda place: _written(place, "device"),
     "answer": _answer,
     "task_action": _task_action,
     "tried_code": _tried,

@@ -297,6 +297,8 @@ def _asking() -> Iterable[Row]:
         yield _row("asks", who, "ledger.retain", pending)
         yield _row("asks", who, "git.push", pending, {"remote": "origin", "ref": "main"})
         yield _row("asks", who, "git.fetch", pending)
+        yield _row("asks", who, "session.configure", pending, {"limits_delta": {"add_mutations": 1}})
+        yield _row("asks", who, "session.create", pending, {"limits": {"max_mutations": 100_000}})
         more: JsonObject = {"capabilities": ["execute_shell", "p2p_mesh"]}
         low: JsonObject = {"capabilities": ["context_sharing"], "approval_mode": "trust"}
         passes = Ask(who=who, operation="capability.request", arguments=low)
@@ -338,9 +340,10 @@ def _asking() -> Iterable[Row]:
 
 def _keys() -> Iterable[Row]:
     conflict = "IDEMPOTENCY_CONFLICT"
-    again = Ask(who="whole", operation="witness.write", arguments={"name": "kept", "idempotency_key": "$written_key"})
-    for who in ("owner", "whole", "agent", "device"):
-        given: JsonObject = {"name": "other", "idempotency_key": "$written_key"}
+    # Each with a key of its own: another's is as good as none.
+    for who in ("owner", "whole", "device"):
+        again = Ask(who=who, operation="witness.write", arguments={"name": "kept", "idempotency_key": f"${who}_key"})
+        given: JsonObject = {"name": "other", "idempotency_key": f"${who}_key"}
         yield _row("the key's arguments", who, "witness.write", conflict, given, twin=again)
     pending: JsonObject = {"name": "other", "idempotency_key": "$pending_key"}
     done = Ask(who="whole", operation="witness.destroy", arguments={"name": "kept", "idempotency_key": "$done"})

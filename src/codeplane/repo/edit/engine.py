@@ -27,8 +27,9 @@ from codeplane.repo.edit.reversal import reversed_batch
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.edit.syntax import Compared
 from codeplane.repo.truth.paths import shown
-from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.kept import Kept, Sides
 from codeplane.repo.undo.mutations import KeptMutations
+from codeplane.repo.undo.sides import FileSides
 
 STREAM = "mutations"
 APPLIED, UNDONE, REDONE, ROLLED_BACK = "mutation.applied", "mutation.undone", "mutation.redone", "mutation.rolled_back"
@@ -112,6 +113,14 @@ class Engine:
     async def redo(self, call: Call, kept: Kept) -> Delta:
         """Change them again after an undo."""
         return await self._reversed(call, kept)
+
+    async def sides(self, kept: Kept, paths: Sequence[str]) -> list[Sides]:
+        """Some of a mutation's files as they were before it, and as it left them."""
+        return await asyncio.to_thread(FileSides(root=self._root, kept=self._kept).of, kept, paths)
+
+    def beside(self, kept: Kept) -> tuple[str, ...]:
+        """Nothing but files."""
+        return ()
 
     async def _reversed(self, call: Call, kept: Kept) -> Delta:
         folder = self._kept.folder_of(kept.mutation_id)

@@ -119,7 +119,7 @@ class Git:
         if out.cut and check:
             raise TooLarge(f"git {_named(arguments)} prints more than {MAX_OUT // 1024 // 1024} MB")
         if check and code != 0:
-            raise refusal(_named(arguments), done.err or done.line)
+            raise refusal(_named(arguments), done.err or done.line, done.code)
         return done
 
     def unnamed(self, links: Collection[str]) -> list[str]:
@@ -150,7 +150,7 @@ class Git:
             code=ended.returncode, out=ended.stdout, err=ended.stderr[:_MAX_SAID].decode("utf-8", "backslashreplace")
         )
         if check and done.code != 0:
-            raise refusal(_named(arguments), done.err or done.line)
+            raise refusal(_named(arguments), done.err or done.line, done.code)
         return done
 
     def _variables(self, env: Mapping[str, str] | None) -> dict[str, str]:

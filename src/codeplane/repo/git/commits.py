@@ -170,7 +170,7 @@ def _refused(done: Done, before: Picture, given: tuple[str, ...]) -> CodePlaneEr
     """Why there is no commit: when nothing was staged, what could have been."""
     # Git says so on its output; what it says beside that is a hook's word.
     if not _NOTHING.search(done.line):
-        return refusal("commit", done.err or done.line)
+        return refusal("commit", done.err or done.line, done.code)
     changed, untracked = sorted(before.changed), sorted(before.untracked)
     if given:
         return GitRefused(f"nothing has changed in {few(given)}", hint="git_status shows what has")

@@ -93,6 +93,11 @@ class Contents:
         contents = await self._contents(chosen)
         return {oid: sha256(content).hexdigest() for oid, content in contents.items()}
 
+    async def small(self, oids: Iterable[str], *, most: int) -> dict[str, bytes]:
+        """The content of objects; those that are gone or larger are left out."""
+        sizes = await self.sizes(sorted(set(oids)))
+        return await self._contents([oid for oid, size in sizes.items() if size <= most])
+
     async def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """How large objects are; those that are gone are left out."""
         wanted = list(oids)

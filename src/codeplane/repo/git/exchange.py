@@ -76,7 +76,9 @@ class Exchange:
 
     def tracked(self, ref: str) -> str | None:
         """The id that a ref of the remote had when it was last seen."""
-        return self._foreseen.id_of(f"refs/remotes/{self._remote}/{ref.removeprefix(_HEADS)}")
+        full = ref if ref.startswith("refs/") else f"{_HEADS}{ref}"
+        kept = [target for spec, target in self._matching(full, "fetch") if ":" in spec]
+        return self._foreseen.id_of(kept[0]) if kept else None
 
     def is_forced(self, ref: str) -> bool:
         """Whether settings force a push of this ref that nobody asked to force."""
@@ -95,8 +97,11 @@ class Exchange:
 
     def _mapped(self, ref: str) -> list[tuple[str, str]]:
         """The settings that send a ref somewhere, in their order, with where that is."""
+        return self._matching(ref, "push")
+
+    def _matching(self, ref: str, way: str) -> list[tuple[str, str]]:
         found = []
-        for spec in self._foreseen.settings(f"remote.{self._remote}.push"):
+        for spec in self._foreseen.settings(f"remote.{self._remote}.{way}"):
             source, _, target = spec.removeprefix("+").partition(":")
             full = source if source.startswith("refs/") else f"{_HEADS}{source}"
             before, star, after = full.partition("*")

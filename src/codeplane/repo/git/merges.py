@@ -133,7 +133,7 @@ class Merges:
 def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:
     """Raise what git refused; a stop at conflicts is an answer, not a refusal."""
     if done.code != 0 and not delta.conflicts and delta.repo_state == "none":
-        raise refusal(command, done.err or done.line)
+        raise refusal(command, done.err or done.line, done.code)
 
 
 def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:

@@ -21,6 +21,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.trace import span
 from codeplane.repo.git.opened import bare, git_dir_of, not_opened
 from codeplane.repo.git.piped import piped
+from codeplane.repo.git.refusal import ended
 from codeplane.repo.git.unentered import unentered
 from codeplane.repo.truth.paths import canonical, shown
 
@@ -122,7 +123,7 @@ class Reading:
         if cut and max_bytes is None:
             raise TooLarge(f"git {arguments[0]} answers with more than {MAX_OUTPUT} bytes", hint="name fewer paths")
         if not cut and code not in codes:
-            raise self._refused(arguments[0], words)
+            raise self._refused(arguments[0], words or ended(code))
         return Read(code=0 if cut else code, out=out, said=words, cut=cut)
 
     async def commit(self, ref: str) -> str:

@@ -135,7 +135,7 @@ class Rebase:
                 )
             delta = await writing.finished()
             if done.code != 0 and delta.repo_state != "rebase":
-                raise refusal("rebase", done.err or done.line)
+                raise refusal("rebase", done.err or done.line, done.code)
             return await self._result(delta, total=len(steps), said=done.err if done.code else "")
 
     @operation("git.rebase_continue", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -234,7 +234,7 @@ class Rebase:
             )
             delta = await writing.finished(since=None if abort else was)
             if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
-                raise refusal("rebase", done.err or done.line)
+                raise refusal("rebase", done.err or done.line, done.code)
             return await self._result(
                 delta, total=before[1], said=done.err if done.code else "", aborted=abort, at=before[0]
             )

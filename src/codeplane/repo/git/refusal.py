@@ -1,6 +1,7 @@
 """What git's refusals mean: its words as errors of ours, without what is secret in them."""
 
 import re
+import signal
 from collections.abc import Sequence
 
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
@@ -127,16 +128,26 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] 
 _OUTWARD = ("fetch", "push", "pull", "submodule")
 
 
-def refusal(command: str, said: str) -> CodePlaneError:
-    """The error that git's words stand for."""
+def refusal(command: str, said: str, code: int | None = None) -> CodePlaneError:
+    """The error that git's words stand for; without words, what its exit status tells."""
     words = redacted(said).strip()
     if len(words) > _MAX_WORDS:
         # Hooks say what is wrong first, git says at the end what it made of it.
         words = f"{words[: _MAX_WORDS // 2]}\n[…]\n{words[-_MAX_WORDS // 2 :]}"
     for pattern, kind, hint in _MEANINGS:
-        if pattern.search(words) and (kind is not RemoteFailed or command in _OUTWARD):
+        if (code is None or code >= 0) and pattern.search(words) and (kind is not RemoteFailed or command in _OUTWARD):
             return kind(f"git {command}: {_plain(words)}", hint=hint)
-    return GitRefused(f"git {command}: {words or 'it failed without a word'}")
+    if code is not None and code < 0:
+        return GitRefused(
+            f"git {command}: {ended(code)}{f' after it said: {words}' if words else ' before it said a word'}",
+            hint="it was not ended from here; is memory short? git_status shows how far it came",
+        )
+    return GitRefused(f"git {command}: {words or (ended(code) if code is not None else 'it failed without a word')}")
+
+
+def ended(code: int) -> str:
+    """How a command ended that did not say it."""
+    return f"it was ended by {_signal(-code)}" if code < 0 else f"it failed with status {code} and without a word"
 
 
 def unresolved(paths: Sequence[str]) -> GitBusy:
@@ -160,6 +171,13 @@ def _plain(words: str) -> str:
 def redacted(text: str) -> str:
     """Text without the passwords and tokens that addresses can hold."""
     return _QUERY.sub(r"\1?***", _ADDRESS.sub(_user, text))
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _user(found: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -21,6 +22,7 @@ from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
 from codeplane.repo.git.refusal import redacted, refusal
 from codeplane.repo.git.remote_names import RemoteName, remote_now, talking
 from codeplane.repo.git.revision import MAX_REF, checked, not_found
+from codeplane.repo.git.sending import Sending
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
@@ -122,16 +124,23 @@ class RemoteWrites:
         """Push a branch or tag; force replaces only what is as it was last fetched. It cannot be undone."""
         remote = await asyncio.to_thread(remote_now, self._git, request.remote, push=True)
         what = await asyncio.to_thread(self._pushed, request)
-        options = ["--force-with-lease"] if request.force else []
-        options += ["--set-upstream"] if request.set_upstream else []
-        options += ["--tags"] if request.tags else []
-        options += ["--delete"] if request.delete else []
+        sending = Sending.pinned(call.pins)
+        options = ["--delete"] if request.delete else []
+        if sending is None:
+            options += ["--force-with-lease"] if request.force else []
+            options += ["--set-upstream"] if request.set_upstream else []
+            options += ["--tags"] if request.tags else []
+        elif request.force:
+            options.append(sending.lease())
         async with self._writer.writing(call, "push", undoable=False) as writing:
+            specs = [what] if sending is None else await asyncio.to_thread(self._exactly, request, remote, sending)
             done = await self._talk(
-                "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, what, check=False
+                "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, *specs, check=False
             )
             if done.code != 0:
-                raise refusal("push", "\n".join([*_rejected(done), done.err]))
+                raise refusal("push", "\n".join([*_rejected(done), done.err]), done.code)
+            if sending is not None and request.set_upstream:
+                await sending.tracks(self._git, remote.name)
             return PushResult(
                 delta=await writing.finished(),
                 remote=str(remote),
@@ -200,9 +209,15 @@ class RemoteWrites:
             return previewed(f"Delete {what} on {remote}", lost, facts, kept=False)
         facts += exchange.pushed(what, force=request.force, tags=request.tags)
         facts += ["and it becomes the branch's upstream"] if request.set_upstream else []
-        bound = bound_to(self._git, ["refs/tags/"] if request.tags or exchange.follows_tags else [])
+        tags = request.tags or exchange.follows_tags
+        bound = bound_to(self._git, ["refs/tags/"] if tags else [])
         forced = "Force-push" if request.force else "Push"
-        return previewed(f"{forced} {what} to {remote}", lost, facts, bound=bound, kept=False)
+        seen = previewed(f"{forced} {what} to {remote}", lost, facts, bound=bound, kept=False)
+        return replace(seen, pins=Sending.of(self._git, exchange, what, tags=tags).pins)
+
+    def _exactly(self, request: PushRequest, remote: RemoteName, sending: Sending) -> list[str]:
+        along = Exchange(self._git, remote.name).follows_tags
+        return sending.specs(self._git, all_tags=request.tags, along=along)
 
     def _lost_by_pull(self, request: PullRequest, remote: RemoteName) -> list[Loss]:
         there = Exchange(self._git, remote.name).upstream(_refspec(request.ref) if request.ref else "")

@@ -1,6 +1,7 @@
 """Taking git mutations back, and doing them again, while things are as they left them."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from codeplane.kernel.call import Call
@@ -14,7 +15,8 @@ from codeplane.repo.git.recovery import PREFIX
 from codeplane.repo.git.reversible import Reversible, Side, entries_at
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
-from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.kept import Kept, Sides
+from codeplane.repo.undo.sides import MAX_SIDE
 
 _QUIT = {"merge": "merge", "cherrypick": "cherry-pick", "revert": "revert", "rebase": "rebase"}
 _NAMED = 5
@@ -44,6 +46,34 @@ class GitReversal:
                 hint=f"call git_{what} anew",
             )
         return await self._cross(call, kept, found, found.before, found.after, "redo")
+
+    async def sides(self, kept: Kept, paths: Sequence[str]) -> list[Sides]:
+        """Some of its files as they were before it, and as it left them; git's store has both."""
+        found = _reversible(kept)
+        wanted = {path: (found.before.files.get(path), found.after.files.get(path)) for path in paths}
+        oids = {entry.split(" ")[1] for both in wanted.values() for entry in both if entry is not None}
+        contents = await self._writer.contents.small(oids, most=MAX_SIDE)
+        gone = "git does not have one of its sides any more, or it is too large to show"
+
+        def side(path: str, before: str | None, after: str | None) -> Sides:
+            old, new = (contents.get(entry.split(" ")[1]) if entry else None for entry in (before, after))
+            lost = (before is not None and old is None) or (after is not None and new is None)
+            return Sides(
+                path=path,
+                before=old,
+                after=new,
+                was_there=before is not None,
+                is_there=after is not None,
+                note=gone if lost else "",
+            )
+
+        return [side(path, *both) for path, both in wanted.items()]
+
+    def beside(self, kept: Kept) -> tuple[str, ...]:
+        """Head, refs, stashes and what is under way: from where each goes to where."""
+        found = _reversible(kept)
+        start, goal = (found.after, found.before) if kept.state == "applied" else (found.before, found.after)
+        return _crossed(start, goal, found)
 
     async def _cross(self, call: Call, kept: Kept, found: Reversible, start: Side, goal: Side, verb: str) -> Delta:
         writer = self._writer
@@ -178,6 +208,26 @@ def _told(now: Picture, found: Reversible, goal: Side) -> tuple[str, ...]:
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         lines.append(f"index: {', '.join(map(shown, paths[:_NAMED]))}{more}")
     return tuple(lines[:MAX_REFS])
+
+
+def _crossed(start: Side, goal: Side, found: Reversible) -> tuple[str, ...]:
+    """What differs between two sides beside files, with ids in full: whoever decides can look at them."""
+    lines = []
+    if start.symbolic != goal.symbolic:
+        lines.append(f"HEAD {shown(start.symbolic or 'no branch')} → {shown(goal.symbolic or 'no branch')}")
+    if start.head != goal.head:
+        lines.append(f"HEAD {start.head or 'no commit'} → {goal.head or 'no commit'}")
+    lines += [f"{shown(ref)} {start.refs[ref] or 'none'} → {oid or 'none'}" for ref, oid in goal.refs.items()]
+    if goal.stashes is not None:
+        lines.append(f"stashes {len(start.stashes or ())} → {len(goal.stashes)}")
+    if start.state != goal.state:
+        lines.append(f"{start.state} → {goal.state}")
+    lines += [f"settings of branch {shown(branch)}" for branch in found.branches]
+    if paths := sorted(found.index_paths):
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        lines.append(f"index: {', '.join(map(shown, paths[:_NAMED]))}{more}")
+    left = len(lines) - MAX_REFS
+    return (*lines[:MAX_REFS], *([f"and {left} more"] if left > 0 else []))
 
 
 def _reversible(kept: Kept) -> Reversible:

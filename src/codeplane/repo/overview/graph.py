@@ -59,6 +59,8 @@ class Graph:
     edge_from: NDArray[np.int64]
     edge_to: NDArray[np.int64]
     edge_weight: NDArray[np.float64]
+    edge_near: NDArray[np.bool_]
+    """Whether the file also speaks of the module of what it names: otherwise the name is its own, most likely."""
     parsed: int
     cut: str = ""
 
@@ -180,6 +182,7 @@ def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: i
         edge_from=source,
         edge_to=target,
         edge_weight=kind[target] * telling[def_name[target]] / definers[def_name[target]] * np.where(near, 1.0, _FAR),
+        edge_near=near.astype(np.bool_),
         parsed=parsed,
         cut=cut,
     )

@@ -1,5 +1,6 @@
 """The `map_repo` operation: a repository at a glance, within a budget of letters."""
 
+import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,11 +27,14 @@ from codeplane.repo.overview.layout import (
     layout_of_tests,
     structure,
 )
+from codeplane.repo.overview.make_up import MakeUp, MakeUpRequest, make_up
+from codeplane.repo.overview.most_used import MostUsed, MostUsedRequest, most_used
 from codeplane.repo.overview.outline import OutlineFile, outline
 from codeplane.repo.overview.surface import Dependencies, PublicName, dependencies, public_names
 from codeplane.repo.reading.folders import folders_of
 from codeplane.repo.resolve.world import World
 from codeplane.repo.settled import settled
+from codeplane.repo.truth.paths import canonical
 
 DEFAULT_BUDGET = 6_000
 MAX_BUDGET = 50_000
@@ -141,6 +145,25 @@ class MapOperations:
         if request.focus and not mapped.focused:
             call.warn("nothing here is called what focus says; the map is about everything")
         return mapped.result.model_copy(update={"partial": found.partial, "stale": found.stale})
+
+    @operation("symbol.most_used", risk=Risk.READ)
+    async def used(self, call: Call, request: MostUsedRequest) -> MostUsed:
+        """The definitions that most other files use, with how many files that are."""
+
+        def look(snapshot: Snapshot) -> MostUsed:
+            graph = self._graph().graph
+            found = most_used(snapshot, self._knowledge.store, graph, request.limit)
+            return MostUsed(symbols=found, code_files=graph.parsed, cut=graph.cut, epoch=snapshot.epoch)
+
+        found = await settled(self._knowledge, look, lambda told: [one.path for one in told.symbols])
+        return found.answer.model_copy(update={"partial": found.partial})
+
+    @operation("folder.make_up", risk=Risk.READ)
+    async def made_of(self, call: Call, request: MakeUpRequest) -> MakeUp:
+        """What a folder is made of: its folders and files by size, and the languages of each."""
+        folder = canonical(request.folder, root=self._root) if request.folder.strip("/") else ""
+        snapshot = await (await self._knowledge.fresh()).snapshot(strict=False)
+        return await asyncio.to_thread(make_up, snapshot, folder, request.limit)
 
     def _map(self, snapshot: Snapshot, request: MapRequest) -> "_Mapped":
         parts, store = request.include or _DEFAULT, self._knowledge.store

@@ -40,6 +40,14 @@ class History:
         past = self._all().get(target_id)
         return tuple(past.failing) if past is not None else ()
 
+    def slowest(self, most: int) -> list[tuple[str, float, tuple[float, ...]]]:
+        """The targets that take longest: the median in seconds, and the last durations."""
+        timed = [(name, statistics.median(past.seconds), tuple(past.seconds)) for name, past in self._timed()]
+        return sorted(timed, key=lambda one: -one[1])[:most]
+
+    def _timed(self) -> list[tuple[str, Past]]:
+        return [(name, past) for name, past in self._all().items() if past.seconds]
+
     def failed_targets(self) -> tuple[str, ...]:
         """The targets with tests that failed when they ran last."""
         return tuple(target_id for target_id, past in self._all().items() if past.failing)

@@ -86,6 +86,15 @@ class KeptRuns:
                 f"the run {run_id} was interrupted, and has no result", hint="run it again"
             ) from error
 
+    def last_printed(self, run_id: str) -> Printed:
+        """Where the output of the process is that printed last, whether or not it is over."""
+        if run_id not in self.ids():
+            raise TestRunNotFound(f"no run {run_id!r} is kept", details={"kept": list(self.ids()[:5])})
+        found = sorted((self._folder / run_id).glob("*.txt"), key=lambda one: one.stat().st_mtime_ns)
+        if not found:
+            raise TestRunNotFound(f"the run {run_id} has printed nothing yet", hint="ask again in a moment")
+        return Printed(file=found[-1], shared_with=0)
+
     def printed(self, run_id: str, target_id: str, *, outputs: dict[str, tuple[str, int]] | None) -> Printed:
         """Where the output of a target of a run is; a run under way knows its `outputs` itself."""
         if run_id not in self.ids():

@@ -1,6 +1,9 @@
-"""`test.discover`, `test.run`, `test.status`, `test.cancel` and `test.output`."""
+"""`test.discover`, `test.run`, `test.status`, `test.history`, `test.cancel` and `test.output`."""
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from codeplane.kernel.call import Call, Failure
@@ -11,13 +14,24 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
-from codeplane.repo.testing.requests import DiscoverRequest, OutputRequest, RunRequest, StatusRequest
-from codeplane.repo.testing.results import DiscoverResult, FoundTarget, OutputResult, RunResult
+from codeplane.repo.testing.requests import DiscoverRequest, HistoryRequest, OutputRequest, RunRequest, StatusRequest
+from codeplane.repo.testing.results import (
+    DiscoverResult,
+    FlakyTest,
+    FoundTarget,
+    HistoryResult,
+    OutputResult,
+    PastRun,
+    RunResult,
+    SlowTarget,
+)
 from codeplane.repo.testing.suite import Suite
 from codeplane.repo.testing.target import Target
 from codeplane.repo.truth.paths import canonical
 
 _FAILING = 100
+_FLAKY = 50
+_SLOWEST = 20
 
 
 class TestOperations:
@@ -99,6 +113,43 @@ class TestOperations:
         """How a run goes or went; the newest without run_id."""
         return self._suite.result(request.run_id)
 
+    @operation("test.history", risk=Risk.READ)
+    async def past(self, call: Call, request: HistoryRequest) -> HistoryResult:
+        """Runs that are kept, the newest first; tests that went both ways on the same code; the slowest targets."""
+        scope = "test.history"
+        after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
+        kept = await asyncio.to_thread(self._suite.past)
+        left = [run_id for run_id in kept if after is None or run_id < after]
+        page = left[: request.limit]
+        cursor = None
+        if len(left) > len(page):
+            cursor = self._cursors.issue(scope=scope, state={"after": page[-1]})
+        runs, flaky = await asyncio.to_thread(lambda: (self._runs(page), self._suite.outcomes.flaky()))
+        return HistoryResult(
+            runs=tuple(runs),
+            kept=len(kept),
+            most_kept=self._suite.most_kept,
+            flaky=tuple(FlakyTest(**asdict(one)) for one in flaky[:_FLAKY]),
+            flaky_count=len(flaky),
+            slowest=tuple(
+                SlowTarget(
+                    target_id=target_id,
+                    median_ms=round(median * 1000),
+                    last_ms=tuple(round(one * 1000) for one in last),
+                )
+                for target_id, median, last in self._suite.history.slowest(_SLOWEST)
+            ),
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(kept)),
+        )
+
+    def _runs(self, run_ids: Sequence[str]) -> list[PastRun]:
+        found: list[PastRun] = []
+        for run_id in run_ids:
+            # One that was interrupted by the server's end has no result, and nothing to tell.
+            with suppress(TestRunNotFound):
+                found.append(_past(self._suite.result(run_id)))
+        return found
+
     @operation("test.cancel", risk=Risk.WRITE, capability="execute_tools")
     async def cancel(self, call: Call, request: StatusRequest) -> RunResult:
         """End a run with every process it started; what it found until then is its result."""
@@ -142,6 +193,24 @@ class TestOperations:
 
 def _key(target: Target) -> str:
     return f"{target.path}\0{target.runner_name}"
+
+
+def _past(result: RunResult) -> PastRun:
+    summary = result.summary
+    return PastRun(
+        run_id=result.run_id,
+        status=result.status,
+        began_at=result.began_at,
+        state=result.state,
+        duration_ms=summary.total_duration_ms,
+        targets=result.progress.total,
+        tests=summary.tests,
+        passed=summary.tests_passed,
+        failed=summary.tests_failed,
+        skipped=summary.tests_skipped,
+        new_failures=len(summary.new_failures),
+        fixed=len(summary.fixed),
+    )
 
 
 def _failure(result: RunResult) -> Failure:

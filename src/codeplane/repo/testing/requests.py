@@ -53,7 +53,11 @@ class StatusRequest(InWorkspace):
 class OutputRequest(InWorkspace):
     """What a process printed."""
 
-    target: str = Field(min_length=1, max_length=4096)
+    target: str = Field("", max_length=4096, description="the process that printed last without it")
     run_id: str = Field("", max_length=100, description="the newest without it")
     offset: int | None = Field(None, ge=0, description="the end without it")
     limit: int = Field(8000, ge=1, le=100_000)
+
+
+class HistoryRequest(PageRequest, InWorkspace):
+    """A page of the runs that are kept."""

@@ -178,6 +178,8 @@ class RunResult(Result):
     more_failures: int = 0
     not_found: tuple[str, ...] = Field((), description="tests that were named and are not there, with what is near")
     notes: tuple[str, ...] = ()
+    began_at: str = ""
+    state: str = Field("", description="equal for runs of the same code")
     sandboxed: bool = True
 
     @property
@@ -272,3 +274,64 @@ class OutputResult(Result):
         end = f"[{self.offset:,} to {self.next_offset or self.total_bytes:,} of {self.total_bytes:,} bytes"
         end += f", shared by {self.shared_with + 1} targets" if self.shared_with else ""
         return f"{self.output}\n{end}]" + (f"\nmore: offset={self.next_offset}" if self.next_offset else "")
+
+
+class PastRun(Result):
+    """One run of the past, in a line."""
+
+    run_id: str
+    status: RunStatus
+    began_at: str
+    state: str
+    duration_ms: int
+    targets: int
+    tests: int
+    passed: int
+    failed: int
+    skipped: int
+    new_failures: int
+    fixed: int
+
+    def text(self) -> str:
+        return (
+            f"{self.run_id} {self.began_at[:19]} {self.status}: {self.failed} failed, {self.passed} passed"
+            f" in {self.duration_ms / 1000:.1f} s"
+        )
+
+
+class FlakyTest(Result):
+    """A test that passed and failed while the code was the same."""
+
+    test: str
+    passed: int
+    failed: int
+    state: str
+    seen_at: str
+
+
+class SlowTarget(Result):
+    """A target by the time that it takes: the median of its last runs, and those, the newest last."""
+
+    target_id: str
+    median_ms: int
+    last_ms: tuple[int, ...]
+
+
+class HistoryResult(Result):
+    """Runs, the newest first, and what they say together."""
+
+    runs: tuple[PastRun, ...]
+    kept: int
+    most_kept: int
+    flaky: tuple[FlakyTest, ...] = ()
+    flaky_count: int = 0
+    slowest: tuple[SlowTarget, ...] = ()
+    pagination: Pagination = Pagination()
+
+    def text(self) -> str:
+        lines = [one.text() for one in self.runs] or ["[no runs are kept]"]
+        lines += [
+            f"flaky: {one.test} ({one.passed} passed, {one.failed} failed on the same code)" for one in self.flaky
+        ]
+        lines += [f"slow: {one.target_id} {one.median_ms / 1000:.1f} s" for one in self.slowest]
+        return "\n".join(lines) + self.pagination.line()

@@ -42,6 +42,9 @@ class Plan:
     rerun_failed: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    began_at: str = ""
+    state: str = ""
+    """What the code is at the start, in one value."""
     remembered: bool = False
     """Whether the names are those of what failed last time; nobody asked for one that is there no more."""
 
@@ -49,8 +52,18 @@ class Plan:
 class Run:
     """One run, from its start to its result."""
 
-    def __init__(self, run_id: str, plan: Plan, history: History, execution: Callable[["Run"], Execution]) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        plan: Plan,
+        history: History,
+        execution: Callable[["Run"], Execution],
+        state: Callable[[], Awaitable[str]],
+    ) -> None:
+        """`state` tells what the code is at the end: what changed on the way is no state that outcomes are of."""
         self.run_id = run_id
+        self._state = state
+        self.is_steady = False
         self.plan = plan
         self.status: RunStatus = "running"
         self.listener: Listener | None = None
@@ -76,6 +89,7 @@ class Run:
             try:
                 async with asyncio.timeout(self.plan.seconds):
                     await self._work()
+                self.is_steady = bool(self.plan.state) and await self._state() == self.plan.state
                 self.status = "completed"
             except TimeoutError:
                 self.status = "failed"
@@ -225,7 +239,7 @@ class Run:
                 tests_passed=sum(case.status == "passed" for case in cases),
                 tests_failed=sum(one.kind != NO_RUNNER for one in failures),
                 tests_skipped=sum(case.status == "skipped" for case in cases),
-                flaky=tuple(sorted(set(self._flaky))),
+                flaky=self.flaky,
                 new_failures=tuple(sorted(self._new)),
                 fixed=tuple(sorted(self._fixed)),
             ),
@@ -234,8 +248,24 @@ class Run:
             results=tuple(sorted(kept, key=lambda one: one.target_id)),
             not_found=self.not_found,
             notes=self.plan.notes + self._notes(outcomes),
+            began_at=self.plan.began_at,
+            state=self.plan.state,
             sandboxed=self.execution.means.sandbox is not None,
         )
+
+    def cases(self) -> dict[str, bool]:
+        """Whether each test passed that came to an end of its own."""
+        ended = [(one.target_id, case) for one in self.execution.outcomes.values() if one.ran for case in one.cases]
+        return {
+            _test(target_id, case): not case.is_bad
+            for target_id, case in ended
+            if case.status != "skipped" and case.kind != NO_RUNNER
+        }
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """The tests that failed first and passed when they were run again."""
+        return tuple(sorted(set(self._flaky)))
 
     def outputs(self) -> dict[str, tuple[str, int]]:
         """The file of each target's output, and how many targets share it."""

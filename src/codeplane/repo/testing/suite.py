@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from codeplane.kernel.clock import Clock, SystemClock, rfc3339
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, SandboxMissing, TestRunnerNotFound, TestRunNotFound
 from codeplane.kernel.ids import new_id
@@ -23,6 +24,7 @@ from codeplane.repo.testing.history import History
 from codeplane.repo.testing.impact import Impact
 from codeplane.repo.testing.kept import Excerpt, KeptRuns
 from codeplane.repo.testing.nearness import near_names
+from codeplane.repo.testing.outcomes import Outcomes
 from codeplane.repo.testing.program import Programs
 from codeplane.repo.testing.requests import RunRequest
 from codeplane.repo.testing.results import RunResult
@@ -55,8 +57,10 @@ class Suite:
         environment: Mapping[str, str],
         sandbox: Sandbox,
         tree: ProcessTree,
+        clock: Clock | None = None,
     ) -> None:
         self._root = root
+        self._clock = clock or SystemClock()
         self._knowledge = knowledge
         self._config = config
         self._environment = environment
@@ -71,6 +75,7 @@ class Suite:
         self._slots = asyncio.Semaphore(self._workers(None))
         self._cache = ToolCache(home / CACHE)
         self.history = History(home / "history.json")
+        self.outcomes = Outcomes(home / "outcomes.json")
         self.programs = Programs(root, path=environment.get("PATH", ""))
         self.impact = Impact(knowledge=knowledge, targets=self.targets_of, changes=self._changes)
 
@@ -144,11 +149,21 @@ class Suite:
             lambda run: Execution(
                 means=means, folder=folder, filters=plan.filters, timeout_sec=request.timeout_sec, told=run.told
             ),
+            self._state,
         )
         started.listener = listener
         self._running[run_id] = started
         started.start(self._finished)
         return started
+
+    def past(self) -> list[str]:
+        """The runs that are kept, the newest first."""
+        return self._kept.ids()
+
+    @property
+    def most_kept(self) -> int:
+        """How many runs are kept at most."""
+        return self._config.kept_runs
 
     def result(self, run_id: str) -> RunResult:
         """How a run goes or went; the newest without an id."""
@@ -162,9 +177,12 @@ class Suite:
         return self._running[max(self._running)] if self._running else None
 
     def printed(self, run_id: str, target: str, *, offset: int | None, limit: int) -> Excerpt:
-        """A part of what a target's process printed; the end without an offset."""
+        """A part of what a target's process printed, or the last process without one; the end without an offset."""
         run_id = run_id or self._newest()
         target_id = target.partition("::")[0]
+        if not target:
+            last = self._kept.last_printed(run_id)
+            return Excerpt.of(last, run_id=run_id, target_id="", offset=offset, limit=limit)
         run = self._running.get(run_id)
         found = self._kept.printed(run_id, target_id, outputs=run.outputs() if run is not None else None)
         return Excerpt.of(found, run_id=run_id, target_id=target_id, offset=offset, limit=limit)
@@ -222,7 +240,10 @@ class Suite:
             notes = (*notes, "no tests found in this repository")
         _check(wanted, filters)
         self._refuse_unrunnable(wanted)
+        snapshot, _, _ = self._discovered
         return Plan(
+            began_at=rfc3339(self._clock.now_ns()),
+            state=await asyncio.to_thread(state_of, (), snapshot) if snapshot is not None else "",
             wanted=tuple(wanted),
             filters=filters,
             workers=self._workers(request.parallelism),
@@ -232,6 +253,10 @@ class Suite:
             reasons=reasons,
             notes=notes,
         )
+
+    async def _state(self) -> str:
+        fresh = await self._knowledge.fresh()
+        return await asyncio.to_thread(state_of, (), await fresh.snapshot(strict=True))
 
     def _trimmed(self) -> str:
         now = time.monotonic()
@@ -268,7 +293,10 @@ class Suite:
     def _finished(self, run: Run) -> None:
         self._running.pop(run.run_id, None)
         run.not_found = tuple(self._not_found(wanted, name) for wanted, name in run.missing)
-        self._kept.put(run.result(), run.outputs())
+        result = run.result()
+        self._kept.put(result, run.outputs())
+        if run.is_steady:
+            self.outcomes.note(result.state, run.cases(), flaky=run.flaky, at=result.began_at)
         _, known, _ = self._discovered
         self.history.save(known=[one.target_id for one in known])
 

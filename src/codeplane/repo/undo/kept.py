@@ -1,5 +1,6 @@
 """Mutations that can be taken back, as they are kept below `.codeplane/undo/`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -25,6 +26,19 @@ class Kept:
     details: JsonObject
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """One file before and after a mutation; a content that is None though the file was there is explained by `note`."""
+
+    path: str
+    old_path: str | None = None
+    before: bytes | None = None
+    after: bytes | None = None
+    was_there: bool = False
+    is_there: bool = False
+    note: str = ""
+
+
 class Reversal(Protocol):
     """Takes back mutations of one kind; raises CannotUndo, changing nothing, when things are not as they were left."""
 
@@ -34,4 +48,12 @@ class Reversal(Protocol):
 
     async def redo(self, call: Call, kept: Kept) -> Delta:
         """Do it again after an undo."""
+        ...
+
+    async def sides(self, kept: Kept, paths: Sequence[str]) -> list[Sides]:
+        """Some of its files as they were before it, and as it left them."""
+        ...
+
+    def beside(self, kept: Kept) -> tuple[str, ...]:
+        """What else moves when it is taken back or done again, a line each."""
         ...

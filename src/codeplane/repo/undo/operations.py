@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -11,12 +12,13 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CannotUndo
-from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
+from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
 from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.foreseen import MUTATION, ForeseenUndo
 from codeplane.repo.undo.kept import Kept, Reversal, State
 from codeplane.repo.undo.mutations import KeptMutations
 
@@ -95,6 +97,7 @@ class UndoOperations:
     def __init__(
         self,
         *,
+        root: Path,
         kept: KeptMutations,
         reversals: Mapping[str, Reversal],
         consequences: Consequences | None,
@@ -102,6 +105,7 @@ class UndoOperations:
     ) -> None:
         self._kept = kept
         self._reversals = reversals
+        self._foreseen = ForeseenUndo(root=root, reversals=reversals)
         self._consequences = consequences
         self._cursors = cursors
 
@@ -117,6 +121,16 @@ class UndoOperations:
     async def redo(self, call: Call, request: UndoRequest) -> UndoResult:
         """Do again what was undone last in this session, or the mutation named."""
         return await self._turned(call, request, wanted="undone")
+
+    @previews("undo")
+    async def preview_undo(self, call: Call, request: UndoRequest) -> Preview:
+        """The diff of what would be taken back."""
+        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "applied"))
+
+    @previews("redo")
+    async def preview_redo(self, call: Call, request: UndoRequest) -> Preview:
+        """The diff of what would be done again."""
+        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "undone"))
 
     @operation("mutation.list", risk=Risk.READ)
     async def list_mutations(self, call: Call, request: ListRequest) -> MutationList:
@@ -142,7 +156,9 @@ class UndoOperations:
         )
 
     async def _turned(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
-        kept = await asyncio.to_thread(self._chosen, call, request.mutation_id, wanted)
+        # Where a person said yes to one, it is that one.
+        meant = call.pins.get(MUTATION, request.mutation_id)
+        kept = await asyncio.to_thread(self._chosen, call, meant, wanted)
         reversal = self._reversals.get(kept.kind)
         if reversal is None:
             raise CannotUndo(f"mutations of kind {kept.kind} cannot be undone here")

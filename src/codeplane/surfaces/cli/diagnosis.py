@@ -67,7 +67,9 @@ def policy(workspace: Workspace, config: "Config") -> Check:
     except FileNotFoundError:
         files = []
     except OSError as error:
-        return Check(name="policy", verdict="fail", found=f"{workspace.policy}: {error.strerror}", fix="cpl policy")
+        return Check(
+            name="policy", verdict="fail", found=f"{workspace.policy}: {error.strerror}", fix="cpl policy check"
+        )
     if not files:
         return Check(name="policy", verdict="ok", found="the shipped rules alone")
     # Slow to import, and only needed here.
@@ -80,7 +82,7 @@ def policy(workspace: Workspace, config: "Config") -> Check:
     try:
         rules.settle(_POLICY_SEC)
         if problems := rules.problems():
-            return Check(name="policy", verdict="fail", found="; ".join(problems), fix="mend it; cpl policy explains")
+            return Check(name="policy", verdict="fail", found="; ".join(problems), fix="mend it; cpl policy check")
     finally:
         rules.close()
     return Check(name="policy", verdict="ok", found=f"{len(files)} of your own: {', '.join(files[:5])}")
@@ -134,7 +136,14 @@ def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | Non
 
 
 def ports(config: "Config", facts: ServerFacts | None) -> Check:
-    """Ports that were asked for and that somebody else has."""
+    """An address that may not be served, and ports that somebody else has."""
+    # Slow to import.
+    from codeplane.kernel.binding import may_bind
+
+    try:
+        may_bind(config.server)
+    except CodePlaneError as error:
+        return Check(name="ports", verdict="fail", found=error.message, fix=error.hint)
     if facts is not None:
         return Check(name="ports", verdict="ok", found=f"the server has {facts.port}")
     asked = {"server.port": config.server.port, "grpc.port": config.grpc.port if config.grpc.enabled else 0}
@@ -179,6 +188,12 @@ def _judged(state: JsonObject) -> Check:
     symbols = state.get("symbols")
     if isinstance(symbols, dict) and symbols.get("failure"):
         return Check(name="index", verdict="fail", found=f"symbols: {symbols['failure']}", fix="cpl call index.rebuild")
+    vectors = symbols.get("vectors") if isinstance(symbols, dict) else None
+    if isinstance(vectors, dict) and vectors.get("failure"):
+        found = f"{said}; nothing is found by meaning: {vectors['failure']}"
+        return Check(
+            name="index", verdict="warn", found=found, fix="mend what is said there; other modes of search work"
+        )
     return Check(name="index", verdict="ok", found=said)
 
 

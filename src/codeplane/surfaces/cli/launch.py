@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 from codeplane.kernel.errors import ERRORS, CodePlaneError, ServerUnreachable
@@ -16,7 +16,9 @@ START_TIMEOUT_SEC = 60.0
 POLL_SEC = 0.03
 
 
-def start_server(workspace: Workspace, *, overrides: Sequence[str] = ()) -> tuple[ServerFacts, bool]:
+def start_server(
+    workspace: Workspace, *, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None
+) -> tuple[ServerFacts, bool]:
     """The workspace's server, started in the background if it does not run yet, and whether that was done here."""
     running = find_server(workspace)
     if running is not None:
@@ -26,7 +28,13 @@ def start_server(workspace: Workspace, *, overrides: Sequence[str] = ()) -> tupl
     command += [part for item in overrides for part in ("--set", item)]
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True, cwd=workspace.root
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+            cwd=workspace.root,
+            env=environ,
         )
         found = _wait(workspace, child, stdout, stderr)
         return found, found.pid == child.pid

@@ -1,12 +1,17 @@
 """Text with changes in it, line by line or side by side."""
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
+from itertools import takewhile
 
-from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import rows, text
+from markupsafe import Markup, escape
 
 _HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ", "similarity ")
+_PLACE = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+# Lines that share less than this are others, not the same line changed.
+_ALIKE = 0.4
+
+Numbered = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,56 +48,69 @@ def _kind(line: str) -> str:
     return {"+": "added", "-": "removed"}.get(line[:1], "")
 
 
-def side_by_side(hunks: Iterable[JsonObject]) -> list[Pair]:
-    """Hunks as `git.diff` gives them, in two columns: what was on the left, what is on the right."""
+def pairs_of(unified: str) -> list[Pair]:
+    """A unified diff of one file in two columns: what was on the left, what is on the right."""
     pairs: list[Pair] = []
-    for hunk in hunks:
-        pairs.append(Pair(kind="place", left=text(hunk, "header")))
-        removed: list[JsonObject] = []
-        added: list[JsonObject] = []
-        for line in rows(hunk, "lines"):
-            origin = text(line, "origin")
-            if origin == "-":
-                removed.append(line)
-            elif origin == "+":
-                added.append(line)
-            else:
-                pairs += _changed(removed, added)
-                removed, added = [], []
-                pairs.append(
-                    Pair(
-                        kind="same",
-                        left_number=_number(line, "old_lineno"),
-                        left=_content(line),
-                        right_number=_number(line, "new_lineno"),
-                        right=_content(line),
-                    )
-                )
-        pairs += _changed(removed, added)
-    return pairs
+    removed: list[Numbered] = []
+    added: list[Numbered] = []
+    left = right = 0
+    for line in unified.split("\n"):
+        sign, said = line[:1], line[1:].removesuffix("\r")
+        if not pairs and line.startswith(("--- ", "+++ ")):
+            continue
+        if sign == "-":
+            removed.append((left, said))
+            left += 1
+        elif sign == "+":
+            added.append((right, said))
+            right += 1
+        elif sign == " ":
+            pairs += _beside(removed, added)
+            removed, added = [], []
+            pairs.append(Pair(kind="same", left_number=left, left=said, right_number=right, right=said))
+            left, right = left + 1, right + 1
+        elif sign == "@":
+            pairs += _beside(removed, added)
+            removed, added = [], []
+            if found := _PLACE.match(line):
+                left, right = int(found[1]), int(found[2])
+            pairs.append(Pair(kind="place", left=line))
+    return pairs + _beside(removed, added)
 
 
-def _changed(removed: list[JsonObject], added: list[JsonObject]) -> list[Pair]:
+def _beside(removed: list[Numbered], added: list[Numbered]) -> list[Pair]:
+    """What went beside what came in its place; what differs within a line is marked."""
     pairs = []
     for at in range(max(len(removed), len(added))):
         left = removed[at] if at < len(removed) else None
         right = added[at] if at < len(added) else None
+        old, new = _marked(left[1], right[1]) if left and right else (left and left[1], right and right[1])
         pairs.append(
             Pair(
                 kind="changed" if left and right else "removed" if left else "added",
-                left_number=_number(left, "old_lineno") if left else None,
-                left=_content(left) if left else "",
-                right_number=_number(right, "new_lineno") if right else None,
-                right=_content(right) if right else "",
+                left_number=left[0] if left else None,
+                left=old or "",
+                right_number=right[0] if right else None,
+                right=new or "",
             )
         )
     return pairs
 
 
-def _content(line: JsonObject) -> str:
-    return text(line, "content").rstrip("\n")
+def _marked(old: str, new: str) -> tuple[str, str]:
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    if head + tail < _ALIKE * max(len(old), len(new)):
+        return old, new
+    return _within(old, head, tail), _within(new, head, tail)
 
 
-def _number(line: JsonObject, name: str) -> int | None:
-    value = line.get(name)
-    return value if isinstance(value, int) else None
+def _shared(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+
+
+def _within(line: str, head: int, tail: int) -> str:
+    end = len(line) - tail
+    if head >= end:
+        return line
+    return escape(line[:head]) + Markup("<b>") + escape(line[head:end]) + Markup("</b>") + escape(line[end:])

@@ -21,22 +21,68 @@ class Tile:
     height: float = 0.0
 
 
-def sparkline(values: Sequence[float], *, label: str, width: int = 120, height: int = 28) -> Markup:
-    """A line of values, oldest first, with its last point marked."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a chart: what is good in it, what is bad, and where it leads."""
+
+    good: float
+    bad: float
+    title: str
+    href: str
+    x: float = 0.0
+    width: float = 0.0
+    good_top: float = 0.0
+    good_height: float = 0.0
+    bad_height: float = 0.0
+
+
+def columns(found: Sequence[Column], *, width: float, height: float, most: float = 26.0) -> list[Column]:
+    """Columns side by side, the first on the left; the bad lies on top of the good."""
+    highest = max((one.good + one.bad for one in found), default=0) or 1
+    step = min(width / len(found), most) if found else 0.0
+    drawn = []
+    for place, one in enumerate(found):
+        good, bad = height * one.good / highest, height * one.bad / highest
+        # A single failure among thousands is what people look for.
+        bad = max(bad, 4.0) if one.bad else 0.0
+        good = min(good, height - bad)
+        drawn.append(
+            replace(
+                one,
+                x=step * place,
+                width=max(step - 3, 1.0),
+                good_top=height - good,
+                good_height=good,
+                bad_height=bad,
+            )
+        )
+    return drawn
+
+
+def sparkline(
+    values: Sequence[float],
+    *,
+    label: str,
+    width: int = 120,
+    height: int = 28,
+    low: float | None = None,
+    tone: str = "",
+) -> Markup:
+    """A line of values, oldest first; from the lowest of them up, or from `low`."""
     if len(values) < 2:
         return Markup("")
-    low, high = min(values), max(values)
+    low, high = min(values) if low is None else low, max(values)
     reach = (high - low) or 1.0
     step = (width - 6) / (len(values) - 1)
     points = [(3 + step * at, 3 + (height - 6) * (1 - (value - low) / reach)) for at, value in enumerate(values)]
     if high == low:
-        points = [(x, height / 2) for x, _ in points]
+        points = [(x, height - 3 if not high else height / 2) for x, _ in points]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     area = f"{points[0][0]:.1f},{height} {line} {points[-1][0]:.1f},{height}"
     return Markup(
-        '<svg class="spark" viewBox="0 0 {w} {h}" role="img" aria-label="{label}" preserveAspectRatio="none">'
+        '<svg class="spark {tone}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}" preserveAspectRatio="none">'
         '<polygon class="area" points="{area}"/><polyline points="{line}"/></svg>'
-    ).format(w=width, h=height, label=label, area=area, line=line)
+    ).format(w=width, h=height, tone=tone, label=label, area=area, line=line)
 
 
 def squarified(tiles: Sequence[Tile], *, width: float, height: float) -> list[Tile]:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from starlette.responses import Response, StreamingResponse
 
 from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.web.headers import PRIVATE, SECURITY
@@ -77,7 +78,10 @@ class Live:
                     yield _message("signed out", event="ended")
                     return
                 if isinstance(item, Outcome):
-                    yield _message("the stream ended", event="ended")
+                    if isinstance(item.error, StreamGap):
+                        # What the page has not seen is gone, so all of it has to be loaded anew. Whatever else ended
+                        # the stream, such as a server that stops, is over when the page comes back by itself.
+                        yield _message("the stream has a gap", event="ended")
                     return
                 yield shown(json.loads(item.model_dump_json()))
 

@@ -1,5 +1,7 @@
 """Looking into answers, which are JSON: what is not there or of another kind is as good as missing."""
 
+from collections.abc import Mapping
+
 from codeplane.kernel.json import JsonObject, JsonValue
 
 
@@ -34,3 +36,12 @@ def record(value: JsonValue, *names: str) -> JsonObject:
     """An object there, or an empty one."""
     found = at(value, *names)
     return dict(found) if isinstance(found, dict) else {}
+
+
+def part(
+    found: list[JsonObject], query: Mapping[str, str], name: str, *, size: int = 20
+) -> tuple[list[JsonObject], int]:
+    """A page of a list that comes whole, by where the address says it begins; and where the next one does, or 0."""
+    said = query.get(name, "")
+    start = int(said) if said.isdecimal() and len(said) < 7 else 0
+    return found[start : start + size], start + size if len(found) > start + size else 0

@@ -43,6 +43,7 @@ class Renderer:
             "moment": wording.moment,
             "ago": wording.ago,
             "actor": wording.actor,
+            "capitalize_first": wording.sentence,
             "json": _pretty,
         }
         environment.globals |= {

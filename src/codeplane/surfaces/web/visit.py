@@ -13,7 +13,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, OriginDenied
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Result, Risk
 from codeplane.surfaces.web.headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.renderer import Renderer
 from codeplane.surfaces.web.sign_ins import SignIn, form_token
@@ -49,6 +49,10 @@ class Visit:
     def knows(self, operation: str) -> bool:
         """Whether there is such an operation here."""
         return self._conveyor.catalogue.risk_of(operation) is not None
+
+    def reads(self, operation: str) -> bool:
+        """Whether an operation changes nothing."""
+        return self._conveyor.catalogue.risk_of(operation) is Risk.READ
 
     async def form(self) -> dict[str, str]:
         """The fields of a posted form; OriginDenied unless it is one of ours."""

@@ -40,6 +40,11 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:,}".replace(",", "\u202f")
 
 
+def sentence(said: str) -> str:
+    """With a capital letter at its beginning, and the rest as it is."""
+    return said[:1].upper() + said[1:]
+
+
 def size(count: float | None) -> str:
     """Bytes, as people say them."""
     if count is None:

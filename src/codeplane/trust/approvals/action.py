@@ -134,6 +134,7 @@ def preview_hash(question: Question) -> str:
                 "remotes": list(assessed.remotes),
                 "summary": preview.summary,
                 "body": preview.body,
+                **({"pins": dict(preview.pins)} if preview.pins else {}),
             }
         )
     )

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.envelope import Outcome
@@ -84,7 +85,9 @@ class Resuming:
         caller = Caller(surface=SURFACE, client=action.client, actor=action.actor)
         keyed: JsonObject = {**arguments, "idempotency_key": action.key}
         if action.session_id is not None and "session_id" not in arguments:
-            outcome = await self._door(action.operation, {**keyed, "session_id": action.session_id}, caller)
+            # Beside the arguments, which are those that were approved.
+            there = replace(caller, session_id=action.session_id)
+            outcome = await self._door(action.operation, keyed, there)
             if not isinstance(outcome.error, (SessionClosed, SessionNotFound)):
                 return outcome
         return await self._door(action.operation, keyed, caller)

@@ -117,6 +117,13 @@ class Grants:
             yield _own("token", actor, frozenset[str](held.capabilities), GrantContext.of(held), held.expires_ns)
         yield from self.of(Holder.of(actor, held))
 
+    def most_agents(self, actor: Actor, held: Held) -> int | None:
+        """How many agents the actor may start at once, by the widest of what lets it; None is as many as it likes."""
+        bounds = [one.context.max_agents for one in self.sources(actor, held) if "spawn_agents" in one.capabilities]
+        if not bounds:
+            return held.max_agents
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
     def of(self, holder: Holder) -> list[Grant]:
         """The grants of one agent that live."""
         return [live.grant for live in self._by_holder.get(holder, {}).values() if self._lives(live)]

@@ -1,15 +1,17 @@
 """The operations on agents' tokens and the keys they are signed with."""
 
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import Capability
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.capabilities.held import ApprovalMode, Held
 from codeplane.trust.capabilities.paths import MAX_PATTERN, MAX_PATTERNS, check_pattern
 from codeplane.trust.identity.agent_token import TokenContext
 from codeplane.trust.identity.agents import Agents
@@ -37,7 +39,9 @@ class TokenRequest(Request):
     allowed_tools: tuple[Tool, ...] | None = Field(
         None, max_length=MAX_PATTERNS, description="only these operations, as in git.status or git.*; left out: all"
     )
-    max_agents: int | None = Field(None, ge=0, le=10_000, description="how many agents it may start")
+    max_agents: int | None = Field(
+        None, ge=0, le=10_000, description="how many sessions it may have open: agents it starts"
+    )
     approval_mode: ApprovalMode = Field("trust", description="never asks less than trust.mode does")
     minutes: float | None = Field(None, gt=0, description="its life; at most agents.token_minutes")
 
@@ -144,11 +148,20 @@ class RotatedKeys(Result):
         return f"agents' tokens are signed with {self.key_id} from now on; {before}"
 
 
+# How many agents one may start, by all that it holds.
+MostAgents = Callable[[Actor, Held], int | None]
+
+
 class AgentOperations:
     """How agents get tokens of their own, and lose them."""
 
     def __init__(self, agents: Agents) -> None:
         self._agents = agents
+        self._most: MostAgents = _by_token
+
+    def bounded_by(self, most: MostAgents) -> None:
+        """Who knows of grants beside the token."""
+        self._most = most
 
     @operation("agent.token", risk=Risk.WRITE)
     async def token(self, call: Call, request: TokenRequest) -> AgentToken:
@@ -178,7 +191,8 @@ class AgentOperations:
             raise PolicyDenied(
                 f"{call.actor} shows no agent's token", hint="a person issues one: cpl agents token NAME"
             )
-        return _shown(*await self._agents.session(call.record, token))
+        most = self._most(call.actor, self._agents.find(token).held)
+        return _shown(*await self._agents.session(call.record, token, most=most))
 
     @operation("agent.list", risk=Risk.READ)
     async def list(self, call: Call, request: AgentListRequest) -> AgentList:
@@ -221,6 +235,10 @@ class AgentOperations:
             max_agents=issued.context.max_agents,
             approval_mode=issued.context.approval_mode,
         )
+
+
+def _by_token(actor: Actor, held: Held) -> int | None:
+    return held.max_agents
 
 
 def _agent_id(name: str) -> str:

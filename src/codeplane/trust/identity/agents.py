@@ -8,7 +8,15 @@ from typing import TypeVar
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import AgentsConfig, Capability
-from codeplane.kernel.errors import NotFound, Overloaded, PolicyDenied, RateLimited, TokenExpired, Unauthorized
+from codeplane.kernel.errors import (
+    CapabilityDenied,
+    NotFound,
+    Overloaded,
+    PolicyDenied,
+    RateLimited,
+    TokenExpired,
+    Unauthorized,
+)
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import ProjectionStore
@@ -127,8 +135,9 @@ class Agents:
 
         return await self._whole(settle)
 
-    async def session(self, record: Recorder, token: str) -> tuple[str, Issued]:
-        """A short token in exchange for a long one, with the same rights and never outliving it."""
+    async def session(self, record: Recorder, token: str, *, most: int | None = None) -> tuple[str, Issued]:
+        """A short token in exchange for a long one, with the same rights and never outliving it; `most` bounds how many
+        the agent has at once, since each can be another agent's."""
 
         async def settle() -> tuple[str, Issued]:
             parent = self.find(token)
@@ -136,6 +145,7 @@ class Agents:
                 raise PolicyDenied(
                     "this is a session's token already", hint="exchange the token that was issued to the agent"
                 )
+            self._check_started(parent.agent_id, most)
             open_ones = [one for one in self if one.session_of == parent.token_id and self.is_live(one)]
             if len(open_ones) >= _SESSIONS_OF_A_TOKEN:
                 seconds = min(map(self._left_sec, open_ones))
@@ -155,6 +165,18 @@ class Agents:
             )
 
         return await self._whole(settle)
+
+    def _check_started(self, agent_id: str, most: int | None) -> None:
+        """Refuse a session beyond the agents that this one may start."""
+        if most is None:
+            return
+        started = [one for one in self if one.session_of is not None and one.agent_id == agent_id and self.is_live(one)]
+        if len(started) >= most:
+            raise CapabilityDenied(
+                f"{agent_id} may start {most} agents at once, and {len(started)} sessions of it are open",
+                hint=f"let one end, or a person allows more: cpl grants grant {agent_id} spawn_agents --max-agents N",
+                details={"max_agents": most, "open": len(started)},
+            )
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[Issued, ...]:
         """End one token with its sessions, or all of an agent; their running streams end with them."""

@@ -8,7 +8,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.ledger.projection import Tables
 from codeplane.ledger.rows import Cell
 
-PAIRED, ROTATED, REVOKED = "device.paired", "device.rotated", "device.revoked"
+PAIRED, ROTATED, RENEWED, REVOKED = "device.paired", "device.rotated", "device.renewed", "device.revoked"
 
 
 def device_stream(device_id: str) -> str:
@@ -38,7 +38,7 @@ class DeviceTable:
     name: ClassVar[str] = "devices"
     version: ClassVar[int] = 1
     tables: ClassVar[tuple[str, ...]] = ("devices",)
-    types: ClassVar[frozenset[str]] = frozenset({PAIRED, ROTATED, REVOKED})
+    types: ClassVar[frozenset[str]] = frozenset({PAIRED, ROTATED, RENEWED, REVOKED})
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE devices(
             device_id TEXT PRIMARY KEY, name TEXT, public_key TEXT, token_seal TEXT, created_ns INTEGER,
@@ -73,6 +73,11 @@ class DeviceTable:
                     ),
                     device_id,
                 ),
+            )
+        elif event.type == RENEWED:
+            tables.execute(
+                "UPDATE devices SET previous_seal = NULL WHERE device_id = ? AND token_seal = ?",
+                (device_id, _cell(fact["token_seal"])),
             )
         else:
             tables.execute(

@@ -6,13 +6,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import DevicesConfig
-from codeplane.kernel.errors import DeviceNotFound, PairingRefused, TokenExpired, Unauthorized
+from codeplane.kernel.errors import DeviceNotFound, Overloaded, PairingRefused, TokenExpired, Unauthorized
+from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import Ledger
 from codeplane.trust.identity.changes import Changes
-from codeplane.trust.identity.device import PAIRED, REVOKED, ROTATED, Device, DeviceTable, device_stream
+from codeplane.trust.identity.device import PAIRED, RENEWED, REVOKED, ROTATED, Device, DeviceTable, device_stream
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.pairing import Pairing, Slot
 from codeplane.trust.identity.server_key import ServerKey
@@ -49,14 +51,20 @@ class Devices:
         self._lives: dict[str, Lifetime] = {}
         self._graces: dict[str, Lifetime] = {}
         self._writing = asyncio.Lock()
+        self._soon: Callable[[Sequence[Draft]], bool] | None = None
 
     def __iter__(self) -> Iterator[Device]:
         return iter(tuple(self._by_id.values()))
 
-    async def restore(self, tables: ProjectionStore) -> None:
+    async def restore(self, log: Ledger) -> None:
         """Know again what was known before the restart; until then no device is let in."""
-        for row in await tables.select(DeviceTable.SELECT):
-            self._put(DeviceTable.device(row))
+        self._soon = log.append_soon
+        for row in await log.select(DeviceTable.SELECT):
+            device = DeviceTable.device(row)
+            if device.previous_until_ns > self._clock.now_ns() + _GRACE_NS:
+                # The clock was set back: how much of its minute is over cannot be told, so all of it is.
+                device = replace(device, previous_seal=None)
+            self._put(device)
 
     def find(self, token: str) -> Device:
         """The device that holds the token; raises when there is none, or its time is over."""
@@ -69,9 +77,20 @@ class Devices:
             if self._graces[device.device_id].over(self._clock):
                 raise TokenExpired("the device's token was replaced by a newer one")
         elif device.previous_seal is not None:
-            # The new token has arrived, so nobody needs the old one any more.
+            # The new token has arrived, so nobody needs the old one any more, after a restart neither.
+            self._renewed(device)
             self._put(device := replace(device, previous_seal=None))
         return device
+
+    def _renewed(self, device: Device) -> None:
+        """Record that a replaced token has ended before its minute did; Overloaded when that cannot be written."""
+        if self._graces[device.device_id].over(self._clock) or self._soon is None:
+            return
+        fact: JsonObject = {"device_id": device.device_id, "token_seal": device.token_seal}
+        actor = str(Actor(kind=ActorKind.DEVICE, actor_id=device.device_id))
+        draft = Draft(stream=device_stream(device.device_id), type=RENEWED, payload=fact, actor=actor)
+        if not self._soon([draft]):
+            raise Overloaded("the ledger's queue is full")
 
     def check(self, device_id: str) -> int:
         """How many nanoseconds the device's lease still holds; raises when it was revoked or is over."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import Ledger
 from codeplane.trust.identity.agent_operations import AgentOperations
 from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.changes import Changes
@@ -26,6 +26,7 @@ class IdentityParts:
     devices: Devices
     agents: Agents
     keys: SigningKeys
+    agent_operations: AgentOperations
     operations: tuple[object, ...]
 
     @classmethod
@@ -45,16 +46,18 @@ class IdentityParts:
             changes=changes,
             require_token=config.server.require_token,
         )
+        ours = AgentOperations(agents)
         return cls(
             identities=identities,
             pairing=pairing,
             devices=devices,
             agents=agents,
             keys=keys,
-            operations=(DeviceOperations(pairing=pairing, devices=devices), AgentOperations(agents)),
+            agent_operations=ours,
+            operations=(DeviceOperations(pairing=pairing, devices=devices), ours),
         )
 
-    async def restore(self, tables: ProjectionStore) -> None:
+    async def restore(self, log: Ledger) -> None:
         """Know again which devices and agents there are."""
-        await self.devices.restore(tables)
-        await self.agents.restore(tables)
+        await self.devices.restore(log)
+        await self.agents.restore(log)

@@ -7,6 +7,11 @@ import rego.v1
 # Everything that is said of a call; whoever asks weighs it.
 rules := {"deny": deny, "ask": ask, "allow": allow}
 
+# What several rules look at has a name and, where it can be missing, a default: only that is worked out once.
+kind := input.actor.kind
+
+risk := input.risk
+
 guarded := {
 	"DESTRUCTIVE": "it can destroy work or history",
 	"EXFILTRATION": "it sends things out of this machine",
@@ -19,51 +24,59 @@ said := text if {
 	text != ""
 }
 
-else := guarded[input.risk]
+else := guarded[risk]
 
 # People are not asked about what they call themselves.
-person if input.actor.kind in ["owner", "device"]
+default person := false
 
-changes if input.risk != "READ"
+person if kind in ["owner", "device"]
 
-outward if input.risk == "EXFILTRATION"
+outward if risk == "EXFILTRATION"
 
 outward if {
-	changes
+	risk != "READ"
 	count(input.remotes) > 0
 }
 
 # The owner's setting, or that of the caller's token where it is stricter: a token is never laxer.
-mode := "always" if input.context.grant.approval_mode == "always"
+default token := ""
+
+token := input.context.grant.approval_mode
+
+setting := input.context.mode
+
+mode := "always" if token == "always"
 
 else := "trust" if {
-	input.context.mode == "automatic"
-	input.context.grant.approval_mode == "trust"
+	token == "trust"
+	setting == "automatic"
 }
 
-else := input.context.mode
+else := setting
+
+default named := false
 
 named if {
 	input.operation.name in input.context.allow
-	not input.context.grant.approval_mode == "always"
+	token != "always"
 }
 
 known if {
-	input.actor.kind in ["owner", "device", "agent", "assistant", "job", "system"]
-	input.risk in ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
-	input.context.mode in ["automatic", "trust", "always"]
+	kind in ["owner", "device", "agent", "assistant", "job", "system"]
+	risk in ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
+	setting in ["automatic", "trust", "always"]
 }
 
 deny contains "nobody knows this kind of caller, risk or trust.mode" if not known
 
 # No mode and no list skips the question for a shell command; only the owner at the keyboard is not asked.
 ask contains said if {
-	input.risk == "HIGH"
-	input.actor.kind != "owner"
+	risk == "HIGH"
+	kind != "owner"
 }
 
 ask contains said if {
-	input.risk in ["DESTRUCTIVE", "EXFILTRATION"]
+	risk in ["DESTRUCTIVE", "EXFILTRATION"]
 	not person
 	mode != "automatic"
 	not named
@@ -71,37 +84,37 @@ ask contains said if {
 
 ask contains "every change is asked about" if {
 	mode == "always"
-	changes
+	risk != "READ"
 	not person
 	not named
-	input.actor.kind != "system"
+	kind != "system"
 }
 
 ask contains "untrusted content was read in this task, and this reaches other machines" if {
 	not input.context.untrusted == false
-	outward
 	not person
+	outward
 }
 
 ask contains "a job only proposes what reaches other machines" if {
-	input.actor.kind == "job"
+	kind == "job"
 	outward
 }
 
 allow contains why
 
-why := "it only reads" if input.risk == "READ"
+why := "it only reads" if risk == "READ"
 
 else := "a person calls it themselves" if person
 
-else := sprintf("%s is named in trust.allow", [input.operation.name]) if {
-	named
-	input.risk in ["DESTRUCTIVE", "EXFILTRATION"]
-}
+else := "it changes nothing but the workspace" if risk == "WRITE"
 
-else := "it changes nothing but the workspace" if input.risk == "WRITE"
+else := sprintf("%s is named in trust.allow", [input.operation.name]) if {
+	risk in ["DESTRUCTIVE", "EXFILTRATION"]
+	named
+}
 
 else := "trust.mode is automatic" if {
 	mode == "automatic"
-	input.risk in ["DESTRUCTIVE", "EXFILTRATION"]
+	risk in ["DESTRUCTIVE", "EXFILTRATION"]
 }

@@ -13,8 +13,15 @@ class Program(Protocol):
         """Whether it is compiled, after waiting for it at most so long; PolicyInvalid when it cannot be."""
         ...
 
-    def evaluate(self, document: JsonObject) -> JsonValue:
-        """What it answers to an input; raises when it does not answer, or not in time."""
+    def evaluate(self, document: JsonObject | str) -> JsonValue:
+        """What it answers to an input, or to the JSON of one; raises when it does not answer, or not in time.
+
+        BlockingIOError says that it was not asked, being compiled or busy with somebody else's question.
+        """
+        ...
+
+    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+        """As `evaluate`, while everything else goes on where it takes long."""
         ...
 
     def close(self) -> None:

@@ -149,7 +149,10 @@ class PolicyOperations:
             mode=self._trust.mode,
             allow=self._trust.allow,
             files=policy.files,
-            asks={kind: {risk: self._thought(kind, risk) for risk in _ASKED} for kind in ("agent", "device", "owner")},
+            asks={
+                kind: {risk: await self._thought(kind, risk) for risk in _ASKED}
+                for kind in ("agent", "device", "owner")
+            },
             only_reads=policy.broken,
             problems=tuple(policy.problems()),
         )
@@ -186,7 +189,7 @@ class PolicyOperations:
             circumstances=circumstances,
             arguments=request.arguments,
         )
-        judgement = self._policy.explain(given)
+        judgement = await self._policy.explain(given)
         return PolicyExplained(
             operation=found.name,
             verdict=judgement.decision.verdict.value,
@@ -216,7 +219,7 @@ class PolicyOperations:
             raise Internal("the policy's operations were not told which operations there are")
         return self._catalogue.get(name)
 
-    def _thought(self, kind: str, risk: RiskName) -> str:
+    async def _thought(self, kind: str, risk: RiskName) -> str:
         given: JsonObject = {
             "actor": {"kind": kind, "id": kind, "owner": "owner"},
             "operation": {"name": "", "family": "", "capability": "", "mutates": True},
@@ -229,7 +232,7 @@ class PolicyOperations:
             "context": {"mode": self._trust.mode, "allow": list(self._trust.allow), "untrusted": False, "grant": None},
             "cut": [],
         }
-        return self._policy.decide(given).verdict.value
+        return (await self._policy.decide_aside(given)).verdict.value
 
     def _compiled(self, texts: dict[str, str]) -> str:
         loaded = load(self._engine, texts)

@@ -1,5 +1,6 @@
 """The policy in force: loaded, asked, looked after while the owner changes it."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, canonical, dumps
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
 from codeplane.kernel.ports import Decision, EventLog, Verdict
 from codeplane.kernel.trace import span
 from codeplane.trust.policy.engine import Engine, Program
@@ -43,10 +44,18 @@ class Loaded:
     program: Program
     looks: Looks
 
-    def judge(self, document: JsonObject) -> Judgement:
-        """What the rules say of the document; raises when they do not."""
-        answer = self.program.evaluate(document)
+    def judged(self, answer: JsonValue, document: JsonObject) -> Judgement:
+        """What the program's answer to the document comes to; raises when it is none."""
         return judged(answer if self.files else {"shipped": answer, "yours": {}}, document, self.looks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A call that nothing is known of yet: what the policy in force is told of it, also as the key it is kept by."""
+
+    loaded: Loaded
+    seen: JsonObject
+    key: str
 
 
 def load(engine: Engine, yours: Mapping[str, str]) -> Loaded:
@@ -82,6 +91,8 @@ class Policy:
         self._log = log
         self._logger = logger
         self._known: OrderedDict[str, tuple[Decision, int | None]] = OrderedDict()
+        # The rules are asked one thing at a time; whoever else has a question waits here, not in a thread.
+        self._turn = asyncio.Lock()
         self._untold: list[Draft] = []
         self._problem: PolicyInvalid | None = None
         # Never had a good one: what the owner wanted refused is not known, so everything that changes is.
@@ -121,34 +132,46 @@ class Policy:
 
     def decide(self, document: JsonObject) -> Decision:
         """Allow, ask or deny; from memory where the same was decided before under the same policy."""
-        self.look()
-        if self._broken and document.get("risk") != "READ":
-            return _denied(f"{self._problem_message()}; until it is mended only reads run")
-        try:
-            seen = self._current.looks.seen(document)
-            key = dumps(seen)
-        except Exception as error:
-            return _denied(_failure(error))
-        found = self._known.get(key)
-        if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
-            self._known.move_to_end(key)
-            return found[0]
-        until: int | None = None
+        asked = self._asked(document)
+        if isinstance(asked, Decision):
+            return asked
         try:
             with span("policy"):
-                decision = self._current.judge(seen).decision
+                answer = asked.loaded.program.evaluate(asked.key)
+            return self._kept(asked, asked.loaded.judged(answer, asked.seen).decision)
         except Exception as error:
-            decision, until = _denied(_failure(error)), self._clock.monotonic_ns() + _FAILED_NS
-        self._keep(key, decision, until)
-        return decision
+            return self._failed(asked, error)
 
-    def explain(self, document: JsonObject) -> Judgement:
+    async def decide_aside(self, document: JsonObject) -> Decision:
+        """As `decide`, while everything else goes on where the rules take long; one after the other."""
+        while isinstance(asked := self._asked(document), _Asked):
+            if self._turn.locked():
+                # Whoever was before may have asked the same, or the policy have changed.
+                async with self._turn:
+                    continue
+            async with self._turn:
+                try:
+                    with span("policy"):
+                        answer = await asked.loaded.program.evaluate_aside(asked.key)
+                    decision = asked.loaded.judged(answer, asked.seen).decision
+                except Exception as error:
+                    if asked.loaded is self._current:
+                        return self._failed(asked, error)
+                    continue
+                if asked.loaded is self._current:
+                    return self._kept(asked, decision)
+        return asked
+
+    async def explain(self, document: JsonObject) -> Judgement:
         """The decision and the rules that led to it, without memory."""
         self.look()
         if self._broken and document.get("risk") != "READ":
             return Judgement(decision=self.decide(document))
+        loaded = self._current
         try:
-            return self._current.judge(self._current.looks.seen(document))
+            seen = loaded.looks.seen(document)
+            async with self._turn:
+                return loaded.judged(await loaded.program.evaluate_aside(seen), seen)
         except Exception as error:
             return Judgement(decision=_denied(_failure(error)))
 
@@ -259,6 +282,32 @@ class Policy:
         except CodePlaneError:
             # Whoever cannot write says so elsewhere; a decision does not depend on it.
             return
+
+    def _asked(self, document: JsonObject) -> Decision | _Asked:
+        """What is known of a call without asking the rules, or what to ask them."""
+        self.look()
+        if self._broken and document.get("risk") != "READ":
+            return _denied(f"{self._problem_message()}; until it is mended only reads run")
+        try:
+            seen = self._current.looks.seen(document)
+            key = dumps(seen)
+        except Exception as error:
+            return _denied(_failure(error))
+        found = self._known.get(key)
+        if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
+            self._known.move_to_end(key)
+            return found[0]
+        return _Asked(loaded=self._current, seen=seen, key=key)
+
+    def _kept(self, asked: _Asked, decision: Decision) -> Decision:
+        self._keep(asked.key, decision, None)
+        return decision
+
+    def _failed(self, asked: _Asked, error: Exception) -> Decision:
+        decision = _denied(_failure(error))
+        if not isinstance(error, BlockingIOError):
+            self._keep(asked.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
+        return decision
 
     def _keep(self, key: str, decision: Decision, until: int | None) -> None:
         if not self._config.cached:

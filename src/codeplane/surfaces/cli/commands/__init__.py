@@ -7,6 +7,7 @@ from codeplane.surfaces.cli.commands.approvals import approvals
 from codeplane.surfaces.cli.commands.audit import audit
 from codeplane.surfaces.cli.commands.call import call
 from codeplane.surfaces.cli.commands.dashboard import dashboard
+from codeplane.surfaces.cli.commands.demo import demo
 from codeplane.surfaces.cli.commands.devices import devices
 from codeplane.surfaces.cli.commands.diff import diff
 from codeplane.surfaces.cli.commands.doctor import doctor
@@ -33,7 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(version)
-for command in (init, up, dashboard, status, search, diff, doctor, call, log, audit, down, mcp, uninstall):
+for command in (init, up, demo, dashboard, status, search, diff, doctor, call, log, audit, down, mcp, uninstall):
     app.command()(command)
 app.add_typer(index, name="index")
 app.add_typer(approvals, name="approvals")

@@ -17,6 +17,7 @@ from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.diagnosis import Check, diagnosed
 from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.surroundings import holder, surroundings
 
 _LOW_DISK_BYTES = 500 * 1024 * 1024
 _LOG_LINES = 500
@@ -94,9 +95,10 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _sandbox(workspace)
     yield _home(workspace)
     facts = find_server(workspace)
-    yield _server(facts)
+    yield _server(workspace, facts)
     yield _ledger(workspace, facts)
     yield from _further(workspace, facts)
+    yield from surroundings(workspace, facts)
 
 
 def _further(workspace: Workspace, facts: ServerFacts | None) -> Iterator[Check]:
@@ -176,9 +178,9 @@ def _home(workspace: Workspace) -> Check:
     return Check(name="home", verdict="ok", found=f"{home}, {free // 2**30} GB free")
 
 
-def _server(facts: ServerFacts | None) -> Check:
+def _server(workspace: Workspace, facts: ServerFacts | None) -> Check:
     if facts is None:
-        return Check(name="server", verdict="warn", found="not running", fix="cpl up")
+        return holder(workspace) or Check(name="server", verdict="warn", found="not running", fix="cpl up")
     if facts.version != __version__:
         return Check(
             name="server",

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from codeplane.kernel.errors import ServerRunning
-from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.output import RepoOption, failing_clearly, workspace_of
 
 _WAIT_SEC = 20.0
@@ -20,6 +20,12 @@ def down(repo: RepoOption = None) -> None:
     if facts is None:
         print("not running")
         return
+    end_server(facts)
+    print(f"ended (pid {facts.pid})")
+
+
+def end_server(facts: ServerFacts) -> None:
+    """End a server and wait until it is gone."""
     try:
         os.kill(facts.pid, signal.SIGTERM)
     except ProcessLookupError:
@@ -29,7 +35,6 @@ def down(repo: RepoOption = None) -> None:
     deadline = time.monotonic() + _WAIT_SEC
     while time.monotonic() < deadline:
         if not _alive(facts.pid):
-            print(f"ended (pid {facts.pid})")
             return
         time.sleep(0.02)
     raise ServerRunning(f"pid {facts.pid} is still there after {_WAIT_SEC:.0f} s", hint=f"kill -9 {facts.pid}")

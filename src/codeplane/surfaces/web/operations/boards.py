@@ -19,6 +19,9 @@ _COLUMNS = (
     "t.failures, t.mutation_count, t.test_run_count, t.position, s.surface, s.client, s.actor"
 )
 _STEPS = 300
+_SAID = 3
+_ACTORS_OF = 5000
+_PENDING = frozenset({"APPROVAL_PENDING", "CANCELLED"})
 
 Cell = str | int | float | bytes | None
 
@@ -101,6 +104,34 @@ class TaskStory(Result):
         return "\n".join([f"{self.task.task_id} {self.task.state}", *self.signals, *lines])
 
 
+class ActorsRequest(PageRequest):
+    """Who has called, the latest first."""
+
+
+class SeenActor(Result):
+    """Somebody who opened sessions; counts are of the sessions that are kept."""
+
+    actor: str
+    clients: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    sessions: int
+    open_sessions: int
+    first_at: str
+    last_at: str
+
+
+class ActorList(Result):
+    """A page of them; of the newest sessions alone when there are more."""
+
+    results: tuple[SeenActor, ...]
+    of_sessions: int
+    pagination: Pagination = Pagination()
+
+    def text(self) -> str:
+        lines = [f"{one.actor} {one.sessions} sessions, last {one.last_at[:19]}" for one in self.results]
+        return ("\n".join(lines) or "nobody has called") + self.pagination.line()
+
+
 class BoardOperations:
     """Tasks as people look at them."""
 
@@ -126,6 +157,35 @@ class BoardOperations:
         if len(rows) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][12]))})
         return Board(results=tuple(map(self._work, page)), pagination=Pagination(next_cursor=following))
+
+    @operation("actor.list", risk=Risk.READ)
+    async def actors(self, call: Call, request: ActorsRequest) -> ActorList:
+        """Everyone who opened a session lately, by which client and way, the latest first; not this dashboard."""
+        scope = "actor.list"
+        start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
+        rows = await self._tables.select(
+            """SELECT actor, group_concat(DISTINCT client), group_concat(DISTINCT surface), count(*),
+               sum(closed_at IS NULL), min(opened_at), max(opened_at)
+               FROM (SELECT * FROM sessions ORDER BY rowid DESC LIMIT ?1) WHERE coalesce(surface, '') != 'web'
+               GROUP BY actor ORDER BY max(opened_at) DESC LIMIT ?2 OFFSET ?3""",
+            (_ACTORS_OF, request.limit + 1, start),
+        )
+        following = None
+        if len(rows) > request.limit:
+            following = self._cursors.issue(scope=scope, state={"start": start + request.limit})
+        found = tuple(
+            SeenActor(
+                actor=str(actor),
+                clients=tuple(sorted(filter(None, str(clients or "").split(",")))),
+                surfaces=tuple(sorted(filter(None, str(surfaces or "").split(",")))),
+                sessions=int(str(count)),
+                open_sessions=int(str(still or 0)),
+                first_at=rfc3339(int(str(first))),
+                last_at=rfc3339(int(str(last))),
+            )
+            for actor, clients, surfaces, count, still, first, last in rows[: request.limit]
+        )
+        return ActorList(results=found, of_sessions=_ACTORS_OF, pagination=Pagination(next_cursor=following))
 
     @operation("task.show", risk=Risk.READ)
     async def show(self, call: Call, request: TaskShowRequest) -> TaskStory:
@@ -190,16 +250,29 @@ def _step(row: Sequence[Cell]) -> Step:
 
 
 def _signals(work: Work, steps: Sequence[Step]) -> tuple[str, ...]:
+    """What repeats, and what is nearly used up, in words."""
     said: list[str] = []
     changes = Counter(one.mutation_fingerprint for one in steps if one.mutation_fingerprint)
     failures = Counter(one.failure_fingerprint for one in steps if one.failure_fingerprint)
-    if changes and (times := max(changes.values())) > 1:
-        said.append(f"The same change was made {times} times: what it does is undone in between, or it has no effect.")
-    if failures and (times := max(failures.values())) > 1:
-        mark = failures.most_common(1)[0][0]
-        kind = next((one.failure for one in steps if one.failure_fingerprint == mark and one.failure), None)
-        named = f" ({kind})" if kind else ""
-        said.append(f"The same failure{named} came {times} times: the changes in between do not touch its cause.")
+    for mark, times in changes.most_common(_SAID):
+        if times > 1:
+            made = next(one.operation for one in steps if one.mutation_fingerprint == mark)
+            said.append(
+                f"The same change ({made}) was made {times} times: what it does is undone in between, "
+                "or it has no effect."
+            )
+    for mark, times in failures.most_common(_SAID):
+        alike = [one for one in steps if one.failure_fingerprint == mark]
+        if times > 1 and alike[0].status not in _PENDING:
+            kind = next((one.failure for one in alike if one.failure), alike[0].status)
+            within = [one for one in steps if alike[0].position < one.position < alike[-1].position]
+            tried = sum(one.mutation_fingerprint is not None for one in within)
+            why = (
+                f"{tried} {'change' if tried == 1 else 'changes'} in between did not touch its cause"
+                if tried
+                else "nothing was changed in between"
+            )
+            said.append(f"The same failure ({kind} of {alike[0].operation}) came {times} times: {why}.")
     said += [
         f"{one.used} of {one.limit} {one.what} are used."
         for one in work.used

@@ -6,6 +6,7 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.ports import Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
 
 _SHOWN = 160
@@ -15,6 +16,9 @@ CALLS = (CALL_STARTED, CALL_FINISHED, CALL_REPLAYED, CALL_REFUSED)
 # Outcomes that stand for several, or are an action's.
 _GROUPS = frozenset({"failed", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
 ACTIONS = ("action.created", "action.approved", "action.rejected")
+# What has not failed, or not yet.
+WELL = ("ok", "running", "replayed", "PENDING", "APPROVED", "CANCELLED")
+_PHASES = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}
 
 
 class CallFilter(Request):
@@ -32,12 +36,27 @@ class CallFilter(Request):
     text: str | None = Field(None, max_length=200, description="these letters in what was asked")
     dashboard: bool = Field(False, description="also what the dashboard itself reads")
 
-    def may_fit(self, event: Event) -> bool:
-        """Whether the row of an event could fit, told without making it."""
+    def outcome_said(self) -> tuple[Said, ...]:
+        """What of the outcome can be asked of an event itself; actions are decided on later."""
+        if self.outcome == "failed":
+            return (Said(field="status", value="ok", other=True),)
+        return (Said(field="status", value=self.outcome),) if self.outcome and self.outcome not in _GROUPS else ()
+
+    def may_fit(self, event: Event, *, surface: str | None, client: str | None) -> bool:
+        """Whether the row of an event could fit, told without making it: most of a look back is for nothing."""
+        payload = event.payload
+        name = str(payload.get("operation"))
+        if not _names(self.operation, name) or not _names(self.actor, event.actor):
+            return False
+        if event.type in ACTIONS:
+            return not self.outcome or self.outcome in _GROUPS or payload.get("status") in (None, self.outcome)
+        surface, client = surface or _text(payload.get("surface")), client or _text(payload.get("client"))
+        if not self.dashboard and is_own(name, surface, mutates=bool(payload.get("mutates"))):
+            return False
         return (
-            _names(self.operation, str(event.payload.get("operation")))
-            and _names(self.actor, event.actor)
-            and (not self.outcome or self.outcome in _GROUPS or event.payload.get("status") in (None, self.outcome))
+            _ended(self.outcome, _status(event))
+            and (not self.client or self.client.lower() in (client or "").lower())
+            and (not self.text or self.text.lower() in f"{name} {_said(payload)} {_reason(payload) or ''}".lower())
         )
 
 
@@ -79,7 +98,7 @@ class CallRow(Result):
             _names(wanted.operation, self.operation)
             and _names(wanted.actor, self.actor)
             and (not wanted.client or wanted.client.lower() in (self.client or "").lower())
-            and _ended(wanted.outcome, self)
+            and _ended(wanted.outcome, self.status)
             and (not wanted.for_task_id or wanted.for_task_id == self.task_id)
             and (not wanted.in_session or wanted.in_session == self.session_id)
             and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
@@ -96,7 +115,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
     payload, ids = event.payload, event.correlation
     stats = payload.get("diff_stats")
     changed: JsonObject = stats if isinstance(stats, dict) else {}
-    phase = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}.get(event.type, "done")
+    phase = _PHASES.get(event.type, "done")
     return CallRow(
         key=ids.call_id or event.event_id,
         position=event.position,
@@ -105,7 +124,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
         at_ns=event.at_ns,
         operation=str(payload.get("operation")),
         actor=event.actor,
-        status={"running": "running", "replayed": "replayed"}.get(phase) or str(payload.get("status")),
+        status=_status(event),
         phase=phase,
         said=_said(payload),
         mutates=bool(payload.get("mutates")),
@@ -159,11 +178,17 @@ def _names(wanted: str | None, name: str) -> bool:
     return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
-def _ended(wanted: str | None, row: CallRow) -> bool:
+def _status(event: Event) -> str:
+    """How the call of an event went, as its row says it."""
+    phase = _PHASES.get(event.type)
+    return phase if phase in ("running", "replayed") else str(event.payload.get("status"))
+
+
+def _ended(wanted: str | None, status: str) -> bool:
     if not wanted:
         return True
     if wanted == "failed":
-        return row.status not in ("ok", "running", "replayed", "PENDING", "APPROVED")
+        return status not in WELL
     if wanted == "waiting":
-        return row.status == "PENDING"
-    return row.status == wanted
+        return status == "PENDING"
+    return status == wanted

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from statistics import quantiles
 from typing import cast
 
 from pydantic import Field
@@ -18,18 +17,30 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, Ledger
+from codeplane.kernel.ports import EventQuery, Ledger, Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
-from codeplane.surfaces.web.operations.call_row import ACTIONS, CALLS, OF_ACTIONS, CallFilter, CallRow, is_own, row_of
+from codeplane.surfaces.web.operations.call_row import ACTIONS, CALLS, OF_ACTIONS, WELL, CallFilter, CallRow, row_of
 
 # The port promises an iterator; every log there is gives one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 
-_CHUNK = 500
-_LOOKED_AT = 2000
+# How many events are looked at for one page, and how far back in the log.
+_CHUNK, _SEEN = 500, 2000
+_LOOKED_BACK = 20_000
+_QUIET = 200
+_LOOKING = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
-_FIGURED = 1000
+_FIGURED = 5000
+_PARTS, _STEPS = 12, 60
+_SHORTEST_NS = 60 * SECOND_NS
 _ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, "action.created")
+# Without those that `is_own` tells: of a mutation it is known which commit it began at.
+_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms FROM
+             (SELECT * FROM operations ORDER BY op_id DESC LIMIT ?1) o
+             LEFT JOIN sessions s ON s.session_id = o.session_id
+             WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
+             AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
+_LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 _NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
 _ACTION = (
     "action_id, operation, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id, "
@@ -86,6 +97,16 @@ class OperationFigures(Result):
     failed: int
     p50_ms: float
     p95_ms: float
+    p95_trend: tuple[float, ...] = Field((), description="p95 of each twelfth of the time in which it was called")
+
+
+class FiguresStep(Result):
+    """Calls between one moment, in seconds since 1970, and the next."""
+
+    at: float
+    calls: int
+    failed: int
+    p95_ms: float | None = None
 
 
 class CallFigures(Result):
@@ -98,6 +119,7 @@ class CallFigures(Result):
     p95_by_minute: tuple[tuple[int, float], ...]
     operations: tuple[OperationFigures, ...]
     complete: bool
+    steps: tuple[FiguresStep, ...] = Field((), description="the same in 60 steps, since the first of the calls")
 
     def text(self) -> str:
         lines = [f"{self.calls} calls, {self.failed} failed, in {self.minutes} minutes"]
@@ -125,22 +147,19 @@ class CallOperations:
             until = int(str(self._cursors.open(request.cursor, scope=scope)["before"])) - 1
         running = () if request.cursor else await self._running(request)
         rows: list[CallRow] = []
-        looked, at_ns, ended = 0, None, False
-        while len(rows) < request.limit and looked < _LOOKED_AT and not ended:
+        seen, begun, ended = 0, until, until <= 0
+        wanted = await self._wanted(request)
+        while len(rows) < request.limit and seen < _SEEN and begun - until < _LOOKED_BACK and not ended:
             # Most pages are full after a short look.
-            chunk = _CHUNK if looked else 3 * request.limit
-            query = EventQuery(until=until, limit=chunk, types=_ENDS, newest=True)
-            if request.for_task_id:
-                # An action's own facts are in its stream, but they name the task.
-                query = replace(query, task_id=request.for_task_id)
-            if request.in_session:
-                query = replace(query, session_id=request.in_session)
-            found = await self._log.query(query)
-            ended = len(found) < chunk
-            looked += len(found)
-            likely = tuple(event for event in reversed(found) if request.may_fit(event))
-            for row in await self._rows(likely):
-                until, at_ns = row.position - 1, row.at_ns
+            chunk = _CHUNK if seen else 3 * request.limit
+            # What is of one task or session is found wherever it is; all else up to a bounded distance.
+            after = 0 if request.for_task_id or request.in_session else max(0, begun - _LOOKED_BACK)
+            found = await self._log.query(replace(wanted, after=after, until=until, limit=chunk))
+            seen += len(found)
+            await self._know(found)
+            likely = tuple(event for event in reversed(found) if self._may_fit(event, request))
+            for row in await self._rows(likely, outcome=request.outcome):
+                until = row.position - 1
                 if request.since_ns is not None and row.at_ns < request.since_ns:
                     ended = True
                     break
@@ -149,14 +168,17 @@ class CallOperations:
                     if len(rows) == request.limit:
                         break
             else:
-                until, at_ns = (found[0].position - 1, found[0].at_ns) if found else (0, at_ns)
-        more = not ended or len(rows) == request.limit
-        cut = more and len(rows) < request.limit and at_ns is not None
+                until = found[0].position - 1 if len(found) == chunk else after
+                past = bool(found) and request.since_ns is not None and found[0].at_ns < request.since_ns
+                ended = until <= 0 or past
+        full = len(rows) == request.limit
+        more = not ended or full
+        cut = await self._log.query(EventQuery(until=until, newest=True, limit=1)) if more and not full else []
         return CallPage(
             results=tuple(rows),
             running=running,
             position=position,
-            looked_back_to=rfc3339(at_ns) if cut and at_ns is not None else None,
+            looked_back_to=rfc3339(cut[0].at_ns) if cut else None,
             pagination=Pagination(
                 next_cursor=self._cursors.issue(scope=scope, state={"before": until + 1}) if more and until else None
             ),
@@ -184,34 +206,33 @@ class CallOperations:
 
     @operation("call.figures", risk=Risk.READ)
     async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
-        """How many calls there were lately, how many failed, and how long each operation took; of the newest 1,000."""
+        """How many calls there were lately, how many failed, and how long each operation took; of the newest 5,000."""
         since = self._clock.now_ns() - request.minutes * 60 * SECOND_NS
-        found = await self._log.query(EventQuery(newest=True, limit=_FIGURED, types=(CALL_FINISHED,)))
-        await self._know(found)
-        taken = [
-            event
-            for event in found
-            if event.at_ns >= since
-            and not is_own(
-                str(event.payload.get("operation")),
-                self._surface(event.correlation.session_id),
-                mutates=bool(event.payload.get("mutates")),
-            )
-        ]
+        found = await self._log.select(_LATELY, (_FIGURED, since))
+        longest_ago = await self._log.select(_LONGEST_AGO, (_FIGURED - 1,))
+        taken = cast(list[tuple[int, str, str, float]], found)
         calls: Counter[int] = Counter()
         failures: Counter[int] = Counter()
         waited: dict[int, list[float]] = {}
         by_name: dict[str, list[float]] = {}
+        by_part: dict[str, dict[int, list[float]]] = {}
+        # A young server's calls would all be in the last of the hour's steps.
+        begun = max(since, min((one[0] for one in taken), default=0))
+        begun = min(begun, self._clock.now_ns() - _SHORTEST_NS)
+        whole_ns = max(self._clock.now_ns() - begun, 1)
+        part_ns = whole_ns // _PARTS
+        by_step: dict[int, list[tuple[bool, float]]] = {}
         failed: Counter[str] = Counter()
-        for event in taken:
-            minute, name = event.at_ns // (60 * SECOND_NS), str(event.payload.get("operation"))
-            spent = event.payload.get("duration_us")
-            bad = event.payload.get("status") not in ("ok", "APPROVAL_PENDING")
+        for at_ns, name, status, milliseconds in taken:
+            minute = at_ns // (60 * SECOND_NS)
+            # Whoever leaves, such as one who followed a stream, has not failed.
+            bad = status not in ("ok", "APPROVAL_PENDING", "CANCELLED")
             calls[minute] += 1
             failures[minute] += bad
             failed[name] += bad
-            milliseconds = spent / 1000 if isinstance(spent, int) else 0.0
             by_name.setdefault(name, []).append(milliseconds)
+            by_part.setdefault(name, {}).setdefault((at_ns - begun) // part_ns, []).append(milliseconds)
+            by_step.setdefault(min((at_ns - begun) * _STEPS // whole_ns, _STEPS - 1), []).append((bad, milliseconds))
             waited.setdefault(minute, []).append(milliseconds)
         return CallFigures(
             minutes=request.minutes,
@@ -226,20 +247,54 @@ class CallOperations:
                     failed=failed[name],
                     p50_ms=_percentile(spent, 50),
                     p95_ms=_percentile(spent, 95),
+                    p95_trend=tuple(_percentile(part, 95) for _, part in sorted(by_part[name].items())),
                 )
                 for name, spent in sorted(by_name.items(), key=lambda one: -len(one[1]))
             ),
-            complete=len(found) < _FIGURED or found[0].at_ns < since,
+            complete=not longest_ago or int(str(longest_ago[0][0])) < since,
+            steps=tuple(
+                FiguresStep(
+                    at=round((begun + whole_ns * place / _STEPS) / SECOND_NS, 1),
+                    calls=len(held),
+                    failed=sum(bad for bad, _ in held),
+                    p95_ms=_percentile([spent for _, spent in held], 95) if held else None,
+                )
+                for place in range(_STEPS)
+                for held in (by_step.get(place, []),)
+            )
+            if taken
+            else (),
         )
+
+    async def _wanted(self, request: CallFilter) -> EventQuery:
+        """The filter as far as the log can apply it."""
+        outcome = request.outcome_said()
+        # An action's own facts are in its stream, but they name the task.
+        query = EventQuery(
+            newest=True,
+            types=_ENDS,
+            task_id=request.for_task_id,
+            session_id=request.in_session,
+            actor=request.actor or None,
+            said=(*((Said(field="operation", value=request.operation),) if request.operation else ()), *outcome),
+        )
+        if request.dashboard:
+            return query
+        looking = await self._log.select(_LOOKING, (_QUIET,))
+        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking))
+
+    def _may_fit(self, event: Event, wanted: CallFilter) -> bool:
+        surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))
+        return wanted.may_fit(event, surface=surface, client=client)
 
     async def _position(self) -> int:
         newest = await self._log.query(EventQuery(newest=True, limit=1))
         return newest[-1].position if newest else 0
 
-    async def _rows(self, events: Sequence[Event], *, live: bool = False) -> list[CallRow]:
+    async def _rows(self, events: Sequence[Event], *, live: bool = False, outcome: str | None = None) -> list[CallRow]:
         """Rows of the events in their order; what belongs to an action is told by the action's row."""
         await self._know(events)
-        actions = await self._actions(events, live=live)
+        actions = await self._actions(events, live=live, outcome=outcome)
         rows: list[CallRow] = []
         for event in events:
             action_id = _action_id(event)
@@ -252,15 +307,19 @@ class CallOperations:
                 rows.append(row_of(event, surface=surface, client=client))
         return rows
 
-    async def _actions(self, events: Sequence[Event], *, live: bool) -> dict[str, CallRow]:
+    async def _actions(self, events: Sequence[Event], *, live: bool, outcome: str | None) -> dict[str, CallRow]:
         wanted = {_action_id(event) for event in events if live or event.type == "action.created"} - {None}
         if not wanted:
             # Whether or not the action is on this page, its calls are told of there.
             return {}
         marks = ", ".join("?" * len(wanted))
-        rows = await self._log.select(
-            f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks})", tuple(str(one) for one in wanted)
-        )
+        term, values = "", tuple(str(one) for one in wanted)
+        if outcome:
+            # With thousands that wait, most would be told for nothing.
+            among = {"failed": WELL, "waiting": ("PENDING",)}.get(outcome, (outcome,))
+            term = f" AND coalesce(outcome, status) {'NOT ' * (outcome == 'failed')}IN ({', '.join('?' * len(among))})"
+            values += among
+        rows = await self._log.select(f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks}){term}", values)
         return {str(row[0]): _of_action(row) for row in rows}
 
     async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
@@ -290,9 +349,6 @@ class CallOperations:
             )
             for session_id, surface, client in rows:
                 self._sessions[str(session_id)] = (_cell(surface), _cell(client))
-
-    def _surface(self, session_id: str | None) -> str | None:
-        return self._sessions.get(session_id or "", (None, None))[0]
 
 
 def _action_id(event: Event) -> str | None:
@@ -347,6 +403,8 @@ def _cell(value: str | int | float | bytes | None) -> str | None:
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:
-    if len(values) == 1:
-        return round(values[0], 2)
-    return round(quantiles(values, n=100, method="inclusive")[percent - 1], 2)
+    """Between the two values that are nearest, as `statistics.quantiles` does it, which makes all hundred."""
+    ordered = sorted(values)
+    place, part = divmod(percent * (len(ordered) - 1), 100)
+    following = ordered[min(place + 1, len(ordered) - 1)]
+    return round((ordered[place] * (100 - part) + following * part) / 100, 2)

@@ -15,7 +15,8 @@ from codeplane.surfaces.web.visit import Visit
 _FILTERS = ("operation", "actor", "client", "outcome", "text")
 _AGES = {"15m": 15 * 60, "1h": 3600, "24h": 86_400, "7d": 7 * 86_400}
 _EVENTS = 500
-_BEGUN = 1000
+# One that still runs is told by its beginning alone, soon after the decision.
+_RUNS, _BEGUN = 50, 100
 
 
 def wanted(query: Mapping[str, str]) -> JsonObject:
@@ -63,14 +64,7 @@ async def show(visit: Visit) -> Response:
         events = rows(found, "results")
         calls = sorted({text(one, "call_id") for one in events} - {""})
         if events and text(action, "status") in ("APPROVED", "EXECUTED"):
-            # It may have been run in another task than the one it was asked for in.
-            after = int(number(events[0], "position") or 0)
-            begun = await visit.ask("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
-            calls += [
-                text(one, "call_id")
-                for one in rows(begun, "results")
-                if at(one, "payload", "action_id") == action["action_id"]
-            ]
+            calls += await _runs(visit, str(action["action_id"]), int(number(events[0], "position") or 0))
     for call in dict.fromkeys(calls):
         found = await visit.ask("ledger.events", {"call_id": call, "limit": _EVENTS})
         known = {text(one, "event_id") for one in events}
@@ -97,6 +91,14 @@ async def show(visit: Visit) -> Response:
         events=events,
         cut=len(events) >= _EVENTS,
     )
+
+
+async def _runs(visit: Visit, action_id: str, after: int) -> list[str]:
+    """The calls that carry an action out, which may be in another task than the one it was asked for in."""
+    ended = await visit.ask("audit.list", {"action_id": action_id, "limit": _RUNS})
+    begun = await visit.ask("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
+    named = [one for one in rows(begun, "results") if at(one, "payload", "action_id") == action_id]
+    return [call for one in (*reversed(rows(ended, "results")), *named) if (call := text(one, "call_id"))]
 
 
 async def _bars(visit: Visit, calls: list[str]) -> list[Bar]:

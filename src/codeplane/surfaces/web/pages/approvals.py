@@ -21,7 +21,9 @@ async def inbox(visit: Visit) -> Response:
     """What waits, and below it what was decided."""
     state = visit.query.get("status", "")
     asked: JsonObject = {"limit": 20}
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 50})
+    open_ones: JsonObject = {"status": "PENDING", "limit": 20}
+    open_ones |= {"cursor": visit.query["waiting"]} if "waiting" in visit.query else {}
+    waiting = await visit.ask("approval.list", open_ones)
     asked |= {"status": state} if state in _SHOWN else {}
     asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
     history = await visit.ask("approval.list", asked)
@@ -31,6 +33,7 @@ async def inbox(visit: Visit) -> Response:
         title="Approvals",
         pending=waiting["pending"],
         waiting=rows(waiting, "items"),
+        waiting_cursor=at(waiting, "pagination", "next_cursor"),
         history=decided,
         state=state,
         next_cursor=at(history, "pagination", "next_cursor"),

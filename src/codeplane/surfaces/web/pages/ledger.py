@@ -7,7 +7,11 @@ from codeplane.surfaces.web.reading import at, number, rows
 from codeplane.surfaces.web.visit import Visit
 
 _PAGE = 50
-_READ = 400
+_STEPS = 50
+# Most of a log's end may be what looking at it wrote, which is left out.
+_LOOKS = 8
+# Each step asks again what an agent asked, however long that takes.
+_STEPS, _ALL_STEPS = 20, 200
 
 
 async def page(visit: Visit) -> Response:
@@ -15,40 +19,66 @@ async def page(visit: Visit) -> Response:
     query = visit.query
     asked: JsonObject = {name: query[name] for name in ("stream", "task_id", "call_id", "in_session") if name in query}
     asked |= {"types": [query["type"]]} if "type" in query else {}
-    after = query.get("after", "")
-    if after.isdecimal() and len(after) < 16:
-        found = await visit.ask("ledger.events", {**asked, "after": int(after), "limit": _PAGE})
-        events = rows(found, "results")
+    after, before = _position(query.get("after", "")), _position(query.get("before", ""))
+    if after is not None:
+        found = await visit.ask("ledger.events", {**asked, "after": after, "limit": _PAGE})
+        events, older = rows(found, "results"), after + 1 if after else None
     else:
-        found = await visit.ask("ledger.events", {**asked, "newest": True, "limit": _READ})
-        events = [one for one in reversed(rows(found, "results")) if query or not _own(visit, one)][:_PAGE]
-    positions = [int(number(one, "position") or 0) for one in events]
+        events, older, found = await _newest(visit, asked, before, own=bool(query.keys() - {"before"}))
+    positions = list(map(_place, events))
+    last = int(str(found["last_position"]))
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
     return visit.render(
         "ledger.html",
         title="Ledger",
         pending=waiting["pending"],
         events=events,
-        last=found["last_position"],
-        older=max(0, min(positions) - 1 - _PAGE) if positions and min(positions) > 1 else None,
-        newer=max(positions) if positions and max(positions) < int(str(found["last_position"])) else None,
-        forward=bool(after),
+        last=last,
+        older=older,
+        newer=max(positions) if positions and max(positions) < last and (after is not None or before) else None,
     )
 
 
+async def _newest(
+    visit: Visit, asked: JsonObject, before: int | None, *, own: bool
+) -> tuple[list[JsonObject], int | None, JsonObject]:
+    """The newest that fit, of those before a position; before which there are more; and the log's answer."""
+    events: list[JsonObject] = []
+    for _ in range(_LOOKS):
+        bound: JsonObject = {"before": max(1, before)} if before is not None else {}
+        found = await visit.ask("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
+        page, more = list(reversed(rows(found, "results"))), bool(at(found, "pagination", "next_cursor"))
+        events += [one for one in page if own or not _own(visit, one)]
+        if len(events) >= _PAGE or not more:
+            break
+        before = _place(page[-1])
+    if len(events) > _PAGE:
+        return events[:_PAGE], _place(events[_PAGE - 1]), found
+    return events, _place(page[-1]) if more else None, found
+
+
+def _place(event: JsonObject) -> int:
+    return int(number(event, "position") or 0)
+
+
+def _position(said: str) -> int | None:
+    return int(said) if said.isdecimal() and len(said) < 16 else None
+
+
 async def replay(visit: Visit) -> Response:
-    """The reads of a session asked again, one step after the other."""
-    asked: JsonObject = {"session_id": visit.place("session"), "limit": 100}
+    """The reads of a task, or of a session that is open, asked again one step after the other."""
+    skip = _position(visit.query.get("skip", "")) or 0
+    asked: JsonObject = {"session_id": visit.place("session"), "limit": _STEPS, "skip": skip}
     found = await visit.ask("session.replay", asked)
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
     return visit.render(
         "replay.html",
         title="Replay",
         pending=waiting["pending"],
-        session=visit.place("session"),
+        recorded=recorded,
         found=found,
         steps=rows(found, "calls"),
-        asked=at(found, "against"),
+        further=skip + _STEPS if found["left_out"] else 0,
     )
 
 
@@ -59,5 +89,5 @@ def _own(visit: Visit, event: JsonObject) -> bool:
 
 ROUTES = (
     ("GET", "/dashboard/ledger", page),
-    ("GET", "/dashboard/ledger/replay/{session}", replay),
+    ("GET", "/dashboard/ledger/replay/{recorded}", replay),
 )

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from starlette.responses import Response
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import at, number, record, rows, text
+from codeplane.surfaces.web.reading import number, record, rows, text
 from codeplane.surfaces.web.visit import Visit
 
 _MINUTES = 60
 _OUTPUT_EVENTS = 40
 _OUTPUT_CHARACTERS = 4000
+_READ = ("memory_mb", "queue", "lag", "running")
 
 
 async def page(visit: Visit) -> Response:
@@ -34,7 +35,8 @@ async def _shown(visit: Visit) -> dict[str, object]:
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 5})
     calls = await visit.ask("call.list", {"limit": 8})
     figures = await visit.ask("call.figures", {"minutes": _MINUTES})
-    running = [{**row, "output": await _output(visit, row)} for row in rows(calls, "running")]
+    trend, _ = await visit.attempt("server.trend", {"points": _MINUTES})
+    running = [{**row, **await _printed(visit, row)} for row in rows(calls, "running")]
     return {
         "status": status,
         "pending": waiting["pending"],
@@ -44,18 +46,34 @@ async def _shown(visit: Visit) -> dict[str, object]:
         "figures": figures,
         "slow": _slowest(rows(figures, "operations")),
         "series": _series(figures),
-        "index": _index(record(status, "index")),
+        "trend": {name: [number(one, name) or 0 for one in rows(trend, "moments")] for name in _READ},
+        "index": _index(record(status, "index"), text(status, "config", "head")),
         "position": calls["position"],
     }
 
 
-async def _output(visit: Visit, row: JsonObject) -> str:
-    """The end of what a running command has printed."""
-    if row.get("operation") not in ("run_bash", "test.run"):
+async def _printed(visit: Visit, row: JsonObject) -> JsonObject:
+    """What a running command is, and the end of what it has printed."""
+    if row.get("operation") == "test.run":
+        return {"output": await _tested(visit)}
+    if row.get("operation") != "run_bash":
+        return {"output": ""}
+    asked: JsonObject = {"call_id": row["call_id"], "newest": True, "limit": _OUTPUT_EVENTS}
+    found, _ = await visit.attempt("ledger.events", {**asked, "types": ["shell.output"]})
+    begun, _ = await visit.attempt("ledger.events", {**asked, "types": ["shell.started"], "limit": 1})
+    printed = "".join(text(one, "payload", "chunk") for one in rows(found, "results"))
+    command = "".join(text(one, "payload", "display_command") for one in rows(begun, "results"))
+    return {"output": printed[-_OUTPUT_CHARACTERS:], "command": command}
+
+
+async def _tested(visit: Visit) -> str:
+    """How far the newest test run is, and what it printed last."""
+    run, error = await visit.attempt("test.status")
+    if error is not None or run.get("status") != "running":
         return ""
-    asked: JsonObject = {"call_id": row["call_id"], "types": ["shell.output"], "newest": True, "limit": _OUTPUT_EVENTS}
-    found, _ = await visit.attempt("ledger.events", asked)
-    return "".join(text(one, "payload", "chunk") for one in rows(found, "results"))[-_OUTPUT_CHARACTERS:]
+    printed, _ = await visit.attempt("test.output", {"run_id": run["run_id"], "limit": _OUTPUT_CHARACTERS})
+    progress = record(run, "progress")
+    return f"{text(printed, 'output')}\n[{progress['completed']} of {progress['total']} targets]".lstrip("\n")
 
 
 def _slowest(operations: Sequence[JsonObject]) -> list[JsonObject]:
@@ -63,37 +81,40 @@ def _slowest(operations: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 def _series(figures: JsonObject) -> JsonObject:
-    """Calls, failures and p95 of every minute of the hour, also of those in which nothing happened."""
-    pairs = at(figures, "by_minute")
-    spent = at(figures, "p95_by_minute")
-    by_minute = {one[0]: one for one in pairs if isinstance(one, list)} if isinstance(pairs, list) else {}
-    waits = {one[0]: one[1] for one in spent if isinstance(one, list)} if isinstance(spent, list) else {}
-    if not by_minute:
+    """Calls, failures and p95 step by step, also of those in which nothing happened."""
+    steps = rows(figures, "steps")
+    if not steps:
         return {}
-    last = max(int(str(minute)) for minute in by_minute)
-    minutes = range(last - _MINUTES + 1, last + 1)
     return {
-        "at": [minute * 60 for minute in minutes],
-        "calls": [by_minute[minute][1] if minute in by_minute else 0 for minute in minutes],
-        "failed": [by_minute[minute][2] if minute in by_minute else 0 for minute in minutes],
-        "p95": [waits.get(minute) for minute in minutes],
+        "at": [one["at"] for one in steps],
+        "calls": [one["calls"] for one in steps],
+        "failed": [one["failed"] for one in steps],
+        "p95": [one["p95_ms"] for one in steps],
     }
 
 
-def _index(index: JsonObject) -> JsonObject:
-    """The index in a few words: whether it can be trusted now."""
+def _index(index: JsonObject, head: str) -> JsonObject:
+    """The index in a few words: whether it can be trusted now, and when all of it was last looked at."""
     symbols = record(index, "symbols")
     failure = text(symbols, "failure") or text(index, "failure")
     if failure:
         return {"said": "failed", "tone": "bad", "more": failure}
     if not index.get("version"):
         return {"said": text(index, "state") or "not there", "tone": "busy", "more": "answers wait for it"}
-    files = number(index, "file_count") or 0
+    told: JsonObject = {
+        "files": number(index, "file_count") or 0,
+        "checked": text(index, "last_updated"),
+        "more": "watching" if index.get("watching") else "not watching",
+    }
     done, total = number(symbols, "files"), number(symbols, "files_total")
     if done is not None and total:
-        return {"said": f"{round(100 * done / total)} % parsed", "tone": "busy", "more": f"epoch {index['version']}"}
-    watched = "watching" if index.get("watching") else "not watching"
-    return {"said": "current", "tone": "good", "more": f"epoch {index['version']}, {watched}", "files": files}
+        return {**told, "said": f"{round(100 * done / total)} % parsed", "tone": "busy"}
+    if head and text(index, "commit") and text(index, "commit") != head:
+        return {**told, "said": "behind", "tone": "busy", "more": f"it is of {text(index, 'commit')[:9]}, not of HEAD"}
+    waiting = number(symbols, "vectors", "waiting")
+    if waiting:
+        return {**told, "said": "current", "tone": "good", "more": f"{waiting:.0f} files wait for vectors"}
+    return {**told, "said": "current", "tone": "good"}
 
 
 ROUTES = (

@@ -1,14 +1,13 @@
 """Repository: what it is made of, searching it in every way, a file, a symbol."""
 
 import asyncio
-from urllib.parse import quote
 
 from starlette.responses import Response
 
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.web.drawing import Tile, squarified
 from codeplane.surfaces.web.highlighting import highlighted
+from codeplane.surfaces.web.pages.treemap import COLOURS, OTHER, by_folder, by_language
 from codeplane.surfaces.web.reading import at, number, record, rows, text
 from codeplane.surfaces.web.visit import Visit
 
@@ -24,9 +23,8 @@ MODES = (
     ("semantic", "by meaning"),
     ("hybrid", "words and meaning"),
 )
-_WIDTH, _HEIGHT = 1000, 380
 _TILES = 40
-_COLOURS = 7
+_SKIPPED = 100
 _PAGE_LINES = 1000
 
 
@@ -36,10 +34,20 @@ async def page(visit: Visit) -> Response:
     if query:
         return await _search(visit, query, mode)
     folder = visit.query.get("folder", "").strip("/")
-    mapped, error = await visit.attempt("map_repo", {"depth": 1, "budget": 4000})
-    listed, other = await visit.attempt("list_dir", {"path": folder, "limit": 200})
-    skipped, _ = await visit.attempt("list_dir", {"skipped": True, "depth": 5, "limit": 1000})
-    entries = rows(listed, "entries")
+    by = "language" if visit.query.get("by") == "language" else "folder"
+    made, error = await visit.attempt("folder.make_up", {"folder": folder, "limit": _TILES})
+    mapped: JsonObject = {}
+    used: JsonObject = {}
+    skipped: JsonObject = {}
+    other = None
+    if not folder:
+        mapped, other = await visit.attempt("map_repo", {"depth": 1, "budget": 500, "include": ["entry_points"]})
+        used, _ = await visit.attempt("symbol.most_used", {"limit": 15})
+        asked: JsonObject = {"skipped": True, "depth": 5, "limit": _SKIPPED}
+        asked |= {"cursor": visit.query["skipped"]} if "skipped" in visit.query else {}
+        skipped, _ = await visit.attempt("list_dir", asked)
+    languages = record(made, "languages")
+    hues = {name: min(place, COLOURS - 1) for place, name in enumerate(one for one in languages if one != OTHER)}
     return visit.render(
         "repository.html",
         title="Repository",
@@ -48,15 +56,19 @@ async def page(visit: Visit) -> Response:
         mode=mode,
         q="",
         folder=folder,
-        entries=entries,
-        listed=listed,
-        tiles=_treemap(entries),
-        languages=_languages(mapped),
+        parts=folder.split("/") if folder else [],
+        by=by,
+        made=made,
+        entries=rows(made, "parts"),
+        tiles=by_language(made, hues) if by == "language" else by_folder(made, hues),
+        languages=[{"name": name, "bytes": count, "hue": hues.get(name, COLOURS)} for name, count in languages.items()],
         mapped=mapped,
         entry_points=rows(mapped, "entry_points")[:12],
-        outline=[_outlined(one) for one in rows(mapped, "map")[:12]],
-        skipped=[one for one in rows(skipped, "entries") if one.get("skipped")][:100],
+        used=used,
+        symbols=rows(used, "symbols"),
+        skipped=[one for one in rows(skipped, "entries") if one.get("skipped")],
         left_out=record(skipped, "left_out"),
+        skipped_cursor=at(skipped, "pagination", "next_cursor"),
         error=error or other,
     )
 
@@ -133,34 +145,6 @@ async def symbol(visit: Visit) -> Response:
         answer=answer,
         tiers=tiers,
     )
-
-
-def _treemap(entries: list[JsonObject]) -> list[Tile]:
-    sized = sorted(entries, key=lambda one: -(number(one, "size_bytes") or 0))[:_TILES]
-    tiles = [
-        Tile(
-            name=text(one, "path").rpartition("/")[2],
-            title=text(one, "path"),
-            href=_address(one),
-            weight=max(1.0, number(one, "size_bytes") or 0),
-            hue=place % _COLOURS if one.get("is_dir") else _COLOURS,
-        )
-        for place, one in enumerate(sized)
-    ]
-    return squarified(tiles, width=_WIDTH, height=_HEIGHT)
-
-
-def _address(entry: JsonObject) -> str:
-    path = quote(text(entry, "path"), safe="")
-    return f"/dashboard/repository?folder={path}" if entry.get("is_dir") else f"/dashboard/repository/file?path={path}"
-
-
-def _languages(mapped: JsonObject) -> list[JsonObject]:
-    return rows(mapped, "languages")[:_COLOURS]
-
-
-def _outlined(one: JsonObject) -> JsonObject:
-    return {"path": one.get("path"), "definitions": rows(one, "definitions")[:8]}
 
 
 async def _pending(visit: Visit) -> object:

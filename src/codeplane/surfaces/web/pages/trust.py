@@ -7,9 +7,10 @@ from starlette.responses import Response
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import rows
+from codeplane.surfaces.web.reading import at, part, rows
 from codeplane.surfaces.web.visit import Visit
 
+_PAGE = 20
 _TAKEN_BACK: dict[str, tuple[str, str]] = {
     "device": ("device.revoke", "device_id"),
     "agent": ("agent.revoke", "agent"),
@@ -20,30 +21,50 @@ _TAKEN_BACK: dict[str, tuple[str, str]] = {
 
 
 async def page(visit: Visit) -> Response:
-    """Everything that is trusted, each with the button that ends it."""
+    """Everyone who calls and everything that is trusted, each with the button that ends it."""
     explained, error = await _explained(visit)
     policy = await visit.ask("policy.summary")
     devices = await visit.ask("device.list")
     agents = await visit.ask("agent.list", {"include_ended": True})
-    grants = await visit.ask("capability.list", {"limit": 50})
+    actors = await _paged(visit, "actor.list", "actors")
+    grants = await _paged(visit, "capability.list", "grants")
+    audit = await _paged(visit, "audit.list", "audit")
     answers = await visit.ask("approval.trusted")
     browsers = await visit.ask("dashboard.sessions")
-    audit = await visit.ask("audit.list", {"limit": 20})
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    lists = {
+        "devices": part(rows(devices, "items"), visit.query, "devices", size=_PAGE),
+        "agents": part(rows(agents, "items"), visit.query, "agents", size=_PAGE),
+        "answers": part(rows(answers, "items"), visit.query, "answers", size=_PAGE),
+        "browsers": part(rows(browsers, "items"), visit.query, "browsers", size=_PAGE),
+    }
+    further: dict[str, object] = {name: following for name, (_, following) in lists.items()}
+    further |= {"actors": _next(actors), "grants": _next(grants), "audit": _next(audit)}
     return visit.render(
         "trust.html",
         title="Trust",
         pending=waiting["pending"],
         policy=policy,
-        devices=rows(devices, "items"),
-        agents=rows(agents, "items"),
+        actors=rows(actors, "results"),
         grants=rows(grants, "results"),
-        answers=rows(answers, "items"),
-        browsers=rows(browsers, "items"),
         audit=rows(audit, "results"),
+        left_out={"devices": devices.get("left_out"), "agents": agents.get("left_out")},
+        further=further,
         explained=explained,
         error=error,
+        **{name: found for name, (found, _) in lists.items()},
     )
+
+
+async def _paged(visit: Visit, operation: str, name: str) -> JsonObject:
+    """A page of a list that has pages of its own; the address says which, under the list's name."""
+    asked: JsonObject = {"limit": _PAGE}
+    asked |= {"cursor": visit.query[name]} if name in visit.query else {}
+    return await visit.ask(operation, asked)
+
+
+def _next(found: JsonObject) -> object:
+    return at(found, "pagination", "next_cursor")
 
 
 async def take_back(visit: Visit) -> Response:

@@ -54,7 +54,7 @@
           { label: "calls", stroke: colour("--accent"), width: 1.5, fill: colour("--accent-soft"), points: { show: false } },
           { label: "p95 ms", stroke: colour("--waiting"), width: 1.5, scale: "ms", points: { show: true, size: 4 }, spanGaps: true },
         ],
-        axes: [{ ...axis, size: 22, space: 60, values: (plot, ticks) => ticks.map((at) => hour.format(at * 1000)) }, { ...axis, size: 34 }, { ...axis, scale: "ms", side: 1, grid: { show: false }, size: 40 }],
+        axes: [{ ...axis, size: 22, space: 60, values: (plot, ticks) => ticks.map((at) => (plot.scales.x.max - plot.scales.x.min < 600 ? clock : hour).format(at * 1000)) }, { ...axis, size: 34 }, { ...axis, scale: "ms", side: 1, grid: { show: false }, size: 40 }],
         scales: { x: { time: true }, y: { range: (plot, low, high) => [0, Math.max(1, high)] }, ms: { range: (plot, low, high) => [0, Math.max(1, high || 1)] } },
         legend: { live: false },
       }, [series.at, series.calls, series.p95], place);
@@ -75,8 +75,12 @@
   document.addEventListener("htmx:sse:error", () => connected(false));
   document.addEventListener("htmx:sse:after:connection", () => connected(true));
   document.addEventListener("htmx:after:swap", refresh);
-  // Signed out elsewhere: say so at once instead of showing what no longer follows.
-  document.addEventListener("ended", () => window.location.reload());
+  // Signed out elsewhere, or events are gone: load anew instead of showing what no longer follows. Not while the server
+  // is away, since a page that could not be loaded does not come back by itself.
+  function reload() {
+    fetch("/dashboard/badge").then(() => window.location.reload(), () => { connected(false); setTimeout(reload, 1000); });
+  }
+  document.addEventListener("ended", reload);
   window.addEventListener("resize", () => {
     for (const place of document.querySelectorAll("[data-chart]")) delete place.dataset.drawn;
     drawCharts();
@@ -85,6 +89,12 @@
     for (const place of document.querySelectorAll("[data-chart]")) delete place.dataset.drawn;
     drawCharts();
   });
+  // On a phone the navigation is wider than the screen.
+  const current = document.querySelector("nav [aria-current]");
+  if (current) {
+    const row = current.closest("nav");
+    row.scrollLeft = current.offsetLeft - (row.clientWidth - current.clientWidth) / 2;
+  }
   setInterval(tellTimes, 5000);
   refresh();
 })();

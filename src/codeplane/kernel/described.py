@@ -1,0 +1,54 @@
+"""A call in words made of its arguments, for operations that have no preview of their own."""
+
+from collections.abc import Iterator
+
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.operation import Operation, Preview
+
+_MAX_SUMMARY = 200
+_MAX_WORD = 80
+_NAMED = 3
+
+
+def described(operation: Operation, arguments: JsonObject) -> Preview:
+    """What the operation does, and everything it was given, in an order that does not depend on who gave it."""
+    fields = list(operation.request.model_fields)
+    given = sorted(arguments, key=lambda name: (fields.index(name) if name in fields else len(fields), name))
+    words = ", ".join(f"{name} {_word(arguments[name])}" for name in given)
+    summary = f"{operation.name}: {words}" if words else f"{operation.name}: {operation.summary}"
+    if len(summary) > _MAX_SUMMARY:
+        summary = f"{summary[: _MAX_SUMMARY - 1]}…"
+    lines = [line for name in given for line in _lines(name, arguments[name], "")]
+    return Preview(summary=summary, body="\n".join([operation.summary, "", *(lines or ["without arguments"])]))
+
+
+def _word(value: JsonValue) -> str:
+    """A value in a few words of one line."""
+    if isinstance(value, list):
+        named = ", ".join(map(_word, value[:_NAMED]))
+        return f"{named or 'none'}{f' and {len(value) - _NAMED} more' if len(value) > _NAMED else ''}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_word(one)}" for name, one in sorted(value.items())) or "none"
+    text = _plain(value).replace("\n", "\\n")
+    return text if len(text) <= _MAX_WORD else f"{text[: _MAX_WORD - 1]}…"
+
+
+def _lines(name: str, value: JsonValue, indent: str) -> Iterator[str]:
+    """A value in full; lines of its own are marked, so that none can pass for another argument."""
+    if isinstance(value, dict) and value:
+        yield f"{indent}{name}:"
+        for inner in sorted(value):
+            yield from _lines(inner, value[inner], f"{indent}  ")
+    elif isinstance(value, list) and value:
+        yield f"{indent}{name}:"
+        for one in value:
+            yield from _lines("-", one, f"{indent}  ")
+    elif isinstance(value, str) and "\n" in value:
+        yield f"{indent}{name}:"
+        yield from (f"{indent}  | {line}" for line in value.split("\n"))
+    else:
+        yield f"{indent}{name} {_plain(value)}" if name == "-" else f"{indent}{name}: {_plain(value)}"
+
+
+def _plain(value: JsonValue) -> str:
+    return value if isinstance(value, str) and value else dumps(value)

@@ -1,0 +1,80 @@
+"""The definitions that most other files name."""
+
+import numpy as np
+from pydantic import Field
+
+from codeplane.kernel.operation import Result
+from codeplane.kernel.place import InWorkspace
+from codeplane.repo.explain.signature import signature
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.overview.graph import Graph
+from codeplane.repo.overview.outline import best_first
+from codeplane.repo.truth.paths import shown
+
+_MAX_SIGNATURE = 110
+_LOOKED_AT = 4
+
+
+class MostUsedRequest(InWorkspace):
+    """How many."""
+
+    limit: int = Field(20, ge=1, le=100)
+
+
+class UsedSymbol(Result):
+    """A definition, and how many other files name it and where it comes from."""
+
+    name: str
+    kind: str
+    path: str
+    line: int
+    signature: str
+    files: int
+
+
+class MostUsed(Result):
+    """The definitions that most other files use, the most first."""
+
+    symbols: tuple[UsedSymbol, ...]
+    code_files: int
+    cut: str = Field("", description="what was left out of the count")
+    epoch: int
+    partial: str | None = None
+
+    def text(self) -> str:
+        lines = [f"{one.files} files: {one.path}:{one.line} {one.signature}" for one in self.symbols]
+        return "\n".join(lines) or "[nothing is used across files, or nothing is parsed yet]"
+
+
+def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) -> tuple[UsedSymbol, ...]:
+    """By the number of files that use them; what the snapshot no longer has is passed over."""
+    if not len(graph.def_file):
+        return ()
+    near = graph.edge_to[graph.edge_near]
+    used = np.bincount(near, minlength=len(graph.def_file)).astype(np.float64)
+    found: list[UsedSymbol] = []
+    for row in best_first(used, _LOOKED_AT * limit):
+        file = int(graph.def_file[row])
+        known = snapshot.files.get(graph.paths[file])
+        if not used[row] or len(found) == limit:
+            break
+        if known is None or known.skipped is not None or known.digest != graph.digests[file]:
+            continue
+        facts = store.facts(known.path, known.digest)
+        position = int(graph.def_position[row])
+        if facts is None or position >= len(facts.definitions):
+            continue
+        one = facts.definitions[position]
+        said = signature(facts, snapshot.text(known), one)
+        found.append(
+            UsedSymbol(
+                name=one.name,
+                kind=one.kind,
+                path=shown(known.path),
+                line=one.line,
+                signature=said if len(said) <= _MAX_SIGNATURE else f"{said[:_MAX_SIGNATURE]}…",
+                files=int(used[row]),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,75 @@
+"""How tests went on the same code: those that passed and failed without a change between are flaky."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_FORMAT = 1
+_MAX_TESTS = 50_000
+_MAX_FLAKY = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaky:
+    """A test that went both ways on one state of the code; counts are of that state."""
+
+    test: str
+    passed: int
+    failed: int
+    state: str
+    seen_at: str
+
+
+class Outcomes:
+    """Passes and failures of the newest state, and the tests that were found flaky; one file, replaced whole."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def note(self, state: str, cases: Mapping[str, bool], *, flaky: tuple[str, ...], at: str) -> None:
+        """Count a run's tests (whether each passed); `flaky` went both ways within the run itself."""
+        held, counts, found = self._read()
+        if held != state:
+            counts = {}
+        for test, passed in cases.items():
+            before = counts.get(test, (0, 0))
+            if test in counts or len(counts) < _MAX_TESTS:
+                counts[test] = (before[0] + passed, before[1] + (not passed))
+        for test in flaky:
+            before = counts.get(test, (0, 0))
+            counts[test] = (before[0] + (test not in cases), before[1] + 1)
+        for test in (*cases, *flaky):
+            passed_times, failed_times = counts.get(test, (0, 0))
+            if passed_times and failed_times:
+                found.pop(test, None)
+                found[test] = Flaky(test=test, passed=passed_times, failed=failed_times, state=state, seen_at=at)
+        newest = dict(list(found.items())[-_MAX_FLAKY:])
+        self._write(state, counts, newest)
+
+    def flaky(self) -> list[Flaky]:
+        """The tests that were found flaky, the newest first."""
+        return list(self._read()[2].values())[::-1]
+
+    def _read(self) -> tuple[str, dict[str, tuple[int, int]], dict[str, Flaky]]:
+        try:
+            raw = json.loads(self._file.read_text())
+            if raw["format"] != _FORMAT:
+                return "", {}, {}
+            counts = {str(test): (int(passed), int(failed)) for test, (passed, failed) in raw["counts"].items()}
+            return str(raw["state"]), counts, {one["test"]: Flaky(**one) for one in raw["flaky"]}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            # Derived, and disposable: the next runs tell it anew.
+            return "", {}, {}
+
+    def _write(self, state: str, counts: Mapping[str, tuple[int, int]], found: Mapping[str, Flaky]) -> None:
+        content = {
+            "format": _FORMAT,
+            "state": state,
+            "counts": counts,
+            "flaky": [asdict(one) for one in found.values()],
+        }
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._file.with_suffix(".new")
+        temporary.write_text(json.dumps(content, ensure_ascii=True))
+        temporary.replace(self._file)

@@ -1,0 +1,67 @@
+"""Being told to end: noted at once, acted on where nothing is left half done."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from types import FrameType
+from typing import Self, TypeVar
+
+T = TypeVar("T")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ToldToEnd(Exception):
+    """A signal has come."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.strsignal(number))
+        self.exit_code = 128 + number
+
+
+class Ending:
+    """Notes signals while it is entered; a server must not be lost sight of between its start and its address."""
+
+    def __init__(self) -> None:
+        self._told: int | None = None
+        self._playing: tuple[asyncio.AbstractEventLoop, asyncio.Task[object]] | None = None
+        self._before: dict[signal.Signals, signal._HANDLER] = {}
+
+    def __enter__(self) -> Self:
+        # One that was started to ignore a signal, as nohup does, goes on ignoring it.
+        heeded = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
+        self._before = {one: signal.signal(one, self._note) for one in heeded}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+    def check(self) -> None:
+        """Raise what was noted, at a place where that is safe."""
+        if self._told is not None:
+            raise ToldToEnd(self._told)
+
+    def run(self, playing: Coroutine[object, object, T]) -> T:
+        """Run until it is done or told to end, whichever is first."""
+
+        async def watched() -> T:
+            task = asyncio.ensure_future(playing)
+            self._playing = (asyncio.get_running_loop(), task)
+            if self._told is not None:
+                task.cancel()
+            return await task
+
+        try:
+            return asyncio.run(watched())
+        except asyncio.CancelledError:
+            self.check()
+            raise
+        finally:
+            self._playing = None
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self._told = number
+        if self._playing is not None:
+            loop, task = self._playing
+            loop.call_soon_threadsafe(task.cancel)

@@ -1,0 +1,94 @@
+"""Plays a recorded session: each step is called for real, and what is printed of it is what came back."""
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+
+from codeplane.client.records import Approval
+from codeplane.surfaces.cli.demo.agent import Agent, Answer
+from codeplane.surfaces.cli.demo.person import Person
+from codeplane.surfaces.cli.demo.recording import Recording, State, Step
+from codeplane.surfaces.cli.demo.screen import Screen
+from codeplane.surfaces.cli.demo.tempo import Tempo
+
+_STEP_SEC = 0.9
+_LOOK_SEC = 0.1
+
+
+@dataclass(kw_only=True)
+class Player:
+    """One playing of one recording."""
+
+    recording: Recording
+    agent: Agent
+    person: Person
+    screen: Screen
+    tempo: Tempo
+    answer_after: float
+    session_id: str = ""
+    states: dict[str, State] = field(default_factory=dict)
+
+    async def play(self) -> None:
+        """All steps in their order; raises at the first that does not go as recorded."""
+        number = 0
+        for step in self.recording.steps:
+            if step.applies(self.states):
+                number += 1
+                began = time.monotonic()
+                self.states[step.name] = await self._played(number, step)
+                # A step that took its time was there to be read.
+                await asyncio.sleep(self.tempo.pause(_STEP_SEC, since=began))
+
+    async def _played(self, number: int, step: Step) -> State:
+        self.screen.step(number, step.say, step.tool, step.arguments)
+        calling = asyncio.ensure_future(self.agent.call(step.tool, step.arguments))
+        try:
+            action = await self._decided(calling) if step.asks else None
+            answer = await calling
+        finally:
+            calling.cancel()
+        self.session_id = answer.session_id or self.session_id
+        if answer.failed and step.sandboxed and answer.error == "SANDBOX_MISSING":
+            self.screen.answered(answer.text)
+            self.screen.note("refused: without a sandbox nothing of a repository is run; the session goes on")
+            return "refused"
+        if action is not None:
+            after = await asyncio.to_thread(self.person.decided, action.action_id)
+            self.screen.answered(f"{after.status}, decided by {after.decided_by}")
+            if answer.error == "REJECTED":
+                self.screen.answered(answer.text)
+                self.screen.note("rejected: the agent was told, nothing was run, and the session goes on")
+                return "rejected"
+        self._check(number, step, answer, asked=action is not None)
+        self.screen.answered(_shown(step, answer.text))
+        return "done"
+
+    async def _decided(self, calling: "asyncio.Future[Answer]") -> Approval | None:
+        """The question that a call asks, once it is decided; by the demo's person when nobody else does."""
+        while (action := await asyncio.to_thread(self.person.question)) is None:
+            if calling.done():
+                return None
+            await asyncio.wait([calling], timeout=_LOOK_SEC)
+        self.screen.answered(f"{action.action_id} {action.status}: {action.summary}")
+        self.screen.note(f"waiting for you: {self.person.inbox} (answers itself in {self.answer_after:g} s)")
+        await asyncio.wait([calling], timeout=self.answer_after)
+        if not calling.done() and await asyncio.to_thread(self.person.approve, action):
+            self.screen.note("nobody decided, so the demo did, with the owner's token")
+        return action
+
+    def _check(self, number: int, step: Step, answer: Answer, *, asked: bool) -> None:
+        where = f"step {number} ({step.tool}) did not go as recorded"
+        first = answer.text.partition("\n")[0]
+        # What a command that was run comes to is the machine's affair; that it was run is ours.
+        if answer.failed and (answer.error or not step.asks):
+            raise answer.as_error(f"{where}: {first}")
+        if step.asks and not asked:
+            raise answer.as_error(f"{where}: nobody was asked before it ran")
+        if not re.search(step.says, answer.text, re.MULTILINE):
+            raise answer.as_error(f"{where}: expected {step.says!r} in: {first}")
+
+
+def _shown(step: Step, text: str) -> str:
+    found = [line for line in text.splitlines() if re.search(step.show, line)] or text.splitlines()[:1]
+    return "\n".join(found[: step.lines if step.show else 1])

@@ -1,0 +1,66 @@
+"""What a person reads while the demo plays: what the agent says and calls, and what was answered."""
+
+import json
+import os
+import shutil
+import sys
+
+from codeplane.kernel.json import JsonObject
+
+_INDENT = "      "
+_LONGEST_VALUE = 44
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+class Screen:
+    """Prints lines that fit; in two weights on a terminal that shows them."""
+
+    def __init__(self) -> None:
+        self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 160
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is somebody to wait for."""
+        return sys.stdout.isatty()
+
+    def step(self, number: int, say: str, tool: str, arguments: JsonObject) -> None:
+        """What the agent says and does."""
+        asked = " ".join(f"{name}={_brief(value)}" for name, value in arguments.items())
+        said, called = f"{number:>3}  {say}", f"{tool} {asked}".rstrip()
+        if len(said) + 2 + len(called) <= self._width:
+            self._print(f"{self._weighted(_BOLD, said)}  {called}")
+            return
+        self._print(self._weighted(_BOLD, said))
+        self._print(_cut(_INDENT + called, self._width))
+
+    def answered(self, text: str) -> None:
+        """What came back."""
+        for line in text.splitlines():
+            self._print(self._weighted(_DIM, _cut(_INDENT + line, self._width)))
+
+    def note(self, text: str) -> None:
+        """What the demo itself has to say within a step."""
+        self._print(_INDENT + text)
+
+    def line(self, text: str = "") -> None:
+        """Anything else."""
+        self._print(text)
+
+    def _weighted(self, weight: str, text: str) -> str:
+        return f"{weight}{text}{_PLAIN}" if self._coloured else text
+
+    def _print(self, text: str) -> None:
+        print(text, flush=True)
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return ",".join(str(one.get("path", "…")) for one in value)
+    said = json.dumps(value, ensure_ascii=False)
+    return _cut(said, _LONGEST_VALUE)
+
+
+def _cut(text: str, width: int) -> str:
+    plain = "".join(char if char.isprintable() else "?" for char in text)
+    return plain if len(plain) <= max(width, 20) else plain[: max(width, 20) - 1] + "…"

@@ -1,0 +1,18 @@
+"""How long the demo pauses so that it can be followed."""
+
+import time
+
+_WHOLE_SEC = 45.0
+
+
+class Tempo:
+    """Pauses, which give way when the machine itself takes its time: a demo is over in a minute."""
+
+    def __init__(self, pace: float) -> None:
+        self._pace = pace
+        self._until = time.monotonic() + _WHOLE_SEC * pace
+
+    def pause(self, sec: float, *, since: float | None = None) -> float:
+        """How long to pause now for it to be so long, counted from a moment of the monotonic clock."""
+        now = time.monotonic()
+        return max(0.0, min((now if since is None else since) + sec * self._pace, self._until) - now)

@@ -1,0 +1,65 @@
+"""A folder as a treemap: by what lies in it, coloured by language, or by language first."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import quote
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.drawing import Tile, squarified
+from codeplane.surfaces.web.reading import number, record, rows, text
+
+WIDTH, HEIGHT = 1000, 380
+COLOURS = 7
+OTHER = "other"
+
+
+def by_folder(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
+    """A tile for each folder and file, in the colour of what there is most of in it."""
+    tiles = [
+        _tile(one, weight=max(1.0, number(one, "size_bytes") or 0), language=_main(one), hues=hues)
+        for one in rows(made, "parts")
+    ]
+    return squarified(tiles, width=WIDTH, height=HEIGHT)
+
+
+def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
+    """An area for each language, and in it a tile for each folder that has some of it."""
+    languages = record(made, "languages")
+    areas = squarified(
+        [
+            Tile(name=name, title=name, href="", weight=max(1.0, float(str(count))), hue=hues.get(name, COLOURS))
+            for name, count in languages.items()
+        ],
+        width=WIDTH,
+        height=HEIGHT,
+    )
+    placed: list[Tile] = []
+    for area in areas:
+        inside = [
+            _tile(one, weight=float(str(share)), language=area.name, hues=hues)
+            for one in rows(made, "parts")
+            if (share := record(one, "languages").get(area.name))
+        ]
+        for tile in squarified(inside, width=area.width, height=area.height):
+            placed.append(replace(tile, x=tile.x + area.x, y=tile.y + area.y))
+    return placed
+
+
+def _tile(one: JsonObject, *, weight: float, language: str, hues: Mapping[str, int]) -> Tile:
+    path = text(one, "path")
+    name = path.rpartition("/")[2] + ("/" if one.get("is_dir") else "")
+    where = quote(path, safe="")
+    page = "?folder=" if one.get("is_dir") else "/file?path="
+    return Tile(
+        name=name,
+        title=f"{path}{'/' if one.get('is_dir') else ''}: {weight:,.0f} B, {language}",
+        href=f"/dashboard/repository{page}{where}",
+        weight=weight,
+        hue=hues.get(language, COLOURS),
+    )
+
+
+def _main(one: JsonObject) -> str:
+    """The language that a part has most of; what is none counts only where there is nothing else."""
+    found = record(one, "languages")
+    return next((name for name in found if name != OTHER), OTHER)

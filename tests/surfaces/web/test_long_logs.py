@@ -1,0 +1,98 @@
+"""What the pages ask of a log that is long: a bounded look that says so, and pages back to the first event."""
+
+import re
+from pathlib import Path
+
+from codeplane.app import Plane
+from codeplane.kernel.actor import Caller
+from codeplane.surfaces.web.operations.calls import CallFigures, CallPage
+from tests.browser.scenario import busiest
+from tests.harness import Server
+from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.ledger.logs import n
+from tests.surfaces.web.visitor import Visitor
+
+_FILLERS = 21_000
+
+
+async def listed(opened: Plane, **asked: object) -> CallPage:
+    outcome = await opened.conveyor.call("call.list", asked, OWNER)  # type: ignore[arg-type]  # plain JSON
+    assert isinstance(outcome.result, CallPage), outcome.error
+    return outcome.result
+
+
+async def filled(opened: Plane) -> None:
+    for start in range(0, _FILLERS, 3000):
+        await opened.log.append([n("filler", number) for number in range(start, start + 3000)])
+
+
+def test_a_look_that_ends_early_says_how_far_it_came_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            await opened.conveyor.call("task.list", {}, AGENT)
+            await opened.log.flush()
+            await filled(opened)
+            found = await listed(opened, operation="task.list")
+            assert found.results == () and found.looked_back_to is not None
+            following = await listed(opened, operation="task.list", cursor=found.pagination.next_cursor)
+            assert [row.operation for row in following.results] == ["task.list"]
+            assert following.looked_back_to is None and following.pagination.next_cursor is None
+
+    run(scenario())
+
+
+def test_what_is_of_one_task_is_found_however_old_it_is(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            outcome = await opened.conveyor.call("task.list", {}, AGENT)
+            await opened.log.flush()
+            await filled(opened)
+            for asked in ({"for_task_id": outcome.meta.task_id}, {"in_session": outcome.meta.session_id}):
+                found = await listed(opened, **asked)
+                assert [row.operation for row in found.results] == ["task.list"]
+                assert found.looked_back_to is None
+
+    run(scenario())
+
+
+def test_figures_leave_out_who_only_looks(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            looking = Caller(surface="web", client="dashboard", connection_id="web:1", token=opened.token)
+            for caller in (AGENT, AGENT, looking):
+                await opened.conveyor.call("task.list", {}, caller)
+            await opened.conveyor.call("task.list", {"limit": 0}, AGENT)
+            await opened.log.flush()
+            outcome = await opened.conveyor.call("call.figures", {}, looking)
+            assert isinstance(outcome.result, CallFigures), outcome.error
+            (one,) = outcome.result.operations
+            assert (one.operation, one.calls) == ("task.list", 2)
+            assert outcome.result.complete and sum(calls for _, calls, _ in outcome.result.by_minute) == 2
+            assert 0 < one.p50_ms <= one.p95_ms
+
+    run(scenario())
+
+
+def test_the_ledger_is_read_back_to_its_first_event(shop: Server, visitor: Visitor) -> None:
+    seen, address = [], "/dashboard/ledger?stream=*"
+    while True:
+        page = visitor.get(address).text.replace("&amp;", "&")
+        seen += [int(found) for found in re.findall(r'<span class="dim">#(\d+) ', page)]
+        older = re.search(r'rel="next" href="([^"]+)"', page)
+        if older is None:
+            break
+        address = older[1]
+    assert seen == sorted(seen, reverse=True) and len(set(seen)) == len(seen)
+    assert seen[-1] == 1 and seen[0] - len(seen) == 0
+
+
+def test_from_a_page_further_back_one_comes_to_newer_ones(visitor: Visitor) -> None:
+    page = visitor.get("/dashboard/ledger?before=20").text.replace("&amp;", "&")
+    newer = re.search(r'href="(/dashboard/ledger\?after=\d+)">Newer', page)
+    assert newer is not None
+    assert "#20 " in visitor.get(newer[1]).text
+
+
+def test_what_a_task_read_is_asked_again(shop: Server, visitor: Visitor) -> None:
+    seen = visitor.get(f"/dashboard/ledger/replay/{busiest(shop)}")
+    assert seen.status == 200 and "Same answer" in seen.words and "search" in seen.words
