@@ -30,9 +30,7 @@ def test_every_argument_has_a_line_and_what_the_operation_does_comes_first() -> 
 
 
 def test_nothing_given_is_said() -> None:
-    assert seen() == (
-        "fixture.write: Change something and say what.", "Change something and say what.\n\nwithout arguments"
-    )  # fmt: skip
+    assert seen() == ("Change something and say what.", "fixture.write, without arguments")
 
 
 def test_a_text_of_several_lines_cannot_pass_for_other_arguments() -> None:

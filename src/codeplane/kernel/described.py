@@ -13,13 +13,15 @@ _NAMED = 3
 def described(operation: Operation, arguments: JsonObject) -> Preview:
     """What the operation does, and everything it was given, in an order that does not depend on who gave it."""
     fields = list(operation.request.model_fields)
+    if not arguments:
+        return Preview(summary=operation.summary, body=f"{operation.name}, without arguments")
     given = sorted(arguments, key=lambda name: (fields.index(name) if name in fields else len(fields), name))
     words = ", ".join(f"{name} {_word(arguments[name])}" for name in given)
-    summary = f"{operation.name}: {words}" if words else f"{operation.name}: {operation.summary}"
+    summary = f"{operation.name}: {words}"
     if len(summary) > _MAX_SUMMARY:
         summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     lines = [line for name in given for line in _lines(name, arguments[name], "")]
-    return Preview(summary=summary, body="\n".join([operation.summary, "", *(lines or ["without arguments"])]))
+    return Preview(summary=summary, body="\n".join([operation.summary, "", *lines]))
 
 
 def _word(value: JsonValue) -> str:
