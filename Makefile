@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # How many tests run side by side.
 WORKERS ?= 2
 
-.PHONY: install dev up down test browser check protos bench soak docs dist lock clean
+.PHONY: install dev up down test browser pictures check protos bench soak docs dist lock clean
 
 install: $(VENV)/.installed
 
@@ -69,6 +69,11 @@ soak: dev
 docs: dev
 	$(BIN)/python -m codeplane.surfaces.cli.reference docs/reference
 	$(BIN)/python -c "from tests.interaction.test_requirements import DOCUMENT, rendered; DOCUMENT.write_text(rendered())"
+
+# What the documents show of the dashboard, of a real run.
+pictures: dev
+	@sh tests/setup.sh
+	$(BIN)/python -m tests.browser.screenshots docs/images light
 
 dist: dev
 	rm -rf dist

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
@@ -105,7 +106,7 @@ class ExportResult(Result):
     through_position: int
 
     def text(self) -> str:
-        return f"{self.events} events to position {self.through_position} in {self.folder}"
+        return f"{counted(self.events, 'event')} to position {self.through_position} in {self.folder}"
 
 
 class VerifyResult(Result):
@@ -142,7 +143,7 @@ class RetainResult(Result):
     events: int
 
     def text(self) -> str:
-        return f"dropped {self.events} events of {self.streams} streams"
+        return f"dropped {counted(self.events, 'event')} of {counted(self.streams, 'stream')}"
 
 
 def event_line(wire: JsonObject) -> str:
@@ -235,7 +236,7 @@ class LedgerOperations:
             if len(found) < _EXPORT_PAGE:
                 break
             after = found[-1].position
-            await call.progress(after, until, f"{events} events written")
+            await call.progress(after, until, f"{counted(events, 'event')} written")
         return ExportResult(
             folder=str(target),
             events=events,

@@ -8,6 +8,7 @@ from typing import Literal
 
 from codeplane import __version__
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result, Risk, operation
 
@@ -62,7 +63,7 @@ def index_line(index: JsonObject) -> str:
     skipped = index.get("skipped")
     left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
-    said = f"index epoch {index['version']}, {index['file_count']} files, {watched}"
+    said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}, {watched}"
     return said + _symbols(index.get("symbols")) + (f"; left out: {left_out}" if left_out else "")
 
 

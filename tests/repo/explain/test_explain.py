@@ -103,7 +103,7 @@ def test_a_large_class_stays_within_the_budget(tmp_path: Path) -> None:
         for budget in (1_000, 4_000):
             text = str((await ask("explain_symbol", symbol="Big", budget=budget))["text"])
             assert len(text) <= budget
-            assert "members (300)" in text and "references: 301 in 1 files: 301 strong" in text
+            assert "members (300)" in text and "references: 301 in 1 file: 301 strong" in text
             assert "more" in text
 
     with_plane(root, body)

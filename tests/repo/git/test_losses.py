@@ -218,7 +218,7 @@ def test_a_rebase_a_pull_and_a_stash_are_destructive_over_ignored_files_alone(
 
     assert not [one for one in effects() if "everything" in one]
     made.write(there, "mine")
-    assert [one for one in effects() if f"everything in 1 files: {there}" not in one] == []
+    assert [one for one in effects() if f"everything in 1 file: {there}" not in one] == []
     for preview in (
         run(rebase.preview_execute(execute)),
         run(stashing.preview_pop(StashPopRequest())),

@@ -29,7 +29,7 @@ def test_the_plain_answer_is_what_a_newcomer_needs(root: Path) -> None:
         assert text.startswith("languages: python 6 ")
         assert "shop = shop.cli:main (pyproject.toml) in shop/cli.py:5\n" in text
         assert "shop/cli.py:5 function main" in text
-        assert "tests: 1 files: tests/ 1" in text
+        assert "tests: 1 file: tests/ 1" in text
         assert "  shop/ 5: report 1" in text
         assert "shop/cart.py\n" in text and "class ShoppingCart(BaseBasket)" in text
         # What most files use comes first, and tests do not crowd it out.

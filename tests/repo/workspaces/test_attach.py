@@ -58,7 +58,7 @@ def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, othe
         exported = result(await ask("index.export", name="x.cplindex", **there))
         assert str(exported["path"]).startswith(str(main))
         assert result(await ask("index.import", name="x.cplindex", **there))["matching"] == 1
-        assert "epoch 2, 1 files" in text(await ask("workspace.list"))
+        assert "epoch 2, 1 file" in text(await ask("workspace.list"))
         assert sorted(one.name for one in other.iterdir()) == [".env", ".git", "shop.py"], "nothing was written"
 
     with_plane(main, body, *settings(other.parent))

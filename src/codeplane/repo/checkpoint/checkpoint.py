@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.ids import digest
@@ -168,7 +169,10 @@ class CheckpointOperations:
         changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
         named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
         facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
-        facts += [f"message: {request.message}", *listing(f"{len(named)} files are committed", named, len(named))]
+        facts += [
+            f"message: {request.message}",
+            *listing(f"committed: {counted(len(named), 'file')}", named, len(named)),
+        ]
         if request.lint and self._linters:
             lint = [shlex.join(command) for command in self._linters.commands(changed)]
             facts += listing("after linting", [shown(one[:_MAX_COMMAND]) for one in lint], len(lint))
@@ -179,7 +183,7 @@ class CheckpointOperations:
         state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
         facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
         first = request.message.partition("\n")[0][:_MAX_SUBJECT]
-        return Preview(summary=f"commit {len(named)} files: {first}", body="\n".join(facts))
+        return Preview(summary=f"commit {counted(len(named), 'file')}: {first}", body="\n".join(facts))
 
     @staticmethod
     def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.git.command import Git
 from codeplane.repo.truth.paths import shown
@@ -42,7 +43,7 @@ class Since(Result):
         what = f"{self.files_changed} {'file' if self.files_changed == 1 else 'files'}"
         head = f"{what} +{self.insertions} -{self.deletions}"
         if self.commits > 1:
-            head = f"since the last checkpoint {(self.commit or 'none')[:9]}: {self.commits} commits, {head}"
+            head = f"since the last checkpoint {(self.commit or 'none')[:9]}: {counted(self.commits, 'commit')}, {head}"
         lines = [head, *(one.text() for one in self.files[:_SHOWN])]
         return "\n".join([*lines, f"and {self.files_changed - _SHOWN} more"] if self.files_changed > _SHOWN else lines)
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.truth.paths import shown
 
@@ -51,7 +52,9 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
     }
     if bad:
         listed = sorted(bad, key=lambda one: (-bad[one], one))
-        told = ", ".join(f"{shown(one)}/ ({bad[one]:,} files)" for one in listed[:3]) + (" …" if len(bad) > 3 else "")
+        told = ", ".join(f"{shown(one)}/ ({counted(bad[one], 'file')})" for one in listed[:3]) + (
+            " …" if len(bad) > 3 else ""
+        )
         raise InvalidArgument(
             f"nothing was committed: {told} would be new in git, and looks installed or generated",
             hint=f"add {shown(listed[0].rpartition('/')[2])}/ to .gitignore, or name what to commit as paths",

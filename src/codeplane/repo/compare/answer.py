@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.compare.category import Category
@@ -95,7 +96,9 @@ class StructuralChange(Result):
         if self.impact is not None and self.impact.reference_count:
             more = "+" * (self.impact.reference_basis == "ref_facts_partial")
             files = len(self.impact.referencing_files or ())
-            found.append(f"{self.impact.reference_count}{more} refs in {files}{'+' * (files >= 20)} files")
+            found.append(
+                f"{counted(self.impact.reference_count, 'ref', more)} in {counted(files, 'file', '+' * (files >= 20))}"
+            )
         return told + (f" ({', '.join(found)})" if found else "")
 
 

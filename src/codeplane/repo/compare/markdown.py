@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from codeplane.kernel.counted import counted
 from codeplane.repo.compare.answer import FileChangeInfo, StructuralChange
 
 # What a comment may hold, with room for what people put around it.
@@ -69,7 +70,7 @@ def _lines(one: StructuralChange, depth: int = 0) -> list[str]:
     where += f" (from {_code(one.old_path)})" if one.old_path else ""
     said = f": {_text('; '.join(one.why))}" if one.why else ""
     if one.impact is not None and one.impact.reference_count:
-        said += f" — {one.impact.reference_count} references"
+        said += f" — {counted(one.impact.reference_count, 'reference')}"
     found = [f"{'  ' * depth}- {'**' * broken}{word}{one.kind}{'**' * broken} {_code(name)}{where}{said}"]
     if one.change == "signature_changed" and one.old_signature and one.new_signature:
         indent = "  " * (depth + 1)

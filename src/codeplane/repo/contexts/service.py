@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result, Risk, operation
@@ -40,7 +41,7 @@ class ContextInfo(Result):
     def line(self) -> str:
         """The context in one line."""
         why = f" ({self.reason})" if self.reason else ""
-        return f"{self.id}  {self.status}  {self.files} files  root={self.root or '.'}{why}"
+        return f"{self.id}  {self.status}  {counted(self.files, 'file')}  root={self.root or '.'}{why}"
 
 
 class ListRequest(InWorkspace):

@@ -1,5 +1,6 @@
 """What is known of one symbol, in the words of an answer."""
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.overview.fitting import fitting
 from codeplane.repo.search.hit import Hit
@@ -54,7 +55,7 @@ class ReferenceSummary(Result):
             return [f"references: none{'' if self.total_is_exact else ' found in the time there is'}"]
         more = "" if self.total_is_exact else "+"
         tiers = ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items())
-        said = [f"references: {self.total}{more} in {self.files}{more} files: {tiers}"]
+        said = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
         path = None
         for hit in self.lines:
             if hit.path != path:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.edit.delta import FileDelta
 from codeplane.repo.git.conflict import Conflict
@@ -93,7 +94,7 @@ class Stoppable(Changed):
     """A git mutation that conflicts can stop on its way."""
 
     def unmet(self) -> str | None:
-        return f"stopped by conflicts in {len(self.delta.conflicts)} files" if self.delta.conflicts else None
+        return f"stopped by conflicts in {counted(len(self.delta.conflicts), 'file')}" if self.delta.conflicts else None
 
 
 def _file(one: FileDelta) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codeplane.kernel.counted import counted
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.refusal import redacted
 from codeplane.repo.truth.paths import shown
@@ -56,7 +57,7 @@ class Foreseen:
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
         found = self._git.ask("diff", *options, "--").fields
         lines = [f"{sign} {shown(path)}" for sign, path in zip(found[::2], found[1::2], strict=False)]
-        return listing(f"{len(lines)} files are staged", lines, len(lines))
+        return listing(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
         """A diff as far as a person reads one; that there is more is said."""

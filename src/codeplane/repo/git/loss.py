@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Assessment, Preview, Risk
 from codeplane.repo.truth.paths import shown
 
@@ -29,7 +30,7 @@ def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
     """How the loss of commits is told."""
     if not commits:
         return []
-    return [Loss(said=f"{len(commits)} commits {where}: {few_of(commits)}", commits=tuple(commits))]
+    return [Loss(said=f"{counted(len(commits), 'commit')} {where}: {few_of(commits)}", commits=tuple(commits))]
 
 
 def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
@@ -37,7 +38,7 @@ def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
     if not paths:
         return []
     files = tuple(root / path for path in paths)
-    return [Loss(said=f"{what} in {len(paths)} files: {few_of(paths)}", files=files)]
+    return [Loss(said=f"{what} in {counted(len(paths), 'file')}: {few_of(paths)}", files=files)]
 
 
 def judged(losses: Sequence[Loss], paths: Sequence[str] = ()) -> Assessment:

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -38,7 +39,7 @@ class MergeAnalysisResult(Result):
     def text(self) -> str:
         head = self.analysis.replace("_", " ")
         if self.analysis in ("normal", "unrelated", "fastforward"):
-            head += f": {self.behind} commits to merge, {self.ahead} of our own"
+            head += f": {counted(self.behind, 'commit')} to merge, {self.ahead} of our own"
         if self.merge_base:
             head += f", base {self.merge_base[:9]}"
         if self.conflicts is None:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -190,7 +191,7 @@ class Rebase:
         steps = [f"{one.action} {foreseen.named(checked(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
         facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
         facts += listing(f"{len(plan.steps)} steps", steps, len(plan.steps))
-        return previewed(f"Rebase {len(plan.steps)} commits", self._lost(request), facts)
+        return previewed(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
 
     def _previewed_leaving(self, summary: str) -> Preview:
         foreseen, folder = Foreseen(self._git), self._git.folder

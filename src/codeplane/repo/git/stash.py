@@ -6,6 +6,7 @@ import os
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -165,7 +166,7 @@ class Stashing:
         fresh = self._losses.untracked(request.paths) if request.include_untracked else []
         facts = [f"on {self._foreseen.head()}", *([f"message: {request.message}"] if request.message else [])]
         named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
-        facts += listing(f"{len(named)} files are put aside", named, len(named))
+        facts += listing(f"put aside: {counted(len(named), 'file')}", named, len(named))
         files = [self._git.root / path for path in (*changed, *fresh)]
         bound = [self._foreseen.index(), *map(os.fsencode, paths)]
         return previewed("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
@@ -223,7 +224,7 @@ class Stashing:
         if done.code != 0 or not done.line:
             return []
         files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
-        return [Loss(said=f"the stash '{shown(done.line)}' with {len(files)} files: {few_of(files)}")]
+        return [Loss(said=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {few_of(files)}")]
 
 
 def _chosen(writing: Writing, index: int) -> str:

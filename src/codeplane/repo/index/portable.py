@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import ArchiveRefused, InvalidArgument, NotFound
 from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -36,7 +37,8 @@ class ExportResult(Result):
     def text(self) -> str:
         size = f"{self.bytes / 1e6:.1f} MB"
         vectors = f", vectors by {self.model}" if self.model else ", without vectors"
-        return f"{self.path}: {size}, facts of {self.files} files at {(self.commit or 'no commit')[:9]}{vectors}"
+        files = counted(self.files, "file")
+        return f"{self.path}: {size}, facts of {files} at {(self.commit or 'no commit')[:9]}{vectors}"
 
 
 class ImportRequest(InWorkspace):

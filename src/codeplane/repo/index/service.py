@@ -7,6 +7,7 @@ from typing import Protocol
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
@@ -50,7 +51,7 @@ class RebuildResult(Result):
 
     def text(self) -> str:
         left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
-        return f"epoch {self.epoch}: {self.files} files" + (f"; left out: {left_out}" if left_out else "")
+        return f"epoch {self.epoch}: {counted(self.files, 'file')}" + (f"; left out: {left_out}" if left_out else "")
 
 
 class IndexService:

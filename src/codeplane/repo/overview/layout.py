@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.contexts.discovery import discover
 from codeplane.repo.facts.language import languages
@@ -43,16 +44,16 @@ class Structure(Result):
     def lines(self) -> list[str]:
         """The top folders with their largest insides, and the files beside them."""
         folders = sorted((one for one in self.tree if one.is_dir), key=lambda one: (-(one.file_count or 0), one.name))
-        said = [f"{self.file_count:,} files"]
+        said = [counted(self.file_count, "file")]
         if len(self.contexts) > 1:
             said[0] += f"; projects at {_listed(self.contexts, 8)}"
         for one in folders[:_SHOWN_FOLDERS]:
             inside = sorted(
                 (each for each in one.children or () if each.is_dir), key=lambda each: -(each.file_count or 0)
             )
-            counted = [f"{each.name} {each.file_count:,}" for each in inside]
-            inner = f": {', '.join(counted[:_SHOWN_INSIDE])}" if counted else ""
-            inner += ", …" if counted and (len(counted) > _SHOWN_INSIDE or one.left_out) else ""
+            named = [f"{each.name} {each.file_count:,}" for each in inside]
+            inner = f": {', '.join(named[:_SHOWN_INSIDE])}" if named else ""
+            inner += ", …" if named and (len(named) > _SHOWN_INSIDE or one.left_out) else ""
             said.append(f"  {one.name}/ {one.file_count:,}{inner}")
         if len(folders) > _SHOWN_FOLDERS:
             said.append(f"  and {len(folders) - _SHOWN_FOLDERS} more folders")
@@ -83,8 +84,8 @@ class TestLayout(Result):
         """Which folders hold how many."""
         if not self.test_count:
             return "tests: none found by name"
-        counted = [f"{name} {count:,}" for name, count in self.folders.items()]
-        return f"tests: {self.test_count:,} files: {_listed(counted, 8)}"
+        folders = [f"{name} {count:,}" for name, count in self.folders.items()]
+        return f"tests: {counted(self.test_count, 'file')}: {_listed(folders, 8)}"
 
 
 def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.facts.language import languages
@@ -43,8 +44,10 @@ class MakeUp(Result):
     epoch: int
 
     def text(self) -> str:
-        lines = [f"{one.path}{'/' * one.is_dir} {one.files:,} files, {one.size_bytes:,} B" for one in self.parts]
-        return "\n".join([f"{self.files:,} files, {self.size_bytes:,} B", *lines])
+        lines = [
+            f"{one.path}{'/' * one.is_dir} {counted(one.files, 'file')}, {one.size_bytes:,} B" for one in self.parts
+        ]
+        return "\n".join([f"{counted(self.files, 'file')}, {self.size_bytes:,} B", *lines])
 
 
 def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:

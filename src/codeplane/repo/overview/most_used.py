@@ -3,6 +3,7 @@
 import numpy as np
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.explain.signature import signature
@@ -43,7 +44,7 @@ class MostUsed(Result):
     partial: str | None = None
 
     def text(self) -> str:
-        lines = [f"{one.files} files: {one.path}:{one.line} {one.signature}" for one in self.symbols]
+        lines = [f"{counted(one.files, 'file')}: {one.path}:{one.line} {one.signature}" for one in self.symbols]
         return "\n".join(lines) or "[nothing is used across files, or nothing is parsed yet]"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, NotFound
 from codeplane.kernel.ids import digest
@@ -49,7 +50,7 @@ class Entry(Result):
         name = self.path.rpartition("/")[2]
         indent = "  " * self.depth
         if self.is_dir:
-            return f"{indent}{name}/ {self.file_count:,} files, {_size(self.size_bytes)}"
+            return f"{indent}{name}/ {counted(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
         return f"{indent}{name} {_size(self.size_bytes)}" + (f" ({self.skipped})" if self.skipped else "")
 
 
@@ -68,7 +69,7 @@ class ListResult(Result):
     stale: tuple[str, ...] = ()
 
     def text(self) -> str:
-        head = f"{self.path or '.'}/ {self.file_count:,} files, {_size(self.size_bytes)}"
+        head = f"{self.path or '.'}/ {counted(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
         end = f"[{len(self.entries)} of {self.total} entries, {state}]"
         if self.left_out:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -73,7 +74,7 @@ class FileText(Result):
             return f"== {self.path}: {self.error}"
         whole = self.start == 1 and self.end == self.line_count
         head = (
-            f"== {self.path} ({self.line_count} lines)"
+            f"== {self.path} ({counted(self.line_count, 'line')})"
             if whole
             else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
         )
@@ -182,7 +183,7 @@ class ReadOperations:
         if lines and lines[-1] == "":
             lines.pop()
         if item.start_line > max(len(lines), 1):
-            raise InvalidArgument(f"{path} has {len(lines)} lines", hint=f"ask for lines 1 to {len(lines)}")
+            raise InvalidArgument(f"{path} has {counted(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
         start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
         content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import IndexNotReady, InvalidArgument
 from codeplane.kernel.json import JsonObject
@@ -368,7 +369,8 @@ def _foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Seque
     found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
     facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
     left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
-    facts += [f"{len(edits)} edits in {len({edit.path for edit in edits})} files; {left} proposals are left out"]
+    files = counted(len({edit.path for edit in edits}), "file")
+    facts += [f"{counted(len(edits), 'edit')} in {files}; proposals left out: {left}"]
     return foretold(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])
 
 

@@ -4,6 +4,7 @@ from typing import Literal as OneOf
 
 import numpy as np
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.index.facts import Symbol
@@ -87,7 +88,8 @@ class SearchResult(Result):
         shown_now, more = len(self.results), "" if self.total_is_exact else "+"
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
         what = self.mode if self.model is None else f"{self.mode} by {self.model}"
-        said = f"[{shown_now} of {self.total}{more} lines in {self.files}{more} files, {what}, {state}]"
+        files = counted(self.files, "file", more)
+        said = f"[{shown_now} of {counted(self.total, 'line', more)} in {files}, {what}, {state}]"
         if not self.results and self.total == 0:
             said = f"[nothing found, {what}, {state}]"
         if self.tiers:

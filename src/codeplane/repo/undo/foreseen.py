@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
 from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import shown
@@ -30,7 +31,7 @@ class ForeseenUndo:
         back = kept.state == "applied"
         sides = await reversal.sides(kept, kept.paths[:_MAX_FILES]) if reversal is not None else []
         files = await asyncio.to_thread(lambda: [*self._files([_flipped(one) if back else one for one in sides])])
-        said = f"{kept.mutation_id} of {rfc3339(kept.at_ns)[:19]}, {len(kept.paths)} files"
+        said = f"{kept.mutation_id} of {rfc3339(kept.at_ns)[:19]}, {counted(len(kept.paths), 'file')}"
         more = [f"and {len(kept.paths) - _MAX_FILES} more files"] if len(kept.paths) > _MAX_FILES else []
         beside = reversal.beside(kept) if reversal is not None else ()
         return Preview(

@@ -10,6 +10,7 @@ from typing import Protocol
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, PathDenied, TooLarge
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
@@ -73,7 +74,7 @@ class WorkspaceInfo(Result):
         where = f"{self.name}  {self.root}" + (f"  from {self.url}" if self.url else "")
         if self.index is None:
             return f"{where}  not opened"
-        return f"{where}  epoch {self.index['epoch']}, {self.index['files']} files"
+        return f"{where}  epoch {self.index['epoch']}, {counted(int(str(self.index['files'])), 'file')}"
 
 
 class WorkspaceList(Result):

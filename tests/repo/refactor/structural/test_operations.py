@@ -37,7 +37,7 @@ def test_matches_are_shown_with_place_and_captures(tmp_path: Path) -> None:
         assert found.total == 2 and found.total_is_exact and found.partial is None
         text = found.text().split("\n")
         assert text[:3] == ["a.py", "1:1: foo(1, bar(2))  [A=1  B=bar(2)]", "3:5: foo( …  [A='ü'  B=3]"]
-        assert text[3].startswith("[2 of 2 matches in 1 files, epoch ")
+        assert text[3].startswith("[2 of 2 matches in 1 file, epoch ")
 
     asked(tmp_path / "a", FILES, lambda knowledge: made(tmp_path / "a", knowledge), body)
 

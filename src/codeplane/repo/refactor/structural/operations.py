@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.ids import digest
@@ -81,7 +82,11 @@ class StructuralResult(Result):
                 path = hit.path
             lines.append(hit.line_of_text())
         more = "" if self.total_is_exact else "+"
-        said = f"{len(self.results)} of {self.total}{more} matches in {self.files} files" if self.total else "no match"
+        said = (
+            f"{len(self.results)} of {counted(self.total, 'match', more)} in {counted(self.files, 'file')}"
+            if self.total
+            else "no match"
+        )
         lines.append(f"[{said}, epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]")
         lines[-1] += f" {self.partial}" if self.partial else ""
         lines[-1] += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}" if self.stale else ""

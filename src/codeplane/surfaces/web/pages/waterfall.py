@@ -42,6 +42,13 @@ _WORDS = {
     "call.started": ("started", ""),
     "call.refused": ("refused", "bad"),
     "call.replayed": ("answered again from the first call", ""),
+    "answer.remembered": ("the answer is remembered", ""),
+    "mutation.applied": ("files changed", ""),
+    "mutation.undone": ("taken back", ""),
+    "mutation.redone": ("done again", ""),
+    "mutation.rolled_back": ("broken off and put back as it was", "bad"),
+    "checkpoint.made": ("committed", "good"),
+    "idempotency.conflict": ("the key was used for something else", "bad"),
     "shell.started": ("command started", ""),
     "shell.finished": ("command ended", ""),
 }
