@@ -191,7 +191,8 @@ def look_again(server: Server) -> None:
 @contextmanager
 def under_way(server: Server) -> Iterator[None]:
     """A command that prints something and goes on until the pictures are taken."""
-    command = 'for f in shop/*.py; do python3 -m py_compile $f && echo "compiled $f"; done; until [ -e .built ]; do sleep 1; done'
+    compiled = 'for f in shop/*.py; do python3 -m py_compile $f && echo "compiled $f"; done'
+    command = f"{compiled}; until [ -e .built ]; do sleep 1; done"
     thread = threading.Thread(
         target=lambda: server.client().call("run_bash", {"command": command, "timeout_ms": 600_000}), daemon=True
     )

@@ -43,6 +43,7 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
         "SELECT file_id, position, uid, name, kind, path, line FROM definitions"
     ).fetchall()
     parsed = connection.execute("SELECT path, digest, language, problem, facts FROM parsed").fetchall()
+    fed = connection.execute("SELECT path, digest FROM fed ORDER BY path").fetchall()
     connection.close()
     store = FactStore(home / "facts.db")
     words = sorted({word for text in TEXTS for word in re.findall(r"\w+", text)})
@@ -52,6 +53,7 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     store.close()
     return {
         "parsed": sorted(parsed),
+        "fed": fed,
         "definitions": sorted((files[row[0]], *row[1:]) for row in definitions),
         "names": names,
         "postings": [one for one in postings if one[1]],

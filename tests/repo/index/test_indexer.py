@@ -54,6 +54,18 @@ def test_a_touched_file_makes_no_epoch(tmp_path: Path) -> None:
     assert indexer.reconcile().epoch == epoch
 
 
+def test_a_look_that_finds_nothing_new_keeps_what_was_found_out(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one\n", "b/c.py": "two"})
+    indexer = Indexed(root, tmp_path / "home")
+    before = indexer.start()
+    assert [known.path for known in before.texts] == ["a.py", "b/c.py"]
+    after = indexer.reconcile()
+    assert after is not before and after.verified_at_ns > before.verified_at_ns
+    assert after.files is before.files and after.texts is before.texts
+    (root / "a.py").write_text("three")
+    assert texts(indexer.reconcile()) == {"a.py": b"three", "b/c.py": b"two"}
+
+
 def test_a_move_is_told_as_one(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "same content"})
     indexer = Indexed(root, tmp_path / "home")

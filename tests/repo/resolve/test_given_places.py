@@ -1,11 +1,12 @@
-"""Where members are set by their names in quotes."""
+"""Where members are assigned, and where they are set by their names in quotes."""
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.repo.resolve.given_places import set_by_name
+from codeplane.repo.resolve.given_places import members_given, set_by_name
 
 PIECES = (
     "setattr(",
@@ -24,6 +25,31 @@ PIECES = (
     "_",
     "delattr(",
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("x.name = 1", True),
+        ("x.name += 1", True),
+        ("x.name: int", True),
+        ("x.name, y = z", True),
+        ("for x.name in z:", True),
+        ("with a as x.name:", True),
+        ("++x.name", True),
+        ("x.name == 1", False),
+        ("x.names = 1", False),
+        ("x.name", False),
+        ("x.name.other = 1", False),
+        ("x.name(1).other = 2", False),
+        ("x.name.other, y = z", False),
+        ("for y in x.name.all():", False),
+        ("has = x.name(1)", False),
+        ("format(x.name.other)", False),
+    ],
+)
+def test_which_members_are_assigned(text: str, given: bool) -> None:
+    assert list(members_given(text.encode(), "name")) == ([text.index(".name") + 1] if given else [])
 
 
 def test_only_a_call_of_setattr_itself_that_names_the_member_sets_it() -> None:

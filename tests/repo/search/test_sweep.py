@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.repo.search.sweep import find
+from codeplane.repo.search.sweep import find, finding
 
 HAY = (b"ab\0c\n" * 30_000) + b"needle" + (b"xyz\xff" * 30_000) + b"needle"
 
@@ -18,6 +18,17 @@ HAY = (b"ab\0c\n" * 30_000) + b"needle" + (b"xyz\xff" * 30_000) + b"needle"
 )
 def test_as_python_finds_it(needle: bytes, start: int, length: int) -> None:
     assert find(HAY, needle, start, start + length) == HAY.find(needle, start, start + length)
+
+
+@given(
+    text=st.sampled_from([HAY[149_000:], HAY[149_000:151_000], b"needle", b""]),
+    needle=st.sampled_from([b"needle", b"\0c", b"\xffx", b"z\xffn", b"nowhere", b"e", b"ab\0c\n" * 9]),
+    start=st.integers(0, 3000),
+)
+def test_one_text_looked_through_again_and_again(text: bytes, needle: bytes, start: int) -> None:
+    seek = finding(text)
+    assert seek(needle, start) == text.find(needle, start)
+    assert seek(needle) == text.find(needle)
 
 
 def test_a_mapped_file_is_the_same(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -66,17 +66,13 @@ class Follower:
         self._lock = threading.Lock()
         self._digests: dict[str, str] | None = None
         self._fed: dict[str, str] | None = None
+        # The files of the snapshot that everything speaks of, once all of it was followed.
+        self._at: Mapping[str, Known] | None = None
         self.progress: Progress | None = None
 
     def pending(self, snapshot: Snapshot) -> list[Known]:
         """The files of a snapshot whose facts are still to come."""
-        digests = self._known()
-        tables = languages()
-        return [
-            known
-            for known in snapshot.texts
-            if digests.get(known.path) != known.digest and tables.of(known.path, _start(snapshot, known)) is not None
-        ]
+        return self._pending(snapshot, snapshot.texts)
 
     def warm(self) -> None:
         """Prepare for a first pass, if none was made yet."""
@@ -94,14 +90,16 @@ class Follower:
         """
         with self._lock:
             digests = self._known()
-            gone = [path for path in digests if not _has_text(snapshot, path)]
+            # After a whole pass only what is new can be behind: to look at every file takes longer than an edit.
+            touched, self._at = _Touched.of(snapshot, self._at), None
+            gone = [path for path in touched.among(digests) if not _has_text(snapshot, path)]
             if gone:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
                 for path in gone:
                     del digests[path]
-            pending = _Pending.of(snapshot, self.pending(snapshot))
+            pending = _Pending.of(snapshot, self._pending(snapshot, touched.texts))
             with closing(self.parsers.begin(snapshot.content_file, pending.sources)) as parsing:
-                feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text)
+                feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text, touched)
                 # The workers parse by now; what needs no parsing is fed meanwhile.
                 waiting = {known.path for known in pending.files}
                 unparsed = [known for known in feeding.wanted.values() if known.path not in waiting]
@@ -112,11 +110,21 @@ class Follower:
                 parsed()
                 self._commit(snapshot, feeding)
                 self.text.reached(snapshot.epoch)
+                self._at = snapshot.files
             elif feeding.wanted:
                 # What was added since the last commit is given up; the next pass begins from it.
                 self.text.release()
             self.progress = None
             return done
+
+    def _pending(self, snapshot: Snapshot, texts: Iterable[Known]) -> list[Known]:
+        digests = self._known()
+        tables = languages()
+        return [
+            known
+            for known in texts
+            if digests.get(known.path) != known.digest and tables.of(known.path, _start(snapshot, known)) is not None
+        ]
 
     def _take(
         self,
@@ -164,7 +172,10 @@ class Follower:
         if added or feeding.gone:
             self.text.commit(snapshot.epoch)
             self.facts.feed(added, feeding.gone, epoch=snapshot.epoch, anew=feeding.anew)
-        self._fed = {path: digest for path, digest in feeding.fed.items() if path not in feeding.gone} | added
+        for path in feeding.gone:
+            feeding.fed.pop(path, None)
+        feeding.fed.update(added)
+        self._fed = feeding.fed
         if len(added) > _MANY:
             self.text.release()
         if self.text.deleted > max(_DELETED_LEAST, len(self._fed) // _DELETED_SHARE):
@@ -184,12 +195,12 @@ class Follower:
         """Throw the facts away and begin anew: they are derived, and these are damaged."""
         with self._lock:
             self.facts.remake(why)
-            self._digests, self._fed = None, {}
+            self._digests, self._fed, self._at = None, {}, None
 
     def feed_anew(self) -> None:
         """Have the full text fed from the beginning at the next pass."""
         with self._lock:
-            self._fed = {}
+            self._fed, self._at = {}, None
 
     def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
         """Take over the facts of files that have the very content an archive speaks of: how many, and of how many."""
@@ -277,6 +288,26 @@ class _Pending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Touched:
+    """What may differ from what was followed last: the texts to look at, and the paths of all else, None for all."""
+
+    texts: Sequence[Known]
+    paths: frozenset[str] | None
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, before: Mapping[str, Known] | None) -> "_Touched":
+        if before is None:
+            return cls(texts=snapshot.texts, paths=None)
+        changed = [known for path, known in snapshot.files.items() if before.get(path) is not known]
+        paths = frozenset(before.keys() - snapshot.files.keys()).union(known.path for known in changed)
+        return cls(texts=[known for known in changed if known.skipped is None], paths=paths)
+
+    def among(self, paths: Collection[str]) -> Iterable[str]:
+        """Those of some paths that may be others now."""
+        return paths if self.paths is None else [path for path in self.paths if path in paths]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Feeding:
     """What the full text holds, what it is still to be fed, and what it is to forget."""
 
@@ -286,17 +317,20 @@ class _Feeding:
     anew: bool
 
     @classmethod
-    def of(cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText) -> "_Feeding":
+    def of(
+        cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText, touched: _Touched
+    ) -> "_Feeding":
         known = facts.fed(text.epoch) if fed is None else fed
         # Removed files count in how rare a word is until they are merged away; a small repository is fed anew instead.
         worn = text.deleted > max(_WORN_LEAST, len(known) // _DELETED_SHARE) and len(known) < _SMALL
         known = {} if worn else known
         anew = not known
-        gone = frozenset(path for path in known if not _has_text(snapshot, path))
+        gone = frozenset(path for path in touched.among(known) if not _has_text(snapshot, path))
         if anew:
             text.clear()
         text.remove(gone)
-        wanted = {one.path: one for one in snapshot.texts if known.get(one.path) != one.digest}
+        texts = snapshot.texts if anew else touched.texts
+        wanted = {one.path: one for one in texts if known.get(one.path) != one.digest}
         return cls(fed=known, wanted=wanted, gone=gone, anew=anew)
 
 

@@ -4,8 +4,10 @@ import asyncio
 import gc
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.event import Draft
@@ -182,6 +184,9 @@ class Following:
         if first:
             self._settle(snapshot)
         await self._reached(snapshot.epoch)
+        if first and len(snapshot.texts) >= _LARGE:
+            # Where nothing had to be parsed, the first edit would wait for a worker to start.
+            await asyncio.to_thread(self._follower.parsers.warm, one=True)
         if first or self._told_sec:
             self._told_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
@@ -206,10 +211,20 @@ class Following:
             self._filling = asyncio.create_task(self._filled(self.vectors))
 
     async def _filled(self, vectors: Filler) -> None:
+        # A thread of its own: it may lower its priority for good, and the others answer questions.
+        apart = ThreadPoolExecutor(1, thread_name_prefix="vectors")
+        try:
+            await self._fill_all(vectors, apart)
+        finally:
+            apart.shutdown(wait=False)
+
+    async def _fill_all(self, vectors: Filler, apart: ThreadPoolExecutor) -> None:
         filled, told = None, vectors.remade
+        loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
             try:
-                await asyncio.to_thread(vectors.fill, snapshot, stop=lambda: self._is_old(snapshot))
+                fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
+                await loop.run_in_executor(apart, fill)
             except Exception as error:  # whatever it was, answers have to say that there are no vectors
                 vectors.failure = str(error)
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})

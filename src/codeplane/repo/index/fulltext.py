@@ -70,7 +70,7 @@ class _Seen:
         self.searcher = index.searcher()
         self._schema = index.schema
         # A document's number holds as long as its searcher, and its path is what takes longest to read.
-        self._paths: dict[tuple[int, int], str] = {}
+        self.paths: dict[tuple[int, int], str] = {}
 
     @cached_property
     def count(self) -> int:
@@ -79,10 +79,8 @@ class _Seen:
         return int(self.searcher.num_docs) - len(self.searcher.search(query, len(own), count=False).hits)
 
     def path(self, address: tantivy.DocAddress) -> str:
-        place = (address.segment_ord, address.doc)
-        found = self._paths.get(place)
-        if found is None:
-            found = self._paths[place] = _path(self.searcher.doc(address)["path"][0])
+        """The path of a document, read and kept."""
+        found = self.paths[address.segment_ord, address.doc] = _path(self.searcher.doc(address)["path"][0])
         return found
 
 
@@ -203,8 +201,10 @@ class FullText:
             only = tantivy.Query.term_query(self._index.schema, "language", language, index_option="basic")
             must = tantivy.Occur.Must
             query = tantivy.Query.boolean_query([(must, query), (must, tantivy.Query.const_score_query(only, 0.0))])
-        path = seen.path
-        return [(score, path(address)) for score, address in seen.searcher.search(query, limit, count=False).hits]
+        hits = seen.searcher.search(query, limit, count=False).hits
+        # Written out: it runs for hundreds of files a question, and nearly all of them were seen before.
+        held, path = seen.paths, seen.path
+        return [(score, held.get((one.segment_ord, one.doc)) or path(one)) for score, one in hits]
 
     def frequencies(self, field: Field, words: Iterable[str]) -> dict[str, int]:
         """In how many files each word is."""

@@ -211,7 +211,10 @@ class Indexer:
                 changed.append(found)
         for path in removed:
             files.pop(path, None)
+        # What is replaced keeps its place; new names have to find theirs.
+        new = any(found.path not in files for found in changed)
         files |= {found.path: found for found in (*touched, *changed)}
+        files = _sorted(files) if new else files
         changes = Changes(
             changed=tuple(found.path for found in changed),
             removed=tuple(removed),
@@ -221,11 +224,11 @@ class Indexer:
             return self._publish_update(snapshot, content, files, listing, changed, changes)
         if touched:
             self.store.touch(touched)
-        self._snapshot = replace(
-            snapshot,
-            files=_sorted(files) if touched else snapshot.files,
+        if touched:
+            snapshot = replace(snapshot, files=files)
+        self._snapshot = snapshot.verified(
             commit=self._repo.head(),
-            verified_at_ns=now if listing is not None else snapshot.verified_at_ns,
+            at_ns=now if listing is not None else snapshot.verified_at_ns,
             left_out=_left_out(listing) if listing is not None else snapshot.left_out,
         )
         return self._snapshot
@@ -305,7 +308,7 @@ class Indexer:
         self._snapshot = Snapshot(
             epoch=epoch.epoch_id,
             commit=epoch.commit_sha,
-            files=_sorted(files),
+            files=files,
             content=content.map(),
             content_file=content.path,
             sorted_until=epoch.sorted_until,

@@ -166,9 +166,11 @@ class Parsers:
         batches = list(_batches(content, sources, check))
         return Parsing(batches, min(self._processes, len(batches)), self._work, self._keep_one)
 
-    def warm(self) -> None:
-        """Start the workers for a first index, which is read meanwhile."""
-        workers = [_Worker() for _ in range(self._processes)]
+    def warm(self, *, one: bool = False) -> None:
+        """Start the workers for a first index, which is read meanwhile; or `one` for an edit, if none is there."""
+        with self._lock:
+            missing = 1 - len(self._idle) - len(self._working) if one else self._processes
+        workers = [_Worker() for _ in range(missing)]
         with self._lock:
             if not self._closed:
                 self._idle += workers

@@ -3,7 +3,7 @@
 import mmap
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.repo.truth.file import Stamp
+
+_DERIVED = frozenset({"texts", "_by_offset"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,16 @@ class Snapshot:
 
     @cached_property
     def _by_offset(self) -> tuple[NDArray[np.int64], tuple[Known, ...]]:
-        order = sorted(self.texts, key=lambda known: known.offset)
-        return np.array([known.offset for known in order], dtype=np.int64), tuple(order)
+        texts = self.texts
+        offsets = np.fromiter([known.offset for known in texts], dtype=np.int64, count=len(texts))
+        order = np.argsort(offsets, kind="stable")
+        return offsets[order], tuple([texts[index] for index in order.tolist()])
+
+    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, int]) -> "Snapshot":
+        """The same files and contents, looked at again; what was derived of them need not be found out anew."""
+        found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out)
+        found.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
+        return found
 
     def at(self, position: int) -> Known | None:
         """The file whose live text is at a position of the content, or None where it is dead."""

@@ -8,7 +8,7 @@ from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.resolve.bindings import Bindings
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.repo.resolve.expression import says_type
-from codeplane.repo.resolve.given_places import members_given, says_nothing, set_by_name
+from codeplane.repo.resolve.given_places import says_nothing
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.scope import is_test
 
@@ -160,12 +160,11 @@ class Assignments:
             if language is None or language.family != family:
                 continue
             facts: Facts | None = None
-            text = self._world.text(path)
-            for at in (*members_given(text, name), *set_by_name(text, name)):
+            for at in self._world.members_given(path, name):
                 facts = facts or self._world.facts(path)
                 if facts is None:
                     break
-                if not facts.in_text(at) or text[at - 1 : at] in (b'"', b"'"):
+                if not facts.in_text(at) or self._world.text(path)[at - 1 : at] in (b'"', b"'"):
                     yield path, facts, at
 
     def _owner(self, path: str, facts: Facts, at: int) -> Entity | None:

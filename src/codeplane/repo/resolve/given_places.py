@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 _WORD = re.compile(rb"[\w$\x80-\xff]")
+# The same, for one byte at a time.
+_IN_WORD = bytes(_WORD.match(bytes([one])) is not None for one in range(256))
 _NOTHING = re.compile(rb"[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:None|null|undefined)[ \t]*(?:[;#\r\n]|$)")
 _GIVEN = re.compile(rb"\s*(?:\*\*|//|>>>?|<<|&&|\|\||\?\?|[-+*/%@&|^])?=(?![=>])|[ \t]*(?:\+\+|--)")
 _SAID = re.compile(rb"[ \t]*:")
@@ -12,6 +14,9 @@ _AS = re.compile(rb"\bas[ \t]+\(?[\w\x80-\xff.]+$")
 _LOOP = re.compile(rb"\bfor[ \t]+[\w\x80-\xff.,* \t()\[\]]+$")
 _BEFORE_IN = re.compile(rb"[\w\x80-\xff.,* \t()\[\]]*?\bin\b")
 _TARGETS = re.compile(rb"[ \t]*[\w\x80-\xff.,* \t()\[\]]*")
+_GOES_ON = frozenset(b".(")
+# Without one of these before it, only what follows a member can make it a target.
+_MAKING = (b"as ", b"for ", b"as\t", b"for\t", b"++", b"--")
 _TO_EQUALS = re.compile(rb"[ \t]*[,)\]][\w\x80-\xff.,* \t()\[\]]*=(?!=)")
 
 
@@ -26,7 +31,7 @@ def members_given(text: bytes, name: str) -> Iterator[int]:
     at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted)
-        if not _WORD.match(text, end) and _is_target(text, at, end):
+        if not (end < len(text) and _IN_WORD[text[end]]) and _is_target(text, at, end):
             yield at + 1
         at = text.find(wanted, end)
 
@@ -58,9 +63,16 @@ def names_given(text: bytes, name: str) -> Iterator[int]:
 
 
 def _is_target(text: bytes, dot: int, end: int) -> bool:
+    before = text[text.rfind(b"\n", 0, dot) + 1 : dot]
+    if end < len(text) and text[end] in _GOES_ON:
+        # Most members are called or read further; a line that makes a target of such a one is rare.
+        for making in _MAKING:
+            if making in before:
+                break
+        else:
+            return False
     if _GIVEN.match(text, end):
         return True
-    before = text[text.rfind(b"\n", 0, dot) + 1 : dot]
     if _SAID.match(text, end):
         # A bare annotation; what follows `if` or stands in a dictionary is none.
         return _CHAIN.fullmatch(before) is not None or _AS.search(before) is not None

@@ -42,7 +42,7 @@ class Names:
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """The binding a plain name refers to, by scopes alone."""
-        return self._bound(path, facts, _read_in(facts, offset, name), name)
+        return self._bound(path, facts, self._read_in(path, facts, offset, name), name)
 
     def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
         hidden = self._world.language(facts).hidden_from_functions
@@ -57,6 +57,26 @@ class Names:
                     return Bound(path, scope, name)
             scope = facts.scopes[scope].parent
         return None
+
+    def _read_in(self, path: str, facts: Facts, offset: int, name: str) -> int:
+        """The scope in which a plain name at a place is looked for first."""
+        scope = facts.scope_at(offset)
+        if facts.in_outer(offset):
+            scope = max(facts.scopes[scope].parent, 0)
+        in_class = facts.language == "python" and facts.scopes[scope].kind == "class"
+        # Before a class has a name of its own, the module's is read, whatever stands between.
+        return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
+
+    def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
+        """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
+        rows = self.bindings.rows(path, facts, scope, name)
+        if not rows:
+            return False
+        first = min(int(facts.binds[row, 1]) for row in rows)
+        if offset <= first:
+            return offset < first
+        defined = (facts.definitions[index] for index in self.bindings.definitions(path, facts, scope, name))
+        return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
 
     def meaning(self, bound: Bound) -> tuple[Entity, ...]:
         """What a binding stands for: itself, or what its imports bring."""
@@ -117,7 +137,7 @@ class Names:
         return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
-        key = (path, _read_in(facts, offset, name), name)
+        key = (path, self._read_in(path, facts, offset, name), name)
         held = self._plain.get(key)
         if held is None:
             held = self._plainly(path, facts, key[1], name)
@@ -224,29 +244,6 @@ class Names:
             found = self._world.python().submodule(module, name)
             return (Module(found),) if found is not None else ()
         return ()
-
-
-def _read_in(facts: Facts, offset: int, name: str) -> int:
-    """The scope in which a plain name at a place is looked for first."""
-    scope = facts.scope_at(offset)
-    if facts.in_outer(offset):
-        scope = max(facts.scopes[scope].parent, 0)
-    if facts.language == "python" and facts.scopes[scope].kind == "class" and _too_early(facts, scope, offset, name):
-        # Before a class has a name of its own, the module's is read, whatever stands between.
-        return 0
-    return scope
-
-
-def _too_early(facts: Facts, scope: int, offset: int, name: str) -> bool:
-    """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
-    rows = facts.bound.get((scope, name))
-    if not rows:
-        return False
-    first = min(int(facts.binds[row, 1]) for row in rows)
-    if offset <= first:
-        return offset < first
-    defined = (facts.definitions[index] for index in facts.declared.get((scope, name), ()))
-    return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
 
 
 def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -24,6 +24,7 @@ class PythonModules:
                 folder = folder.rpartition("/")[0]
         self._packages = {path.rpartition("/")[0] for path in self._files if path.endswith("/__init__.py")}
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._guessed: dict[tuple[str, str], bool] = {}
         self._tops: dict[str, list[str]] = {}
         for path in sorted(self._files):
             folder, _, name = path.rpartition("/")
@@ -67,6 +68,15 @@ class PythonModules:
         """Whether a module is found only because nothing else here has its name: others may have it, too."""
         if source.startswith(".") or not source:
             return False
+        key = (source, importer.rpartition("/")[0])
+        found = self._guessed.get(key)
+        if found is None:
+            if len(self._guessed) >= _MOST_KNOWN:
+                self._guessed.clear()
+            found = self._guessed[key] = self._is_guess(source, importer)
+        return found
+
+    def _is_guess(self, source: str, importer: str) -> bool:
         roots = self._tops.get(source.partition(".")[0], ())
         found = [root for root in roots if self.below(root, source.split(".")) is not None]
         return bool(found) and not any(self._is_root(root, importer) for root in found)

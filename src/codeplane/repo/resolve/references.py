@@ -159,8 +159,8 @@ def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
 
 def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
     """The places in text that may be code: after a syntax error a quote can seem to open where it closes."""
-    spans = [(start, end) for start, end in facts.texts.tolist() if end - start > _LONG_TEXT]
-    spans = [(start, end) for start, end in spans if not _TEXT_OPENS.match(text, start)]
+    long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
+    spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
     return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
 
 

@@ -1,12 +1,13 @@
 """The repository as resolution sees it: one snapshot's texts, facts and modules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.resolve.given_members import GivenMembers
 from codeplane.repo.resolve.javascript_modules import JavaScriptModules
 from codeplane.repo.resolve.python_modules import PythonModules
 
@@ -50,6 +51,10 @@ class World:
             found = self._texts[path] = self.snapshot.text(self.snapshot.files[path])
         return found
 
+    def members_given(self, path: str, name: str) -> Sequence[int]:
+        """The places of a file where something's member of a name is given a value."""
+        return self._shared.given.places(name, self.snapshot.files[path], lambda: self.text(path))
+
     def holding(self, name: str) -> list[str]:
         """The files of this world in which an identifier occurs."""
         there = self._holding.get(name)
@@ -84,34 +89,42 @@ class World:
 
 
 class SharedModules:
-    """The modules of the newest snapshot asked about, kept while the paths stay the same."""
+    """The modules of the newest snapshot asked about, kept while the paths stay the same; and where members are set."""
 
     def __init__(self) -> None:
-        self._python: tuple[Mapping[str, object], PythonModules] | None = None
-        self._javascript: tuple[Snapshot, JavaScriptModules] | None = None
+        self.given = GivenMembers()
+        self._python: tuple[Mapping[str, Known], PythonModules] | None = None
+        self._javascript: tuple[Mapping[str, Known], JavaScriptModules] | None = None
 
     def python(self, snapshot: Snapshot) -> PythonModules:
         """Python's modules: they depend on paths alone."""
         held = self._python
-        if held is None or (held[0] is not snapshot.files and held[0].keys() != snapshot.files.keys()):
-            held = self._python = (snapshot.files, PythonModules(snapshot.files))
+        if held is None or held[0] is not snapshot.files:
+            same = held is not None and held[0].keys() == snapshot.files.keys()
+            modules = held[1] if held is not None and same else PythonModules(snapshot.files)
+            # Noted for the next who asks: to compare all paths takes longer than most questions about a module.
+            held = self._python = (snapshot.files, modules)
         return held[1]
 
     def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
         """JavaScript's modules: some files rename them."""
         held = self._javascript
-        if held is None or not _same_modules(held[0], snapshot):
-            held = self._javascript = (snapshot, JavaScriptModules(snapshot.files, lambda path: _text(snapshot, path)))
+        if held is None or held[0] is not snapshot.files:
+            same = held is not None and _same_modules(held[0], snapshot.files)
+            modules = held[1] if held is not None and same else _javascript(snapshot)
+            held = self._javascript = (snapshot.files, modules)
         return held[1]
 
 
-def _same_modules(one: Snapshot, other: Snapshot) -> bool:
-    if one is other:
-        return True
-    if one.files.keys() != other.files.keys():
+def _javascript(snapshot: Snapshot) -> JavaScriptModules:
+    return JavaScriptModules(snapshot.files, lambda path: _text(snapshot, path))
+
+
+def _same_modules(one: Mapping[str, Known], other: Mapping[str, Known]) -> bool:
+    if one.keys() != other.keys():
         return False
-    renaming = [path for path in one.files if path.endswith(".json") and _renames(path)]
-    return all(one.files[path].digest == other.files[path].digest for path in renaming)
+    renaming = [path for path in one if path.endswith(".json") and _renames(path)]
+    return all(one[path].digest == other[path].digest for path in renaming)
 
 
 def _renames(path: str) -> bool:

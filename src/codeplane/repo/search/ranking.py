@@ -6,10 +6,12 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from codeplane.repo.index.fulltext import Field, FullText, Term, parts, places
 from codeplane.repo.search.question import Question, parsed, variants
 from codeplane.repo.search.scope import is_test
+from codeplane.repo.search.sweep import Find, finding
 
 # A long report has more words than are needed to find its files.
 _MAX_WORDS = 150
@@ -109,18 +111,17 @@ def rank_by(
         "prose": weights.prose,
         "source": 1.0,
     }
-    pool, found = max(_POOL, 4 * limit), list[tuple[float, str]]()
+    pool = max(_POOL, 4 * limit)
     while True:
         hits = full_text.found(evidence.terms, limit=pool, language=language)
-        found = [
-            (-score * standing[_kind(path)], path)
-            for score, path in hits
-            if (keep is None or keep(path)) and not (tests is False and is_test(path))
-        ]
-        if len(found) >= limit or len(hits) < pool:
+        found = sorted([(-score * standing[_kind(path)], path) for score, path in hits])
+        # Best first, so that those who come too late to be shown need not be looked at.
+        kept = (one for one in found if (keep is None or keep(one[1])) and not (tests is False and is_test(one[1])))
+        chosen = list(islice(kept, limit))
+        if len(chosen) >= limit or len(hits) < pool:
             break
         pool *= 8
-    return [Ranked(path=path, score=-score) for score, path in sorted(found)[:limit]]
+    return [Ranked(path=path, score=-score) for score, path in chosen]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +154,7 @@ class LineFinder:
     def best(self, text: bytes, *, limit: int = 1) -> list[int]:
         """Where the best lines begin, the best first."""
         lowered = text.lower()
+        seek = finding(lowered)
         best: list[tuple[float, int]] = []
         seen: set[int] = set()
         for word in self._words:
@@ -160,22 +162,35 @@ class LineFinder:
                 # No line without the words so far can be better: those that are left do not count enough, and need
                 # not be looked for.
                 break
-            self._weigh(text, lowered, word, seen, best, limit)
+            self._weigh(text, lowered, seek, word, seen, best, limit)
         return [start for _, start in best]
 
     def _weigh(
-        self, text: bytes, lowered: bytes, word: "_Word", seen: set[int], best: list[tuple[float, int]], limit: int
+        self,
+        text: bytes,
+        lowered: bytes,
+        seek: Find,
+        word: "_Word",
+        seen: set[int],
+        best: list[tuple[float, int]],
+        limit: int,
     ) -> None:
         """Put the lines that hold a word and were not seen yet where they belong among the best."""
         find, rfind, plain = lowered.find, lowered.rfind, self._words_of is None
         spelled, count, later = word.spelled, word.count, word.later
         least = -best[-1][0] if len(best) >= limit else 0.0
-        at = find(spelled)
+        # A line of this word needs others beside it to be one of the best: the one that counts most has to be there
+        # where all that are left do not make up for it.
+        needed = self._needed(word, least) if plain else b""
+        at = seek(spelled)
         while at >= 0 and len(seen) < _MAX_LINES:
             start, end = rfind(b"\n", 0, at) + 1, find(b"\n", at)
             end = len(lowered) if end < 0 else end
             if start not in seen:
                 seen.add(start)
+                if needed and find(needed, start, end) < 0:
+                    at = seek(spelled, end)
+                    continue
                 line = lowered[start:end]
                 # Written out, as is all of this: it runs for hundreds of lines a question.
                 score = count
@@ -192,7 +207,16 @@ class LineFinder:
                         insort(best, (-score, start))
                         del best[limit:]
                         least = -best[-1][0] if len(best) >= limit else 0.0
-            at = find(spelled, end)
+                        needed = self._needed(word, least) if plain else b""
+            at = seek(spelled, end)
+
+    @staticmethod
+    def _needed(word: "_Word", least: float) -> bytes:
+        """The word that a line with this one has to hold to be as good as the best, if there is such a one."""
+        if not word.later:
+            return b""
+        spelled, count = word.later[0]
+        return spelled if (word.left - count) * _OPENS < least else b""
 
     def _together(self, line: bytes) -> float:
         """What the words of a line count, where some are inside of others."""

@@ -13,7 +13,7 @@ TARGET = 1500
 MAX = 4000
 MIN = 200
 # Raised when the same text would be cut in another way than before.
-REVISION = 1
+REVISION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,4 +142,13 @@ def _merged(cuts: list[int], length: int) -> list[int]:
                 kept.append(start)
             continue
         kept.append(start)
+    return _joined_back(kept, length)
+
+
+def _joined_back(cuts: list[int], length: int) -> list[int]:
+    """What waited for a following one that did not fit after all, and is still small, goes to the one before."""
+    kept: list[int] = []
+    for start, end in zip(cuts, [*cuts[1:], length], strict=True):
+        if not kept or end - start >= MIN or end - kept[-1] > MAX:
+            kept.append(start)
     return kept

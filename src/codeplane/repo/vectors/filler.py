@@ -3,10 +3,10 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.facts.language import languages
@@ -14,23 +14,27 @@ from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.vectors.chunks import REVISION, Chunk, chunk
 from codeplane.repo.vectors.embedder import Embedder
-from codeplane.repo.vectors.store import VectorStore
+from codeplane.repo.vectors.store import Hit, VectorStore
 
 _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
 _DATA = frozenset({"json", "yaml", "toml", "css", "html"})
 _MAX_FILE = 1024 * 1024
 _COMMIT_CHUNKS = 2000
 _NICE = 10
+_MANY = 100
 _SMALL = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
-    """A chunk of a file, and how near to the question it is."""
+class Near(NamedTuple):
+    """A chunk of a file, by the content that has it, and how near to the question it is."""
 
     path: str
-    chunk: Chunk
-    score: float
+    hit: Hit
+
+    @property
+    def score(self) -> float:
+        """The cosine, at most one."""
+        return self.hit.score
 
 
 class FactsOf(Protocol):
@@ -54,7 +58,7 @@ class Filler:
         self._facts = facts
         self._opening = threading.Lock()
         self._opened: tuple[Embedder, VectorStore] | None = None
-        self._live: tuple[Snapshot, tuple[str, ...], dict[str, list[Known]]] | None = None
+        self._live: tuple[Mapping[str, Known], tuple[str, ...], dict[str, list[Known]]] | None = None
         self.failure: str | None = None
         self.waiting = 0
 
@@ -71,12 +75,15 @@ class Filler:
     def fill(self, snapshot: Snapshot, *, stop: Callable[[], bool]) -> None:
         """Embed what has no vectors yet; leaves early, with what it has committed, when told to stop."""
         embedder, store = self._open()
-        # This thread works behind those that answer; where threads have no priorities, it works beside them.
-        with contextlib.suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-        _, digests, files = self._of(snapshot)
-        wanted = [files[digest][0] for digest in digests if digest not in store.has((digest,))]
+        digests, files = self._of(snapshot)
+        there = store.has(digests)
+        wanted = [files[digest][0] for digest in digests if digest not in there]
         self.waiting = len(wanted)
+        if len(wanted) > _MANY:
+            # Much work goes on behind those who ask; where threads have no priorities, beside them. A few files do not:
+            # on a busy machine those who ask would wait for the one who holds the interpreter and does not get to run.
+            with contextlib.suppress(OSError, AttributeError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         added = 0
         for known in wanted:
             if stop():
@@ -96,23 +103,22 @@ class Filler:
     def near(self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int) -> list[Near]:
         """The chunks nearest to a text, best first."""
         embedder, store = self._open()
-        _, digests, files = self._of(snapshot)
+        digests, files = self._of(snapshot)
         if keep is not None:
             files = {digest: kept for digest in digests if (kept := [one for one in files[digest] if keep(one.path)])}
             digests = tuple(files)
         (query,) = embedder.embed([text])
         hits = [hit for hit in store.search(query, digests, limit) if hit.score > 0]
-        return [
-            Near(path=one.path, chunk=here, score=hit.score)
-            for hit, here in zip(hits, store.chunks(hits), strict=True)
-            if here is not None
-            for one in files[hit.digest]
-        ][:limit]
+        return [Near(one.path, hit) for hit in hits for one in files[hit.digest]][:limit]
+
+    def chunks_of(self, some: Sequence[Near]) -> list[Chunk | None]:
+        """Where chunks are in their files, for those that are shown; None where vectors were dropped meanwhile."""
+        return self._open()[1].chunks([near.hit for near in some])
 
     def missing(self, snapshot: Snapshot) -> int:
         """How many files still have no vectors."""
         _, store = self._open()
-        _, digests, _ = self._of(snapshot)
+        digests, _ = self._of(snapshot)
         return store.lacking(digests)
 
     def copy_to(self, folder: Path) -> str | None:
@@ -130,7 +136,7 @@ class Filler:
             return 0
         other = VectorStore(folder, model=f"{embedder.name} chunks{REVISION}", dimensions=embedder.dimensions)
         try:
-            return store.take_from(other, self._of(snapshot)[1])
+            return store.take_from(other, self._of(snapshot)[0])
         finally:
             other.close()
 
@@ -155,17 +161,16 @@ class Filler:
                 self.failure = None
             return self._opened
 
-    def _of(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...], dict[str, list[Known]]]:
-        """The contents worth a vector, each once, and the files that have it."""
+    def _of(self, snapshot: Snapshot) -> tuple[tuple[str, ...], dict[str, list[Known]]]:
+        """The contents worth a vector, each once, and the files that have it; kept while the files are the same."""
         held = self._live
-        if held is not None and held[0] is snapshot:
-            return held
-        files: dict[str, list[Known]] = {}
-        for known in snapshot.texts:
-            if _speaks(known):
-                files.setdefault(known.digest, []).append(known)
-        self._live = (snapshot, tuple(files), files)
-        return self._live
+        if held is None or held[0] is not snapshot.files:
+            files: dict[str, list[Known]] = {}
+            for known in snapshot.texts:
+                if 0 < known.length <= _MAX_FILE and _speaks(known.path):
+                    files.setdefault(known.digest, []).append(known)
+            held = self._live = (snapshot.files, tuple(files), files)
+        return held[1], held[2]
 
     def _chunks(self, known: Known, text: bytes) -> list[Chunk]:
         facts = self._facts(known.path, known.digest, keep=False)
@@ -173,12 +178,11 @@ class Filler:
         return chunk(text, [(start, end) for start, end in bounds if 0 <= start <= end <= len(text)])
 
 
-def _speaks(known: Known) -> bool:
+@lru_cache(maxsize=65_536)
+def _speaks(path: str) -> bool:
     """Whether a file's words mean something: code and prose do, data and catalogues of texts do not."""
-    if known.length > _MAX_FILE or not known.length:
-        return False
-    language = languages().of(known.path)
-    return (language is not None and language.name not in _DATA) or known.path.lower().endswith(_PROSE)
+    language = languages().of(path)
+    return (language is not None and language.name not in _DATA) or path.lower().endswith(_PROSE)
 
 
 def _worded(text: bytes, one: Chunk) -> str:

@@ -25,18 +25,19 @@ from codeplane.surfaces.web.operations.call_row import ACTIONS, CALLS, OF_ACTION
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 
 # How many events are looked at for one page, and how far back in the log.
-_CHUNK, _SEEN = 500, 2000
+_CHUNK, _SEEN = 500, 1000
 _LOOKED_BACK = 20_000
-_QUIET = 200
+_QUIET = 1000
 _LOOKING = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
-_FIGURED = 5000
+_FIGURED = 2000
 _PARTS, _STEPS = 12, 60
 _SHORTEST_NS = 60 * SECOND_NS
-_ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, "action.created")
+_ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED)
 # Without those that `is_own` tells: of a mutation it is known which commit it began at.
 _LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms FROM
-             (SELECT * FROM operations ORDER BY op_id DESC LIMIT ?1) o
+             (SELECT timestamp, op_type, status, duration_ms, session_id, repo_before_hash FROM operations
+              ORDER BY op_id DESC LIMIT ?1) o
              LEFT JOIN sessions s ON s.session_id = o.session_id
              WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
              AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
@@ -149,16 +150,21 @@ class CallOperations:
         rows: list[CallRow] = []
         seen, begun, ended = 0, until, until <= 0
         wanted = await self._wanted(request)
+        narrow = bool(request.for_task_id or request.in_session)
         while len(rows) < request.limit and seen < _SEEN and begun - until < _LOOKED_BACK and not ended:
             # Most pages are full after a short look.
             chunk = _CHUNK if seen else 3 * request.limit
             # What is of one task or session is found wherever it is; all else up to a bounded distance.
-            after = 0 if request.for_task_id or request.in_session else max(0, begun - _LOOKED_BACK)
+            after = 0 if narrow else max(0, begun - _LOOKED_BACK)
             found = await self._log.query(replace(wanted, after=after, until=until, limit=chunk))
-            seen += len(found)
+            low = found[0].position if len(found) == chunk else after + 1
+            told = [] if narrow else await self._proposed(request, low, until, chunk)
+            low = told[-1].position if len(told) == chunk else low
+            seen += len(found) + len(told)
             await self._know(found)
-            likely = tuple(event for event in reversed(found) if self._may_fit(event, request))
-            for row in await self._rows(likely, outcome=request.outcome):
+            likely = tuple(event for event in found if event.position >= low and self._may_fit(event, request))
+            told += await self._rows(likely, outcome=request.outcome)
+            for row in sorted(told, key=lambda one: -one.position):
                 until = row.position - 1
                 if request.since_ns is not None and row.at_ns < request.since_ns:
                     ended = True
@@ -168,7 +174,7 @@ class CallOperations:
                     if len(rows) == request.limit:
                         break
             else:
-                until = found[0].position - 1 if len(found) == chunk else after
+                until = low - 1
                 past = bool(found) and request.since_ns is not None and found[0].at_ns < request.since_ns
                 ended = until <= 0 or past
         full = len(rows) == request.limit
@@ -206,7 +212,7 @@ class CallOperations:
 
     @operation("call.figures", risk=Risk.READ)
     async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
-        """How many calls there were lately, how many failed, and how long each operation took; of the newest 5,000."""
+        """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000."""
         since = self._clock.now_ns() - request.minutes * 60 * SECOND_NS
         found = await self._log.select(_LATELY, (_FIGURED, since))
         longest_ago = await self._log.select(_LONGEST_AGO, (_FIGURED - 1,))
@@ -272,7 +278,7 @@ class CallOperations:
         # An action's own facts are in its stream, but they name the task.
         query = EventQuery(
             newest=True,
-            types=_ENDS,
+            types=(*_ENDS, "action.created") if request.for_task_id or request.in_session else _ENDS,
             task_id=request.for_task_id,
             session_id=request.in_session,
             actor=request.actor or None,
@@ -313,14 +319,23 @@ class CallOperations:
             # Whether or not the action is on this page, its calls are told of there.
             return {}
         marks = ", ".join("?" * len(wanted))
-        term, values = "", tuple(str(one) for one in wanted)
-        if outcome:
-            # With thousands that wait, most would be told for nothing.
-            among = {"failed": WELL, "waiting": ("PENDING",)}.get(outcome, (outcome,))
-            term = f" AND coalesce(outcome, status) {'NOT ' * (outcome == 'failed')}IN ({', '.join('?' * len(among))})"
-            values += among
-        rows = await self._log.select(f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks}){term}", values)
+        term, values = _fitting(outcome)
+        rows = await self._log.select(
+            f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks}){term}", (*map(str, wanted), *values)
+        )
         return {str(row[0]): _of_action(row) for row in rows}
+
+    async def _proposed(self, request: CallFilter, low: int, until: int, limit: int) -> list[CallRow]:
+        """Actions by the places they were proposed at, the newest first."""
+        term, values = _fitting(request.outcome)
+        if request.operation:
+            last = request.operation.removesuffix("*") + ("\U0010ffff" if request.operation.endswith("*") else "")
+            term, values = f"{term} AND operation BETWEEN ? AND ?", (*values, request.operation.removesuffix("*"), last)
+        rows = await self._log.select(
+            f"SELECT {_ACTION} FROM actions WHERE position BETWEEN ? AND ?{term} ORDER BY position DESC LIMIT ?",
+            (low, until, *values, limit),
+        )
+        return list(map(_of_action, rows))
 
     async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
         """What has begun and not ended, oldest first; proposals that run are told by their own rows."""
@@ -349,6 +364,15 @@ class CallOperations:
             )
             for session_id, surface, client in rows:
                 self._sessions[str(session_id)] = (_cell(surface), _cell(client))
+
+
+def _fitting(outcome: str | None) -> tuple[str, tuple[str, ...]]:
+    """A filter by outcome as a condition on actions: with thousands that wait, most would be told for nothing."""
+    if not outcome:
+        return "", ()
+    among = {"failed": WELL, "waiting": ("PENDING",)}.get(outcome, (outcome,))
+    negated = "NOT " if outcome == "failed" else ""
+    return f" AND coalesce(outcome, status) {negated}IN ({', '.join('?' * len(among))})", among
 
 
 def _action_id(event: Event) -> str | None:

@@ -7,11 +7,10 @@ from codeplane.surfaces.web.reading import at, number, rows
 from codeplane.surfaces.web.visit import Visit
 
 _PAGE = 50
-_STEPS = 50
 # Most of a log's end may be what looking at it wrote, which is left out.
 _LOOKS = 8
 # Each step asks again what an agent asked, however long that takes.
-_STEPS, _ALL_STEPS = 20, 200
+_STEPS = 20
 
 
 async def page(visit: Visit) -> Response:
@@ -68,7 +67,10 @@ def _position(said: str) -> int | None:
 async def replay(visit: Visit) -> Response:
     """The reads of a task, or of a session that is open, asked again one step after the other."""
     skip = _position(visit.query.get("skip", "")) or 0
-    asked: JsonObject = {"session_id": visit.place("session"), "limit": _STEPS, "skip": skip}
+    recorded = visit.place("recorded")
+    # A session that has ended cannot be called in any more; its task names the same calls.
+    named = "task_id" if recorded.startswith("task_") else "session_id"
+    asked: JsonObject = {named: recorded, "limit": _STEPS, "skip": skip}
     found = await visit.ask("session.replay", asked)
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
     return visit.render(
