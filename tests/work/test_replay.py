@@ -31,6 +31,8 @@ def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
         assert (only["different"], only["left_out"]) == (1, 0)
         first_only = result(await ask("session.replay", task_id=task, limit=1))
         assert first_only["left_out"] == 3
+        of_session = result(await ask("session.replay", in_session=at(later, "meta", "session_id"), limit=1))
+        assert of_session["calls"] == first_only["calls"]
         others = result(await ask("session.replay", task_id=task, limit=2, skip=1))
         assert (len(others["calls"]), others["left_out"]) == (2, 1)  # type: ignore[arg-type]
 

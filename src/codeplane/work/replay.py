@@ -29,7 +29,7 @@ Ask = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
 class ReplayRequest(Request):
     """Which session, or which of its tasks."""
 
-    session_id: str | None = None
+    in_session: str | None = None
     task_id: str | None = None
     limit: int = Field(50, ge=1, le=_MAX_CALLS, description="calls to ask again, oldest first")
     skip: int = Field(0, ge=0, description="so many of the oldest are left out")
@@ -86,7 +86,7 @@ class ReplayOperations:
     @operation("session.replay", risk=Risk.READ, timeout_sec=600)
     async def replay(self, call: Call, request: ReplayRequest) -> ReplayResult:
         """Ask the reads of a recorded session again and tell which answers differ now."""
-        if not request.session_id and not request.task_id:
+        if not request.in_session and not request.task_id:
             raise InvalidArgument("say which session or task", hint="task.list names them")
         recorded = await self._recorded(request)
         if not recorded:
@@ -120,7 +120,7 @@ class ReplayOperations:
                     limit=_READ,
                     types=(CALL_FINISHED,),
                     task_id=request.task_id,
-                    session_id=request.session_id,
+                    session_id=request.in_session,
                 )
             )
             found += page

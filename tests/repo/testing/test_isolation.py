@@ -121,9 +121,7 @@ def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path)
     denied = at_the_door(root, refused, sandbox=NoSandbox(), environment=here)
     assert denied["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]
     assert "without a sandbox" in str(denied["error"])
-    missing = at_the_door(
-        root, refused, "tests.sandbox=required", "trust.mode=automatic", sandbox=NoSandbox(), environment=here
-    )
+    missing = at_the_door(root, refused, "tests.sandbox=required", sandbox=NoSandbox(), environment=here)
     assert missing["error"]["error"] == "SANDBOX_MISSING"  # type: ignore[index,call-overload]
     agreed = at_the_door(root, allowed, "trust.mode=automatic", sandbox=NoSandbox(), environment=here)
     assert (statuses(agreed), agreed["sandboxed"]) == ({"test_a.py": "passed"}, False)

@@ -81,7 +81,8 @@ class Suite:
 
     def unsandboxed(self) -> str:
         """Why tested code would run without a sandbox though none was switched off, or nothing."""
-        return "" if self._config.sandbox == "off" else self._sandbox.missing()
+        # Where one is required nothing runs without it, and nobody needs to be asked.
+        return self._sandbox.missing() if self._config.sandbox == "auto" else ""
 
     async def targets(self) -> tuple[Target, ...]:
         """Everything that can be run, as the disk is now: a test that was written a moment ago is one of them."""

@@ -65,11 +65,10 @@ def _position(said: str) -> int | None:
 
 
 async def replay(visit: Visit) -> Response:
-    """The reads of a task, or of a session that is open, asked again one step after the other."""
+    """The reads of a task or a session, asked again one step after the other."""
     skip = _position(visit.query.get("skip", "")) or 0
     recorded = visit.place("recorded")
-    # A session that has ended cannot be called in any more; its task names the same calls.
-    named = "task_id" if recorded.startswith("task_") else "session_id"
+    named = "task_id" if recorded.startswith("task_") else "in_session"
     asked: JsonObject = {named: recorded, "limit": _STEPS, "skip": skip}
     found = await visit.ask("session.replay", asked)
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
