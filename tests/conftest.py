@@ -52,7 +52,9 @@ def fixture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]
     """A server with the conformance suite's operations and resources beside our own, all tools listed."""
     program = (sys.executable, "-m", "tests.clients.fixture_server")
     running = start(
-        make_repo(tmp_path_factory.mktemp("fixture") / "repo"), program=program, overrides=["mcp.toolset=all", _PAIRING]
+        make_repo(tmp_path_factory.mktemp("fixture") / "repo"),
+        program=program,
+        overrides=["mcp.toolset=all", "approvals.elicit_risky=true", _PAIRING],
     )
     yield running
     running.stop()

@@ -122,6 +122,7 @@ async def running(
             said.warning("the last run was interrupted", **found)
         background = asyncio.ensure_future(_background(plane, health))
         stack.push_async_callback(_cancel, background)
+        stack.push_async_callback(_cancel, asyncio.ensure_future(plane.trust.policy.watch()))
         yield plane
 
 
@@ -217,7 +218,7 @@ def _wire(
     catalogue = Catalogue(
         [
             listing,
-            StatusOperations(parts=parts),
+            StatusOperations(parts={**parts, "policy": trust.policy.state}),
             session_operations,
             replays,
             *served.operations,
@@ -329,7 +330,7 @@ def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo) -> J
     return {
         "repo_root": str(workspace.root),
         "head": repo.head(),
-        "config_sources": list(loaded.sources),
+        "config_sources": list(loaded.given),
         "trust_mode": loaded.config.trust.mode,
     }
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from pathlib import Path
 
 from starlette.routing import Route
@@ -18,6 +19,7 @@ from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, running
 from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
@@ -76,14 +78,14 @@ class Serving:
             plane.logs.capture_stdlib()
             plane.index.start()
             # Compiled beside everything else that comes up, so that the first call does not wait for it.
-            settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.settle, _POLICY_SEC))
+            settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
             self._health.port = port
             secured = tls(
                 self._config, folder=self._workspace.tls, now_ns=plane.clock.now_ns(), root=self._workspace.root
             )
-            secure = (bind_tls(self._config), secured.context()) if secured is not None else None
+            secure = (bind_tls(self._config, self._workspace.root), secured.context()) if secured is not None else None
             ports = [port, *([secure[0].getsockname()[1]] if secure is not None else [])]
             surface = self._mcp(plane)
             activity = Activity(plane.clock.monotonic_ns)
@@ -99,14 +101,16 @@ class Serving:
             facts = self._facts(plane, host, port)
             if secured is not None:
                 facts |= {
-                    "tls_url": f"https://{_shown(self._config.host)}:{ports[1]}",
+                    "tls_url": f"https://{_shown(_called(self._config))}:{ports[1]}",
                     "tls_fingerprint": secured.fingerprint,
                 }
             said = plane.logs.logger("codeplane")
             failed: CodePlaneError | None = None
             try:
                 async with surface.run(), self._grpc(plane, secured, activity) as grpc_port:
-                    facts |= {"grpc_port": grpc_port} if grpc_port else {}
+                    if grpc_port:
+                        at = _shown(address(self._config.host))
+                        facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}
                     try:
                         await server.run(
                             listener,
@@ -254,6 +258,13 @@ class Serving:
             if activity.idle_sec() > limit:
                 self._stopping.set()
                 return
+
+
+def _called(config: ServerConfig) -> str:
+    """What others call the server; every address is nobody's name, so then the first that they may use, if any."""
+    if not ip_address(address(config.host)).is_unspecified:
+        return config.host
+    return next(iter(config.allowed_hosts), config.host)
 
 
 def _shown(host: str) -> str:

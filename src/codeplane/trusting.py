@@ -37,6 +37,7 @@ from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued import AgentTable
 from codeplane.trust.identity.parts import IdentityParts
+from codeplane.trust.letting_go import LettingGo
 from codeplane.trust.notifications.operations import NotificationOperations
 from codeplane.trust.notifications.table import NotificationTable
 from codeplane.trust.policy.engine import Engine
@@ -116,6 +117,7 @@ def trusting(
     ingestion = Ingestion()
     remembered = RememberedAnswers(log=log, clock=clock)
     approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redactor=redactor)
+    identity.lets_go(LettingGo(grants=grants, approvals=approvals))
     policies = PolicyOperations(
         policy=policy, engine=engine, folder=PolicyFolder(path=workspace.policy), trust=config.trust
     )
@@ -142,7 +144,7 @@ def trusting(
                 clock=clock,
                 cursors=cursors,
             ),
-            ApprovalOperations(approvals=approvals, remembered=remembered, log=log, cursors=cursors),
+            ApprovalOperations(approvals=approvals, remembered=remembered, log=log, cursors=cursors, clock=clock),
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),

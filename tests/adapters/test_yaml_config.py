@@ -88,6 +88,8 @@ def test_origins_say_which_source_won_and_sections_merge(desk: Desk) -> None:
     assert loaded.origins["limits.max_mutations"] == "--set"
     assert loaded.origins["trust.mode"] == "default"
     assert loaded.sources == (str(desk.user_file), str(desk.repo_file))
+    said = (*loaded.sources, "CODEPLANE__LOGGING__LEVEL", "--set limits.max_mutations")
+    assert set(loaded.given) == set(said) and desk.load().given == loaded.sources
 
 
 def test_lists_replace_and_do_not_merge(desk: Desk) -> None:

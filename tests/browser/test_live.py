@@ -97,3 +97,19 @@ def test_the_overview_shows_what_a_running_command_prints(page: "Page", shop: Se
     running.join()
     (shop.repo / "go").unlink()
     assert "'exit_code': 0" in str(answer)
+
+
+def test_approvals_are_followed_where_they_are_listed_and_looked_at(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}/dashboard/approvals")
+    made = shop.client().call("agent.token", {"agent": "lister", "capabilities": ["read_files", "execute_shell"]})
+    token = made["result"]["token"]  # type: ignore[index, call-overload]
+    Client(shop.host, shop.port, token=str(token)).call("run_bash", {"command": "echo listed at once"})
+    page.locator("#inbox", has_text="echo listed at once").wait_for()
+    waiting = rows(shop, "approval.list", "items", {"status": "PENDING"})
+    page.wait_for_function(f"document.title.startsWith('({len(waiting)})')")
+    action = next(one["action_id"] for one in waiting if "listed at once" in one["deterministic_summary"])
+    page.goto(f"{shop.url}/dashboard/approvals/{action}")
+    page.locator("textarea").fill("half a reason")
+    shop.call("approval.reject", action_id=action, reason="decided elsewhere")
+    page.get_by_text("It was decided while you looked at it").wait_for()
+    assert page.locator("textarea").count() == 0

@@ -1,7 +1,7 @@
 """Arguments that are forgiven, and what is said about those that are not."""
 
 import json
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
@@ -37,6 +37,9 @@ class Wanted(Request):
     deep: bool = False
     words: list[str] | None = None
     class_: str = ""
+    globs: tuple[Annotated[str, Field(max_length=9)], ...] | None = None
+    since: Annotated[str, Field(max_length=9)] | None = None
+    colours: tuple[Literal["red", "blue"], ...] = Field(("red",), min_length=1)
 
 
 class Ops:
@@ -98,6 +101,7 @@ REFUSED: list[tuple[str, JsonObject, list[str]]] = [
     ("not one of the words", {"paths": "a", "mode": "fuzzy"}, ["mode: Input should be 'exact' or 'ranked'"]),
     ("of another kind", {"paths": "a", "max_depth": "many"}, ["max_depth: Input should be a valid integer"]),
     ("wrong inside", {"paths": "a", "within": {"star": 1}}, ["within.start", "within.star"]),
+    ("too few", {"paths": "a", "colours": []}, ["colours: the list should have at least 1 item, not 0"]),
     ("NaN in JSON text", {"paths": "a", "limits": '{"x": NaN}'}, ["limits"]),
     ("half a character in JSON text", {"paths": "a", "ranges": '[{"start": "\\ud800"}]'}, ["ranges"]),
 ]
@@ -144,5 +148,13 @@ def test_usage_is_one_line_with_what_is_optional_marked() -> None:
     assert text.startswith("find.things(paths: ")
     for part in ("max_depth?: int", "mode?: exact|ranked", "deep?: bool", "words?: [str]"):
         assert part in text
+    assert "globs?: [str]" in text and "since?: str" in text
     assert "\n" not in text
     assert "None" not in text
+
+
+def test_that_a_list_is_too_short_is_not_said_of_one_whose_items_are_wrong() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        understood(paths="a", colours=["green"])
+    assert "colours.0: Input should be 'red' or 'blue'" in caught.value.message
+    assert "at least" not in caught.value.message

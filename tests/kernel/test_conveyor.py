@@ -128,6 +128,8 @@ def test_a_refusal_is_recorded_and_nothing_runs(
                 assert event.stream == f"task/{outcome.meta.task_id}"
             else:
                 assert (event.type, event.stream) == ("call.refused", "audit")
+                # Whoever is known is named, also where nothing could be run.
+                assert (event.actor == "system:unidentified") is (code == "UNAUTHORIZED")
             assert await opened.log.select("SELECT 1 FROM operations WHERE status = 'running'") == []
 
     run(scenario())

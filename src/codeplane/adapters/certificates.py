@@ -1,8 +1,11 @@
 """TLS: a certificate of our own or the owner's files, and who may connect with which."""
 
 import os
+import re
+import socket
 import ssl
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplane.adapters.disk import refusal
+from codeplane.kernel.binding import address
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import ConfigInvalid
 
@@ -23,6 +27,9 @@ _GOOD_FOR = timedelta(days=397)
 _RENEW_BEFORE = timedelta(days=30)
 _SKEW = timedelta(hours=1)
 _LARGEST = 1024 * 1024
+# An address of the documentation's, which is nobody's.
+_ELSEWHERE = "192.0.2.1"
+_NAME = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +80,7 @@ def tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls |
             raise ConfigInvalid(
                 "server.tls is self_signed, but tls_certificate or tls_key is set", hint="set server.tls: files"
             )
-        certificate, key = _own(folder, names={*ALWAYS, *_names(config)}, now=now)
+        certificate, key = _own(folder, names={*ALWAYS, *_names(config)}, more=_machine(config), now=now)
         files = folder / CERTIFICATE, folder / KEY
     else:
         certificate, key = (
@@ -112,8 +119,25 @@ def _names(config: ServerConfig) -> Iterable[str]:
         yield name.lower()
 
 
-def _own(folder: Path, *, names: set[str], now: datetime) -> tuple[bytes, bytes]:
-    """Our own certificate and key; made anew when there is none that fits, before the old one is over."""
+def _machine(config: ServerConfig) -> set[str]:
+    """What this machine is called now, for a server that listens on every address."""
+    if not ip_address(address(config.host)).is_unspecified:
+        return set()
+    named = {socket.gethostname().lower()}
+    with suppress(OSError):
+        named |= {str(found[4][0]).partition("%")[0] for found in socket.getaddrinfo(socket.gethostname(), None)}
+    # Which address others see is told by the way out; nothing is sent.
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out:
+        way_out.connect((_ELSEWHERE, 9))
+        named.add(way_out.getsockname()[0])
+    return {name for name in named if _NAME.fullmatch(name)}
+
+
+def _own(folder: Path, *, names: set[str], more: set[str], now: datetime) -> tuple[bytes, bytes]:
+    """Our own certificate and key; made anew when there is none that fits, before the old one is over.
+
+    That a name of `more` is missing is no reason: machines move, and clients pin the fingerprint.
+    """
     try:
         certificate, key = (folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes()
         if _still_fits(certificate, key, names, now):
@@ -123,7 +147,7 @@ def _own(folder: Path, *, names: set[str], now: datetime) -> tuple[bytes, bytes]
         pass
     except OSError as error:
         raise refusal(error, folder) from error
-    certificate, key = _made(names, now)
+    certificate, key = _made(names | more, now)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         # The key goes first: a certificate without its key is made anew at the next start.

@@ -14,6 +14,7 @@ from codeplane.kernel.workspace import Workspace
 
 MAX_FILE_BYTES = 1024 * 1024
 ENV_PREFIX = "CODEPLANE__"
+_OPTION = "--set"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,16 @@ class LoadedConfig:
     config: Config
     origins: Mapping[str, str]
     sources: tuple[str, ...]
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What says anything: the files, then variables and options by the settings they give."""
+        elsewhere = [
+            f"{origin} {key}" if origin == _OPTION else origin
+            for key, origin in self.origins.items()
+            if origin == _OPTION or origin.upper().startswith(ENV_PREFIX)
+        ]
+        return (*self.sources, *dict.fromkeys(elsewhere))
 
     def without_terminal(self) -> "LoadedConfig":
         """The same, but nothing is logged to a terminal that is somebody else's or gone."""
@@ -59,7 +70,7 @@ def load_config(
         key, _, value = override.partition("=")
         if not value.strip():
             raise ConfigInvalid(f"--set {override}: no value is given", hint="write it as: --set server.port=8080")
-        layers.add(Origin(name="--set"), key.strip(), value)
+        layers.add(Origin(name=_OPTION), key.strip(), value)
     config = layers.config()
     return LoadedConfig(config=config, origins=MappingProxyType(layers.origins()), sources=tuple(sources))
 

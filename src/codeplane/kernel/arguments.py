@@ -6,16 +6,18 @@ import json
 import re
 import types
 from collections.abc import Mapping
-from typing import Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.kernel.operation import Operation, Request
 
 _MAX_NAME = 100
+_SERIES = re.compile(r"^(?:Tuple|List|Set|Frozenset)(?= should have)")
 # What agents call things elsewhere.
 _SYNONYMS = {
     "pattern": ("query",),
@@ -90,7 +92,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     names = list(operation.request.model_fields)
     problems: list[JsonValue] = []
     said: list[str] = []
-    for item in error.errors(include_url=False, include_context=False)[:8]:
+    for item in _told(error)[:8]:
         where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
             near = difflib.get_close_matches(where, names, n=1, cutoff=0.5)
@@ -99,7 +101,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
         elif item["type"] == "missing":
             text = f"{where!r} is required"
         else:
-            text = f"{where}: {item['msg']}"
+            text = f"{where}: {_plain(item['msg'])}"
         said.append(text)
         problems.append({"argument": where, "problem": item["type"], "message": text})
     return InvalidArgument(
@@ -107,6 +109,18 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
         hint=f"send: {usage(operation)}",
         details={"problems": problems},
     )
+
+
+def _told(error: ValidationError) -> list[ErrorDetails]:
+    """What is wrong; that a list is too short for those of its items that are wrong follows from them."""
+    items = error.errors(include_url=False, include_context=False)
+    within = {one["loc"][:depth] for one in items for depth in range(len(one["loc"]))}
+    return [one for one in items if one["type"] != "too_short" or one["loc"] not in within]
+
+
+def _plain(text: str) -> str:
+    """A judgement without the words of Python: what is sent is JSON, whose only series is the list."""
+    return _SERIES.sub("the list", text).replace(" after validation, not ", ", not ")
 
 
 def usage(operation: Operation) -> str:
@@ -121,6 +135,8 @@ def usage(operation: Operation) -> str:
 def _type_name(annotation: object) -> str:
     """A type in few letters: a|b for choices, [x] for lists, an object's fields in braces."""
     origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type_name(parts[0])
     if origin is Literal:
         return "|".join(map(str, parts))
     if origin in (list, tuple, set, frozenset):

@@ -26,10 +26,12 @@ class Asking:
         if assessment.risk is not Risk.READ and not operation.mutates:
             # Its intent would not be recorded: whoever declared it a read was wrong, so it does not run.
             raise Internal(f"{operation.name} is declared a read and assessed as {assessment.risk.value}")
+        call.judged = assessment
         decision = await self.authority.decide(call, assessment)
         if decision.verdict is Verdict.DENY:
             raise PolicyDenied(
                 f"{operation.name} is not allowed: {'; '.join(decision.reasons)}",
+                hint=decision.hint or None,
                 details={"reasons": list(decision.reasons), "risk": assessment.risk.value},
             )
         return decision
@@ -42,6 +44,7 @@ class Asking:
         if self.approver is None:
             raise PolicyDenied(
                 f"{call.operation.name} needs a person's approval, and nobody can be asked here",
+                hint="the owner can name it under trust.allow in .codeplane/config.yaml, then: cpl down && cpl up",
                 details={"reasons": list(decision.reasons)},
             )
         action_id = await self.approver.approve(await self._question(passage, assessment, decision))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codeplane.kernel.actor import Actor, Caller, Progress
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Operation
+from codeplane.kernel.operation import Assessment, Operation
 
 if TYPE_CHECKING:
     from codeplane.kernel.ports import EventLog, Task
@@ -55,6 +55,8 @@ class Call:
     log: "EventLog"
     check_path: "Callable[[Call, str], None]"
     arguments: JsonObject = field(default_factory=dict)
+    # What was decided about, by the rules and perhaps by a person.
+    judged: Assessment | None = None
     action_id: str | None = None
     # What a person was shown and said yes to, where things could move between that and the run.
     pins: Mapping[str, str] = field(default_factory=dict)

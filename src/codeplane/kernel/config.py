@@ -19,7 +19,9 @@ class ServerConfig(Section):
     """The HTTP server."""
 
     host: str = Field("127.0.0.1", description="address to bind; beyond loopback only with TLS and require_token")
-    port: int = Field(0, ge=0, le=65535, description="0: a stable port derived from the repository's path")
+    port: int = Field(
+        0, ge=0, le=65535, description="of this machine's own address; 0: stable, derived from the repository's path"
+    )
     shutdown_timeout_sec: float = Field(5.0, gt=0, le=300, description="how long calls under way may finish")
     max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections; more are answered 503")
@@ -29,6 +31,9 @@ class ServerConfig(Section):
     require_token: bool = Field(False, description="MCP clients need a token too; without one nobody is served")
     tls: Annotated[Literal["off", "self_signed", "files"], Off] = Field(
         "off", description="self_signed: a certificate made by CodePlane; files: tls_certificate and tls_key"
+    )
+    tls_port: int = Field(
+        0, ge=0, le=65535, description="with tls, of server.host; 0: stable, derived from the repository's path"
     )
     tls_certificate: str = Field("", description="the certificate chain, as a PEM file")
     tls_key: str = Field("", description="its private key, as a PEM file")
@@ -125,6 +130,7 @@ class ApprovalsConfig(Section):
     max_pending: int = Field(20_000, ge=1, description="questions open at once; more are refused")
     max_pending_each: int = Field(1000, ge=1, description="questions of one caller open at once")
     elicit: bool = Field(True, description="ask in the MCP client where it can show a question")
+    elicit_risky: bool = Field(False, description="there also about shell commands and what destroys work or history")
     trust_days: float = Field(7.0, gt=0, description="how long a remembered answer holds")
 
 

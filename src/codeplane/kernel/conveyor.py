@@ -185,7 +185,13 @@ class Conveyor:
             raise ShuttingDown("the server is ending")
         stages, trace = self._stages, passage.trace
         with trace.stage("validate"):
-            operation = self._validate(passage, arguments, streams=streams)
+            try:
+                operation = self._validate(passage, arguments, streams=streams)
+            except CodePlaneError:
+                # What cannot be run is recorded as somebody's all the same; whoever is nobody stays unidentified.
+                with suppress(CodePlaneError):
+                    passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, passage.name)
+                raise
         trace.name = operation.name
         with trace.stage("identify"):
             passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, operation.name)
@@ -375,6 +381,7 @@ class Conveyor:
                 duration_ns=stages.clock.monotonic_ns() - passage.started_ns,
                 result=encoded,
                 lasting=result.lasting() if result is not None else None,
+                unmet=result.unmet() if result is not None else None,
                 error=error,
                 convergence=convergence,
                 repo_after=repo_after,

@@ -182,7 +182,7 @@ class PolicyDenied(
     code=2003,
     http=403,
     rpc="permission_denied",
-    hint="the owner can name it under trust.allow in .codeplane/config.yaml, then: cpl down && cpl up",
+    hint="see what the rules say of it: cpl policy explain OPERATION …",
 ):
     """The rules say no, with the reasons in details."""
 
@@ -204,7 +204,7 @@ class OriginDenied(
     code=2005,
     http=403,
     rpc="permission_denied",
-    hint="talk to 127.0.0.1 or localhost directly; pages of other sites may not call CodePlane",
+    hint="talk to 127.0.0.1 or localhost; the owner allows others with server.allowed_hosts and allowed_origins",
 ):
     """The Host or Origin header names somebody else: a page trying to reach a local server."""
 

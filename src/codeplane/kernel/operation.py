@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
@@ -72,6 +72,11 @@ class Result(BaseModel):
         return self.model_dump_json(exclude=momentary).encode() if momentary else None
 
 
+# What rules know an effect by, whatever the words it is told in: a push that replaces what others have; a branch, tag,
+# stash, work tree or submodule that is removed; commits that are lost or replaced; work in files that is lost.
+Kind: TypeAlias = Literal["force", "delete", "history", "work"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """What one call would really do, judged from its arguments."""
@@ -80,6 +85,12 @@ class Assessment:
     effects: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     remotes: tuple[str, ...] = ()
+    remote_names: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    # Whether `paths` are all that it writes: then nothing else is covered by what is said of it.
+    whole: bool = False
+    # What a remembered answer covers, in words that stay the same from one such call to the next; else the effects.
+    trusted_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,12 +51,13 @@ class EventLog(Protocol):
 class Said:
     """What a field of the payload says, or begins with where the value ends in *; or, `other`, that it says otherwise.
 
-    Events that do not have the field fit either way.
+    Events that do not have the field fit either way; with `other`, so do those that have the field `or_has`.
     """
 
     field: str
     value: str
     other: bool = False
+    or_has: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +126,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A verdict and why."""
+    """A verdict and why, and for a denial the next step of whoever wants it otherwise."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
+    hint: str = ""
 
 
 class Authority(Protocol):

@@ -58,6 +58,7 @@ class Record:
         duration_ns: int,
         result: bytes | None,
         lasting: bytes | None = None,
+        unmet: str | None = None,
         error: CodePlaneError | None,
         convergence: Convergence,
         repo_after: str | None,
@@ -93,6 +94,8 @@ class Record:
         if failure is not None:
             payload["failure_class"] = failure.kind[:200]
             payload["failing_tests"] = _first(failure.failing_tests, 100, _MAX_LINES_BYTES)
+        elif unmet is not None:
+            payload["failure_class"] = unmet[:200]
         if convergence.mutation_fingerprint is not None:
             payload["mutation_fingerprint"] = convergence.mutation_fingerprint
         if convergence.failure_fingerprint is not None:

@@ -77,8 +77,10 @@ def _told(where: _Where, query: EventQuery) -> _Where:
         where = _like(where, "actor", query.actor)
     for one in query.said:
         field = f"payload ->> '$.{one.field}'"
-        assert one.field.isidentifier()
-        if one.other:
+        assert one.field.isidentifier() and (not one.or_has or one.or_has.isidentifier())
+        if one.other and one.or_has:
+            where = where.also(f"({field} IS NOT ? OR payload ->> '$.{one.or_has}' IS NOT NULL)", one.value)
+        elif one.other:
             where = where.also(f"{field} IS NOT ?", one.value)
         else:
             # Asked for once: to find it, SQLite takes the whole payload apart.

@@ -14,7 +14,7 @@ from codeplane.kernel.operation import Request, Result, Risk, operation
 
 API_VERSION = "1.0.0"
 
-Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger"]
+Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy"]
 
 
 class StatusRequest(Request):
@@ -34,6 +34,7 @@ class StatusResult(Result):
     contexts: JsonObject | None = None
     session: JsonObject | None = None
     config: JsonObject | None = None
+    policy: JsonObject | None = None
     unavailable: tuple[str, ...] = ()
 
     def text(self) -> str:
@@ -51,9 +52,19 @@ class StatusResult(Result):
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
+        if said := policy_said(self.policy):
+            lines.append(f"policy: {said}")
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
+
+
+def policy_said(policy: JsonValue) -> str:
+    """What is wrong with the policy and what holds meanwhile, as people read it; nothing when all is well."""
+    problems = policy.get("problems") if isinstance(policy, dict) else None
+    if not isinstance(problems, list) or not problems:
+        return ""
+    return f"{'; '.join(map(str, problems))}; see: cpl policy check"
 
 
 def index_line(index: JsonObject) -> str:
@@ -92,7 +103,7 @@ class StatusOperations:
     @operation("status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
-        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers")
+        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy")
         found = {name: self._parts[name](call) for name in wanted if name in self._parts}
         return StatusResult(**found, unavailable=tuple(name for name in wanted if name not in self._parts))
 

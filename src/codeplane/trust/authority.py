@@ -43,6 +43,8 @@ class CallAuthority:
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
+        # First of all, since what is gathered for the rules depends on what they look at.
+        await self._policy.renewed()
         return await self._policy.decide_aside(self._told(call, assessment))
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
@@ -61,16 +63,22 @@ class CallAuthority:
         return self._document(call, assessment, grant)
 
     def may_write(self, call: Call, path: str) -> None:
-        """Check a path that was learnt of while the call ran: nobody can be asked any more, so a question is a no."""
+        """Check a path before it is written: nobody can be asked any more, so a question about one that was not part of
+        what was decided is a no."""
         self._check_guarded(path)
         self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
         if not self._policy.looks.at("paths"):
             return
         decision = self._policy.decide(self._told(call, Assessment(risk=call.operation.mark.risk, paths=(path,))))
-        if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and call.action_id is None):
+        if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not _is_decided(call, path)):
             raise PolicyDenied(
                 f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
-                details={"reasons": list(decision.reasons), "path": path[:_SHOWN]},
+                hint=decision.hint or None,
+                details={
+                    "reasons": list(decision.reasons),
+                    "path": path[:_SHOWN],
+                    "verdict": decision.verdict.value,
+                },
             )
 
     def _document(self, call: Call, assessment: Assessment, grant: Grant) -> JsonObject:
@@ -97,6 +105,14 @@ class CallAuthority:
             check_guarded(self._grants.located(path))
         except OSError as error:
             raise PathDenied(f"where {path[:_SHOWN]!r} leads cannot be found out: {error.strerror}") from error
+
+
+def _is_decided(call: Call, path: str) -> bool:
+    """Whether the path was part of what the rules, or a person, let through."""
+    if call.judged is not None and path in call.judged.paths:
+        return True
+    # Git says what it writes only on the way; whoever approved it saw what that comes to.
+    return call.action_id is not None and not (call.judged is not None and call.judged.whole)
 
 
 def _workspace(call: Call) -> str:

@@ -11,7 +11,7 @@ from codeplane.kernel.ports import Question
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, plane, run
 from tests.kernel.stages import Asking, exchange
-from tests.trust.approvals.asking import action_of, call, decide, executed, shown, soon
+from tests.trust.approvals.asking import action_of, call, decide, executed, items, shown, soon
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 Moves = Callable[[], object]
@@ -149,3 +149,51 @@ def test_a_branch_is_removed_as_it_was_asked_for(root: Path) -> None:
     git(root, "push", "--quiet", "origin", "HEAD:refs/heads/old")
     assert pushed(root, ref="old", delete=True).error is None
     assert far(root, "refs/heads/old") == ""
+
+
+def test_trust_in_a_forced_push_is_of_that_branch_and_remote_whatever_its_commits(root: Path) -> None:
+    def amended() -> None:
+        git(root, "commit", "--quiet", "--amend", "--allow-empty", "-m", f"amended after {far(root)}")
+
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            await call(opened, "git.push")
+            git(root, "push", "--quiet", "origin", "main", "main:refs/heads/other")
+            git(root, "branch", "--quiet", "other")
+            amended()
+            action = action_of(await call(opened, "git.push", force=True))
+            seen = await shown(opened, action)
+            assert "would be LOST there: " in str(seen["preview"])
+            assert "force-pushes refs/heads/main to origin" in str(seen["covers"])
+            await decide(opened, "approval.approve", action_id=action, trust=True)
+            await executed(opened, action)
+            for _ in range(2):
+                amended()
+                assert (await call(opened, "git.push", force=True)).error is None
+                assert far(root) == git(root, "rev-parse", "HEAD").strip()
+            (known,) = items(await decide(opened, "approval.trusted"))
+            assert known["covers"] == seen["covers"]
+            for other in (
+                {"force": True, "ref": "other"},
+                {"delete": True, "ref": "main"},
+                {"force": True, "tags": True},
+            ):
+                assert action_of(await call(opened, "git.push", **other))
+            git(root, "remote", "set-url", "origin", str(root.parent / "elsewhere.git"))
+            assert action_of(await call(opened, "git.push", force=True))
+
+    run(body())
+
+
+def test_trust_in_a_push_is_of_its_branch(root: Path) -> None:
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            action = action_of(await call(opened, "git.push"))
+            await decide(opened, "approval.approve", action_id=action, trust=True)
+            await executed(opened, action)
+            commit(root, "the next")
+            assert (await call(opened, "git.push")).error is None
+            git(root, "branch", "--quiet", "other")
+            assert action_of(await call(opened, "git.push", ref="other"))
+
+    run(body())

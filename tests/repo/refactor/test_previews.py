@@ -11,6 +11,7 @@ from codeplane.kernel.operation import Preview
 from tests.harness import make_repo
 from tests.kernel.plane import NO_CALL, OWNER, plane, run
 from tests.repo.refactor.test_operations import FAMILY, SHOP
+from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 
@@ -85,5 +86,90 @@ def test_a_plan_that_waits_for_a_choice_says_that_nothing_is_written(tmp_path: P
             plan = await planned(opened, symbol="Dog.speak", new_name="say")
             seen = await shows(opened, "refactor.apply", refactor_id=plan)
             assert "Nothing is written: a candidate has to be chosen first." in seen.body
+
+    run(body())
+
+
+RULE = """package codeplane.policy
+
+{verdict} contains "the till is looked at first" if {{
+    input.actor.kind == "agent"
+    "shop/till.py" in input.paths
+}}
+"""
+
+
+def ruled(root: Path, verdict: str) -> None:
+    folder = root / ".codeplane" / "policy"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mine.rego").write_text(RULE.format(verdict=verdict))
+
+
+@pytest.mark.parametrize("operation", ["refactor.rename", "refactor.apply"])
+def test_a_rule_that_asks_about_a_file_asks_about_a_plan_that_writes_it(tmp_path: Path, operation: str) -> None:
+    root = make_repo(tmp_path / "repo", SHOP)
+    ruled(root, "ask")
+
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            plan = await planned(opened, symbol="price", new_name="cost")
+            action = action_of(await call(opened, operation, refactor_id=plan))
+            await decide(opened, "approval.approve", action_id=action)
+            await executed(opened, action)
+            assert "cost(one)" in (root / "shop/till.py").read_text()
+            undone = action_of(await call(opened, "undo"))
+            await decide(opened, "approval.approve", action_id=undone)
+            await executed(opened, undone)
+            assert (root / "shop/till.py").read_text() == SHOP["shop/till.py"]
+            other = await planned(opened, symbol="test_price", new_name="test_cost")
+            assert result(await call(opened, operation, refactor_id=other))["status"] == "applied"
+
+    run(body())
+
+
+def test_a_rule_that_denies_a_file_denies_a_plan_that_writes_it(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", SHOP)
+    ruled(root, "deny")
+
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            plan = await planned(opened, symbol="price", new_name="cost")
+            assert refused(await call(opened, "refactor.apply", refactor_id=plan)) == "POLICY_DENIED"
+            at_once = await call(opened, "refactor.rename", symbol="price", new_name="cost", apply=True)
+            assert refused(at_once) == "POLICY_DENIED"
+            assert (root / "shop/till.py").read_text() == SHOP["shop/till.py"]
+            assert result(await decide(opened, "refactor.apply", refactor_id=plan))["status"] == "applied"
+
+    run(body())
+
+
+def test_a_plan_of_another_process_is_judged_by_all_that_it_may_write(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", SHOP)
+    ruled(root, "ask")
+
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            plan = await planned(opened, symbol="price", new_name="cost")
+        async with plane(root, *QUIET) as opened:
+            action = action_of(await call(opened, "refactor.apply", refactor_id=plan))
+            await decide(opened, "approval.approve", action_id=action)
+            await executed(opened, action)
+            assert "cost(one)" in (root / "shop/till.py").read_text()
+
+    run(body())
+
+
+def test_what_is_applied_at_once_and_has_to_be_asked_about_stays_a_plan(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", SHOP)
+    ruled(root, "ask")
+
+    async def body() -> None:
+        async with plane(root, *QUIET) as opened:
+            outcome = await call(opened, "refactor.rename", symbol="price", new_name="cost", apply=True)
+            found = result(outcome)
+            assert found["status"] == "previewed"
+            assert any("a person is asked" in warning for warning in outcome.meta.warnings)
+            assert (root / "shop/till.py").read_text() == SHOP["shop/till.py"]
+            action_of(await call(opened, "refactor.apply", refactor_id=found["refactor_id"]))
 
     run(body())

@@ -96,6 +96,11 @@ def test_what_cannot_be_shown_says_why(plane: Standing) -> None:
     large = write(plane, {"path": "large.txt", "content": "z\n" * 70_000})
     (file,) = shown(plane, large)
     assert file["diff"] == "" or "too many lines" in file["diff"]
+    assert (file["insertions"], file["deletions"]) == (70_000, 0)
+    huge = write(plane, {"path": "huge.txt", "content": "z" * 80 + "\n"})
+    (plane.root / "huge.txt").write_text("w" * 80 + "\n")
+    (lost,) = shown(plane, huge)
+    assert lost["note"] and lost["insertions"] is None and lost["deletions"] is None
     made = write(plane, {"path": "a.py", "content": "x = 7\n"})
     (plane.root / ".codeplane/undo" / made / "old.0").write_text("damaged\n")
     assert "damaged" in shown(plane, made)[0]["note"]

@@ -106,6 +106,13 @@ class TestPorts:
         assert verdict == "fail"
         assert f"{setting}.port {port} is taken" in said
 
+    def test_a_port_for_tls_that_somebody_has(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            assert told(ports(settings(server={"tls_port": port}), None))[0] == "ok", "without TLS nobody wants it"
+            verdict, said = told(ports(settings(server={"tls_port": port, "tls": "self_signed"}), None))
+        assert verdict == "fail" and f"server.tls_port {port} is taken" in said
+
     def test_any_port_will_do(self) -> None:
         assert told(ports(settings(), None)) == ("ok", "any that is free ")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane import __version__
-from tests.harness import Server, cpl, make_repo
+from tests.harness import Server, cpl, make_repo, until
 
 
 def verdicts(repo: Path, *arguments: str) -> dict[str, tuple[str, str, str]]:
@@ -75,6 +75,26 @@ def test_broken_settings_are_named_with_their_place(repo: Path) -> None:
     assert verdict == "fail"
     assert "config.yaml:2: trust.mode" in said
     assert fix
+
+
+def test_a_policy_broken_while_the_server_runs_is_told_with_what_holds_meanwhile(server: Server) -> None:
+    def told() -> str:
+        lines = dict(line.split(maxsplit=1) for line in cpl("status", cwd=server.repo).stdout.splitlines())
+        return lines.get("policy", "")
+
+    assert told() == ""
+    server.workspace.policy.mkdir()
+    mine = server.workspace.policy / "mine.rego"
+    mine.write_text("package codeplane.policy\n\ndeny contains {\n")
+    said = until(told)
+    assert "mine.rego:" in said and "stays in force" in said and said.endswith("see: cpl policy check")
+    assert "policy: the policy cannot be used" in cpl("call", "status", cwd=server.repo).stdout
+    verdict, found, fix = verdicts(server.repo)["policy"]
+    assert (verdict, fix) == ("fail", "mend it; cpl policy check")
+    assert "mine.rego:" in found and "stays in force" in found and "only reads" not in found
+    mine.write_text('package codeplane.policy\n\ndeny contains "x" if input.risk == "HIGH"\n')
+    assert verdicts(server.repo)["policy"][:2] == ("ok", "1 of your own: mine.rego")
+    assert until(lambda: not told())
 
 
 def test_a_server_of_another_version(codeplane_server: Server) -> None:

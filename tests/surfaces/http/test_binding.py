@@ -7,7 +7,7 @@ import pytest
 
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import BindRefused
-from codeplane.surfaces.http.binding import bind, stable_port
+from codeplane.surfaces.http.binding import bind, bind_tls, stable_port, stable_tls_port
 
 ROOT = Path("/src/app")
 
@@ -61,3 +61,18 @@ def _has_ipv6() -> bool:
             return True
     except OSError:
         return False
+
+
+def test_with_tls_each_port_is_its_own_setting_and_stays_the_same() -> None:
+    both = ServerConfig(tls="self_signed")
+    with bind(both, ROOT) as plain, bind_tls(both, ROOT) as secure:
+        assert plain.getsockname()[1] == stable_port(ROOT)
+        assert secure.getsockname()[1] == stable_tls_port(ROOT)
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = [found.getsockname()[1] for found in (one, other)]
+    chosen = ServerConfig(tls="self_signed", port=ports[0], tls_port=ports[1])
+    with bind(chosen, ROOT) as plain, bind_tls(chosen, ROOT) as secure:
+        assert [plain.getsockname()[1], secure.getsockname()[1]] == ports
+        with pytest.raises(BindRefused) as caught:
+            bind_tls(chosen, ROOT)
+    assert "--set server.tls_port=" in caught.value.hint

@@ -110,9 +110,36 @@ def test_what_would_be_open_to_others_does_not_start(repo: Path, settings: list[
 
 
 def test_beyond_loopback_with_both_it_starts(repo: Path) -> None:
-    running = start(repo, overrides=["server.host=0.0.0.0", "server.tls=self_signed", "server.require_token=true"])
+    names = 'server.allowed_hosts=["box.local"]'
+    settings = ["server.host=0.0.0.0", "server.tls=self_signed", "server.require_token=true", names]
+    running = start(repo, overrides=settings)
     try:
         assert running.host == "127.0.0.1"
         assert asked(running, None, token=running.token) == 200
+        shown = json.loads(cpl("status", "--json", "--repo", str(repo)).stdout)
+        assert shown["tls_url"].startswith("https://box.local:") and len(shown["tls_fingerprint"]) == 95
+        assert shown["grpc_address"].startswith("0.0.0.0:")
+        for command in ("status", "up"):
+            said = cpl(command, "--repo", str(repo)).stdout
+            assert shown["url"] in said
+            assert all(shown[name] in said for name in ("tls_url", "tls_fingerprint", "grpc_address")), said
+        assert "--set server.tls" in cpl("status", "--repo", str(repo)).stdout
     finally:
         running.stop()
+
+
+def test_the_address_it_listens_on_is_its_name_and_all_addresses_are_not(repo: Path) -> None:
+    own = start(repo, overrides=["server.host=127.8.9.1", "server.tls=self_signed"])
+    try:
+        text = json.loads(own.workspace.server.read_text())["tls_url"]
+        assert text.startswith("https://127.8.9.1:")
+        context = ssl.create_default_context(cafile=str(own.workspace.tls / "certificate.pem"))
+        for host, wanted in (("127.8.9.1", 200), ("0.0.0.0", 403), ("box.local", 403)):
+            connection = HTTPSConnection("127.8.9.1", int(text.rpartition(":")[2]), context=context, timeout=30)
+            connection.request("GET", "/health", headers={"host": host})
+            answer = connection.getresponse()
+            assert answer.status == wanted, host
+            assert wanted == 200 or b"server.allowed_hosts" in answer.read()
+            connection.close()
+    finally:
+        own.stop()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.harness import Server
+from tests.harness import Server, cpl
 
 from .clients import ERAS, WAYS, Way, connected, failure_of, text_of
 
@@ -34,6 +36,17 @@ async def test_what_destroys_leaves_or_is_a_shell_waits_for_a_person(way: Way, f
             assert text.startswith(f"APPROVAL_PENDING: {tool.replace('_', '.')} waits for a person's approval (act_")
             assert "hint: the person decides with: cpl approvals approve act_" in text
         assert await text_of(client, "fixture_write", name="x") == "wrote x as agent:tester"
+
+
+async def test_who_approves_is_told_what_came_of_it(fixture_server: Server) -> None:
+    async with connected(fixture_server) as client:
+        found = re.search(r"\((act_\w+)\)", await failure_of(client, "fixture_send"))
+    assert found is not None
+    approved = cpl("approvals", "approve", found[1][-10:], cwd=fixture_server.repo)
+    assert approved.returncode == 0, approved.stderr
+    assert approved.stdout.splitlines()[0].startswith(found[1]) and approved.stdout.splitlines()[-1] == "run: ok"
+    again = cpl("approvals", "approve", found[1], cwd=fixture_server.repo)
+    assert again.returncode == 1 and f"cpl approvals show {found[1]}" in again.stderr
 
 
 @each_way

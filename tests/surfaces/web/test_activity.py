@@ -1,11 +1,14 @@
 """The activity: one row for a proposal and its fate, filters, pages, the dashboard's own reads, and live rows."""
 
 import re
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from urllib.parse import quote
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.live import A_SESSION
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server, until
 from tests.surfaces.web.visitor import Visitor
@@ -48,7 +51,12 @@ class TestFilters:
             ("client=CURSOR", lambda row: row["client"] == "cursor"),
             ("outcome=NOT_FOUND", lambda row: row["status"] == "NOT_FOUND"),
             ("outcome=waiting", lambda row: row["status"] == "PENDING"),
-            ("outcome=failed", lambda row: row["status"] not in ("ok", "running", "PENDING")),
+            ("outcome=failed", lambda row: row["failure"] or row["status"] not in ("ok", "running", "PENDING")),
+            ("outcome=ok", lambda row: row["status"] == "ok" and not row["failure"]),
+            (
+                "outcome=refused",
+                lambda row: row["status"] in ("REJECTED", "POLICY_DENIED") or row["phase"] == "refused",
+            ),
             ("text=rebate", lambda row: "rebate" in row["said"]),
             ("age=1h", lambda row: True),
         ],
@@ -61,6 +69,36 @@ class TestFilters:
     def test_a_task_can_be_followed(self, shop: Server, visitor: Visitor) -> None:
         shown = keys(visitor.get(f"/dashboard/activity?task={busiest(shop)}").text)
         assert 12 <= len(shown) <= 20
+
+
+class TestFailures:
+    """One meaning in every place: ended with an error, or without what was asked for."""
+
+    def test_what_is_counted_is_what_the_link_shows(self, shop: Server, visitor: Visitor) -> None:
+        shop.client().call("read_files", {"paths": ["shop/none.py"]})
+        shop.call("run_bash", command="exit 3")
+        shop.client().call("read_files", {"limit": -1})
+        page = visitor.get("/dashboard")
+        ((address, count),) = re.findall(r'<a href="(/dashboard/activity\?outcome=failed[^"]*)">([^<]+)</a>', page.text)
+        found: list[str] = []
+        while address:
+            shown = visitor.get(address.replace("&amp;", "&")).text
+            found += keys(shown)
+            address = next(iter(re.findall(r'rel="next" href="([^"]+)"', shown)), "")
+        assert len(found) == len(set(found)) == int(count) > 2
+
+    def test_a_task_says_the_same_in_its_list_and_on_its_page(self, shop: Server, visitor: Visitor) -> None:
+        task = busiest(shop)
+        (said,) = re.findall(r"(\d+) failed</a>", visitor.get(f"/dashboard/tasks/{task}").text)
+        board = next(one for one in rows(shop, "task.board", "results") if one["task_id"] == task)
+        shown = keys(visitor.get(f"/dashboard/activity?task={task}&outcome=failed").text)
+        assert int(said) == int(board["failures"]) == len(shown) > 1
+
+    def test_red_tests_are_not_well(self, shop: Server, visitor: Visitor) -> None:
+        red = [one for one in calls(shop, operation="test.run", limit=50) if one["failure"]]
+        shown = visitor.get("/dashboard/activity?operation=test.run").text
+        row = shown.partition(f'id="row-{red[0]["key"]}"')[2].partition("</li>")[0]
+        assert '<span class="pill bad">failed' in row
 
 
 class TestPages:
@@ -118,6 +156,25 @@ class TestLive:
         with visitor.stream(f"/dashboard/activity/live?after={after}&operation=search") as events:
             first = next(event for event in events if "data" in event)
         assert "&lt;b&gt;bold" in first["data"] and "<b>bold" not in first["data"]
+
+    def test_one_session_holds_a_bounded_number_of_streams(self, shop: Server) -> None:
+        person = Visitor(shop).sign_in()
+        with ExitStack() as held:
+            for _ in range(A_SESSION):
+                next(held.enter_context(person.stream("/dashboard/activity/live")))
+            refused = person.get("/dashboard/activity/live")
+            assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
+            assert "does not follow what happens" in person.get("/dashboard/activity").text
+            with Visitor(shop).sign_in().stream("/dashboard/activity/live") as other:
+                next(other)
+
+        def free() -> bool:
+            connection = HTTPConnection(shop.host, shop.port, timeout=30)
+            connection.request("GET", "/dashboard/activity/live", headers={"cookie": person.cookie})
+            with closing(connection):
+                return connection.getresponse().status == 200
+
+        assert until(free)
 
     def test_it_ends_with_the_session(self, shop: Server, visitor: Visitor) -> None:
         other = Visitor(shop).sign_in()

@@ -90,8 +90,63 @@ def test_trusting_is_remembered_and_can_be_forgotten(server: Server, person: Vis
 def test_the_badge_counts(server: Server, person: Visitor) -> None:
     action = propose(server, "touch counted")
     assert "1 waiting" in person.get("/dashboard/badge").words
+    assert "1 waiting" in person.get("/dashboard/nothing").words
     person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
     assert person.get("/dashboard/badge").words == ""
+
+
+PART = {"hx-request": "true"}
+
+
+def test_the_list_and_an_open_page_are_told_what_changed(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch followed")
+    page = person.get(f"/dashboard/approvals/{action}")
+    (address,) = re.findall(r'hx-get="(/dashboard/approvals/[^"]+)"', page.text)
+    # Nothing is put over what somebody writes while it still waits.
+    assert person.get(address, PART).status == 204
+    (listed,) = re.findall(r'<div id="approvals" hx-get="([^"]+)"', person.get("/dashboard/approvals").text)
+    part = person.get(listed, PART)
+    assert "touch followed" in part.words and "<html" not in part.text
+    server.call("approval.reject", action_id=action, reason="elsewhere")
+    told = person.get(address, PART)
+    assert "decided while you looked at it" in told.words and "elsewhere" in told.words and "<html" not in told.text
+    assert "Approve once" not in told.words and "Expir" not in told.words
+
+
+def test_what_was_approved_is_shown_while_it_runs(server: Server, person: Visitor) -> None:
+    action = propose(server, "until [ -e go.txt ]; do sleep 0.1; done; exit 3")
+    after = server.call("ledger.verify")["result"]["last_position"]  # type: ignore[index, call-overload]
+    with person.stream(f"/dashboard/live?runs=1&after={after}") as signals:
+        server.call("approval.approve", action_id=action)
+        assert next(one for one in signals if one.get("event") == "runs")
+    running = until(lambda: [one for one in listed_running(server) if one["action_id"] == action])
+    assert running[0]["operation"] == "run_bash" and running[0]["call_id"]
+    shown = person.get("/dashboard").text.partition('id="now"')[2].partition("</section>")[0]
+    assert "go.txt" in shown
+    assert person.get("/dashboard/activity").text.count(f'id="row-{action}"') == 1
+    (server.repo / "go.txt").touch()
+    assert until(lambda: status(server, action) == "EXECUTED")
+    # It did not do what it was asked for.
+    row = person.get("/dashboard/activity").text.partition(f'id="row-{action}"')[2].partition("</li>")[0]
+    assert "failed" in row and "the command failed" in row
+
+
+def listed_running(server: Server) -> list[dict[str, str]]:
+    return server.call("call.list")["result"]["running"]  # type: ignore[index, call-overload, return-value]
+
+
+def test_an_ended_task_is_not_answered_for(server: Server, person: Visitor) -> None:
+    action = propose(server, "touch ended")
+    page = person.get(f"/dashboard/approvals/{action}")
+    task = server.call("approval.show", action_id=action)["result"]["source_id"]  # type: ignore[index, call-overload]
+    state = server.call("task.show", task=task)["result"]["task"]["state"] if task else ""  # type: ignore[index, call-overload]
+    assert ("Approve for this task" in page.words) == (state == "OPEN")
+    assert "for 7 days" in page.words
+    server.call("approval.reject", action_id=action)
+
+
+def test_a_filter_that_nothing_fits_says_so(person: Visitor) -> None:
+    assert "Nothing was decided yet" not in person.get("/dashboard/approvals?status=APPROVED").words
 
 
 def test_what_waits_has_pages(server: Server, person: Visitor) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import StreamGap
 from codeplane.surfaces.web.operations.calls import CallFigures, CallPage
-from tests.browser.scenario import busiest
+from tests.browser.scenario import busiest, rows
 from tests.harness import Server
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.ledger.logs import n
@@ -37,6 +39,18 @@ def test_a_look_that_ends_early_says_how_far_it_came_and_can_be_gone_on_with(tmp
             following = await listed(opened, operation="task.list", cursor=found.pagination.next_cursor)
             assert [row.operation for row in following.results] == ["task.list"]
             assert following.looked_back_to is None and following.pagination.next_cursor is None
+
+    run(scenario())
+
+
+def test_a_follower_far_behind_is_told_of_a_gap(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            await opened.log.append([n("filler", number) for number in range(3000)])
+            items = opened.conveyor.stream("call.watch", {"after": 0}, OWNER)
+            first = await anext(items)
+            assert isinstance(first, Outcome) and isinstance(first.error, StreamGap)
+            await items.aclose()  # type: ignore[attr-defined]  # an async generator
 
     run(scenario())
 
@@ -94,5 +108,8 @@ def test_from_a_page_further_back_one_comes_to_newer_ones(visitor: Visitor) -> N
 
 
 def test_what_a_task_read_is_asked_again(shop: Server, visitor: Visitor) -> None:
-    seen = visitor.get(f"/dashboard/ledger/replay/{busiest(shop)}")
-    assert seen.status == 200 and "Same answer" in seen.words and "search" in seen.words
+    task = busiest(shop)
+    session = next(one["session_id"] for one in rows(shop, "task.board", "results") if one["task_id"] == task)
+    for recorded in (task, session):
+        seen = visitor.get(f"/dashboard/ledger/replay/{recorded}")
+        assert seen.status == 200 and "Same answer" in seen.words and "search" in seen.words

@@ -138,6 +138,38 @@ def test_what_goes_wrong_is_told_with_the_next_step(visitor: Visitor) -> None:
     assert refused.status == 200 and "INVALID" in refused.words
 
 
+def test_addresses_that_people_type_or_kept(visitor: Visitor) -> None:
+    assert visitor.get("/dashboard/").headers["location"] == "/dashboard"
+    # A place in a list, of a server that has been started anew since.
+    for page, name in (("activity", "cursor"), ("approvals", "waiting"), ("trust", "audit")):
+        gone = visitor.get(f"/dashboard/{page}?outcome=ok&{name}=of-another-server")
+        assert gone.status == 303 and "outcome=ok" in gone.headers["location"] and name not in gone.headers["location"]
+        first = visitor.get(gone.headers["location"])
+        assert first.status == 200 and "This is its beginning" in first.words
+
+
+def test_a_call_whose_arguments_lead_nowhere_is_explained_all_the_same(visitor: Visitor) -> None:
+    arguments = "%7B%22remote%22%3A%22origin%22%7D"
+    seen = visitor.get(f"/dashboard/trust?operation=git.push&arguments={arguments}&actor=agent").words
+    assert "the call itself would fail" in seen and "git.push : ask" in seen
+
+
+def test_files_that_cannot_be_shown_whole_say_why(shop: Server, visitor: Visitor) -> None:
+    (shop.repo / "long.txt").write_text("x" * 3_000_000)
+    (shop.repo / "large.txt").write_text("some text\n" * 3_600_000)
+    assert "Line 1 is longer than what can be shown" in visitor.get("/dashboard/repository/file?path=long.txt").words
+    assert "too large to be shown here (36 MB)" in visitor.get("/dashboard/repository/file?path=large.txt").words
+    (shop.repo / "long.txt").unlink()
+    (shop.repo / "large.txt").unlink()
+
+
+def test_other_files_are_changes_too(shop: Server, visitor: Visitor) -> None:
+    (shop.repo / "plain.txt").write_text("plain\n")
+    seen = visitor.get("/dashboard/changes/compare?base=HEAD").words
+    (shop.repo / "plain.txt").unlink()
+    assert "plain.txt" in seen and " no changes " not in seen
+
+
 def test_files_that_do_not_change_are_kept_by_the_browser(visitor: Visitor) -> None:
     found = re.findall(r'(?:src|href)="(/dashboard/static/[^"]+)"', visitor.get("/dashboard").text)
     assert len(found) >= 6

@@ -76,10 +76,11 @@ def test_approved_it_runs_once_and_the_same_key_gives_its_result(tmp_path: Path)
 
 def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_path: Path) -> None:
     async def scenario() -> None:
-        ops, told = FixtureOps(), list[str]()
+        ops, told, spent = FixtureOps(), list[str](), list[float]()
 
         async def tell(progress: Progress) -> None:
             told.append(progress.message or "")
+            spent.append(progress.done)
 
         async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
             waiting = asyncio.ensure_future(
@@ -92,6 +93,7 @@ def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_path: P
             assert (await waiting).error is None
             assert ops.ran == ["fixture.destroy"]
             assert told and f"cpl approvals approve {action_id}" in told[0]
+            assert all(round(done, 1) == done for done in spent)
             assert (await shown(opened, action_id))["status"] == "EXECUTED"
 
     run(scenario())
@@ -123,7 +125,9 @@ def test_rejected_it_never_runs_and_the_agent_hears_why(tmp_path: Path) -> None:
             again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
             assert again.error is not None and again.error.name == "REJECTED"
             assert "not on a Friday" in again.error.message
-            assert refused(await decide(opened, "approval.approve", action_id=action_of(first))) == "APPROVAL_SETTLED"
+            settled = await decide(opened, "approval.approve", action_id=action_of(first))
+            assert settled.error is not None and settled.error.name == "APPROVAL_SETTLED"
+            assert f"cpl approvals show {action_of(first)}" in settled.error.hint
             assert ops.ran == []
 
     run(scenario())
@@ -273,11 +277,17 @@ def test_all_of_this_kind_in_this_task(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path) as opened:
             first = await call(opened, "fixture.send")
-            await decide(opened, "approval.approve", action_id=action_of(first), for_task=True)
+            approved = await decide(opened, "approval.approve", action_id=action_of(first), for_task=True)
+            assert approved.result is not None and "remembered until task_" in approved.result.text()
+            (known,) = items(await decide(opened, "approval.trusted"))
             assert (await call(opened, "fixture.send", text="same task")).error is None
             elsewhere = replace(AGENT, connection_id="another")
             other = await opened.conveyor.call("fixture.send", {"text": "other task"}, elsewhere)
             assert refused(other) == "APPROVAL_PENDING"
+            assert (await call(opened, "session.close")).error is None
+            (closed,) = await events(opened, "task.closed")
+            assert closed.correlation.task_id == known["task_id"]
+            assert items(await decide(opened, "approval.trusted")) == []
 
     run(scenario())
 
@@ -292,7 +302,7 @@ def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str 
             return said
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
             assert (outcome.error.name if outcome.error else None) == error
             assert len(asked) == 1
             (action,) = items(await decide(opened, "approval.list"))
@@ -307,10 +317,10 @@ def test_a_client_whose_person_puts_it_aside_leaves_it_open(tmp_path: Path) -> N
             return None
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
             assert refused(outcome) == "APPROVAL_PENDING"
         async with asking(tmp_path, "approvals.elicit=false") as opened:
-            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
             assert refused(outcome) == "APPROVAL_PENDING"
 
     run(scenario())
@@ -569,7 +579,74 @@ def test_a_client_that_cannot_show_the_question_leaves_it_to_others(tmp_path: Pa
             raise ConnectionError("the window is closed")
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.destroy", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
             assert refused(outcome) == "APPROVAL_PENDING"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("name", ["fixture.destroy", "fixture.shell"])
+def test_a_clients_own_word_is_not_enough_for_what_destroys_or_is_a_command(tmp_path: Path, name: str) -> None:
+    async def scenario() -> None:
+        async def ask(question: str) -> Answer:
+            return Answer.APPROVE
+
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            outcome = await opened.conveyor.call(name, {}, replace(AGENT, ask=ask))
+            assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
+            assert "question" not in outcome.error.details, "it is not asked in the client's next round either"
+        assert ops.ran == []
+        async with asking(tmp_path, "approvals.elicit_risky=true", operations=[ops]) as opened:
+            assert (await opened.conveyor.call(name, {}, replace(AGENT, ask=ask))).error is None
+
+    run(scenario())
+
+
+def test_an_id_is_named_by_a_beginning_or_an_end_that_only_it_has(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            ids = [action_of(await call(opened, "fixture.send", text=str(number))) for number in range(7)]
+            several = await decide(opened, "approval.show", action_id="act_")
+            assert several.error is not None and several.error.name == "APPROVAL_NOT_FOUND"
+            assert "fits 7 actions" in several.error.message and "and 2 more" in several.error.message
+            assert sum(one in several.error.message for one in ids) == 5
+            for one in ids:
+                for short in (one[-8:], f"act_{one[-8:]}", f"act_…{one[-8:]}", one[:-1], one):
+                    assert (await shown(opened, short))["action_id"] == one
+            assert (
+                refused(await decide(opened, "approval.show", action_id=f"ans_{ids[0][-8:]}")) == "APPROVAL_NOT_FOUND"
+            )
+            await decide(opened, "approval.approve", action_id=ids[0][-8:], trust=True)
+            (known,) = items(await decide(opened, "approval.trusted"))
+            forgotten = result(await decide(opened, "approval.forget", answer_id=str(known["answer_id"])[-8:]))
+            assert forgotten["answer_id"] == known["answer_id"]
+            audited = await decide(opened, "audit.list", action_id=ids[1][-8:])
+            assert {entry["action_id"] for entry in result(audited)["results"]} == {ids[1]}  # type: ignore[union-attr, index, call-overload]  # as it is answered
+
+    run(scenario())
+
+
+def test_a_list_says_how_old_a_question_is_and_when_it_expires(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, clock=clock) as opened:
+            await call(opened, "fixture.send")
+            clock.advance(125)
+            listed = await decide(opened, "approval.list")
+            assert listed.result is not None
+            assert "(asked 2 min ago, expires in 57 min)" in listed.result.text()
+
+    run(scenario())
+
+
+def test_what_is_answered_from_memory_is_no_news(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path) as opened:
+            first = await call(opened, "fixture.send")
+            approved = await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
+            assert approved.result is not None and ": every fixture.send; take it back: " in approved.result.text()
+            assert (await call(opened, "fixture.send", text="again")).error is None
+            assert result(await decide(opened, "notification.list"))["unread"] == 1
 
     run(scenario())

@@ -15,6 +15,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import differences
+from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.audit.operations import AuditOperations
 from codeplane.trust.audit.table import AuditTable
 from codeplane.trust.capabilities.grants import Grants
@@ -86,7 +87,7 @@ async def rig(
     root.mkdir(parents=True, exist_ok=True)
     tokens = {str(AGENT): held} if held is not None else {}
     async with opened(
-        folder / "l.db", projections=(GrantTable(), AuditTable(), NotificationTable()), clock=clock
+        folder / "l.db", projections=(ActionTable(), GrantTable(), AuditTable(), NotificationTable()), clock=clock
     ) as log:
         grants = Grants(log=log, clock=clock, config=trust or TrustConfig(), real=real_below(root))
         await grants.restore()

@@ -348,7 +348,10 @@ def test_live_and_rebuilt_are_equal(tmp_path_factory: pytest.TempPathFactory, ac
                 elif act == "snapshot":
                     await Retention(log=opened.log, config=RetentionConfig(), clock=clock).snapshot()
                 elif act == "drop" and given:
-                    streams: JsonObject = {"streams": [[f"capability/{given[0].grant_id}", 9]]}
+                    streams: JsonObject = {
+                        "idempotency_before_ns": 0,
+                        "streams": [[f"capability/{given[0].grant_id}", 9]],
+                    }
                     await opened.log.append([Draft(stream="system", type="retention.applied", payload=streams)])
             assert opened.differing() == []
             mirrored = {grant.grant_id for grant in opened.grants.of(Holder.of(AGENT, None))}

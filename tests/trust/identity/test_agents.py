@@ -25,7 +25,7 @@ from codeplane.kernel.errors import (
     TokenExpired,
     Unauthorized,
 )
-from codeplane.kernel.json import JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import differences
 from codeplane.trust.identity.agent_operations import AgentList, AgentToken, RevokedTokens, RotatedKeys
 from codeplane.trust.identity.agents import Agents
@@ -130,6 +130,9 @@ def test_a_token_ends_at_its_time_and_no_later_than_the_settings_say(tmp_path: P
     async def scenario() -> None:
         async with desk(tmp_path, token_minutes=60) as opened:
             short, long = await opened.agent("short", minutes=1), await opened.agent("long", minutes=10_000)
+            asked: JsonObject = {"agent": "longer", "minutes": 61}
+            (said,) = (await opened.conveyor.call("agent.token", asked, OWNER)).meta.warnings
+            assert "60 minutes" in said and "agents.token_minutes" in said
             opened.clock.advance(59)
             assert refused(opened, short.token) is None
             opened.clock.advance(1)

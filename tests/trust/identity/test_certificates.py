@@ -1,6 +1,7 @@
 """TLS: certificates that fit, files that are said to be wrong, and clients that have to show one of theirs."""
 
 import asyncio
+import socket
 import ssl
 import stat
 from datetime import UTC, datetime, timedelta
@@ -51,7 +52,20 @@ def test_our_own_is_made_once_closed_and_names_this_server(tmp_path: Path) -> No
     assert made(tmp_path) == first
     assert stat.S_IMODE((tmp_path / "tls" / "key.pem").stat().st_mode) == 0o600
     (tmp_path / "b").mkdir()
-    assert "0.0.0.0" not in names(made(tmp_path / "b", ServerConfig(tls="self_signed", host="0.0.0.0")))
+    everywhere = made(tmp_path / "b", ServerConfig(tls="self_signed", host="0.0.0.0"))
+    assert "0.0.0.0" not in names(everywhere)
+    assert socket.gethostname().lower() in names(everywhere)
+
+
+def test_a_machine_that_moved_keeps_its_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    anywhere = ServerConfig(tls="self_signed", host="0.0.0.0")
+    monkeypatch.setattr(socket, "gethostname", lambda: "desk.local")
+    first = made(tmp_path, anywhere)
+    assert "desk.local" in names(first)
+    monkeypatch.setattr(socket, "gethostname", lambda: "no name at all")
+    assert made(tmp_path, anywhere).fingerprint == first.fingerprint
+    (tmp_path / "tls" / "key.pem").unlink()
+    assert "no name at all" not in names(made(tmp_path, anywhere))
 
 
 def test_it_is_made_anew_before_it_ends_and_when_it_no_longer_fits(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ def of_call(
         "effects": [],
         "paths": [],
         "remotes": [],
+        "remote_names": [],
+        "kinds": [],
         "resources": [],
         "arguments": {},
         "context": {

@@ -29,7 +29,15 @@ def told(assessment: Assessment, arguments: JsonObject | None = None) -> JsonObj
 
 def test_everything_is_there() -> None:
     found = told(
-        Assessment(risk=Risk.EXFILTRATION, effects=("it pushes",), paths=("a.py",), remotes=("origin",)), {"n": 1}
+        Assessment(
+            risk=Risk.EXFILTRATION,
+            effects=("it pushes",),
+            paths=("a.py",),
+            remotes=("https://example.org/a.git",),
+            remote_names=("origin",),
+            kinds=("force",),
+        ),
+        {"n": 1},
     )
     assert found == {
         "actor": {"kind": "agent", "id": "mcp:editor", "owner": "owner"},
@@ -42,7 +50,9 @@ def test_everything_is_there() -> None:
         "risk": "EXFILTRATION",
         "effects": ["it pushes"],
         "paths": ["a.py"],
-        "remotes": ["origin"],
+        "remotes": ["https://example.org/a.git"],
+        "remote_names": ["origin"],
+        "kinds": ["force"],
         "resources": [],
         "arguments": {"n": 1},
         "context": {

@@ -56,6 +56,7 @@ def test_the_summary_says_what_is_in_force(tmp_path: Path) -> None:
         assert found.asks["agent"] == {"WRITE": "ask", "DESTRUCTIVE": "ask", "EXFILTRATION": "ask", "HIGH": "ask"}
         assert found.asks["device"]["HIGH"] == "ask" and found.asks["owner"]["HIGH"] == "allow"
         assert found.unmet() is None
+        assert "own rules about operations, paths, remotes or arguments are not in these lines" in found.text()
         assert "mode always" in found.text() and "mine.rego" in found.text() and "git.push" in found.text()
 
 
@@ -75,7 +76,8 @@ def test_a_text_is_checked_without_being_taken_over(tmp_path: Path) -> None:
         assert not bad.usable and bad.unmet() is not None
         assert bad.text() == "policy.rego:4: time.now_ns is not allowed in a policy"
         assert run(operations.check(call, CheckRequest())).usable
-        assert run(operations.summary(call, SummaryRequest())).files == ()
+        plain = run(operations.summary(call, SummaryRequest()))
+        assert plain.files == () and "own rules" not in plain.text()
 
 
 def test_the_folder_is_checked_as_it_is(tmp_path: Path) -> None:

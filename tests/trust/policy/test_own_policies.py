@@ -1,5 +1,6 @@
 """The owner's own rules on top of the shipped ones: how they are weighed, and the guide's examples as written there."""
 
+import json
 import re
 from itertools import product
 from pathlib import Path
@@ -9,11 +10,15 @@ import pytest
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.judgement import Nonsense, judged
+from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.trust.policy.rego_text import Looks
-from tests.trust.policy.calls import HEAD, of_call, policy
+from tests.harness import git, make_repo
+from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.trust.policy.calls import HEAD, of_call, own, policy, write
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "policy.md"
 EXAMPLES = re.findall(r"```rego\n(.*?)```\s+```text\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+SHOWN = re.findall(r"```json\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
 EVERYTHING = Looks(parts=None)
 
 
@@ -39,6 +44,79 @@ def test_the_guides_examples_decide_as_it_says(tmp_path: Path, text: str, calls:
 
 def test_the_guide_has_examples() -> None:
     assert len(EXAMPLES) == 2
+
+
+def _pushed_and_amended(folder: Path) -> Path:
+    """A repository whose last commit, once pushed to origin, is another one now."""
+    remote = folder / "remote.git"
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
+    repo = make_repo(folder / "repo")
+    git(repo, "remote", "add", "origin", str(remote))
+    git(repo, "push", "--quiet", "--set-upstream", "origin", "main")
+    git(repo, "commit", "--quiet", "--amend", "--message", "second")
+    return repo
+
+
+def test_the_guides_first_example_refuses_a_real_forced_push_and_shows_its_input(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        repo = _pushed_and_amended(tmp_path)
+        write(own(repo), mine=EXAMPLES[0][0])
+        forced: JsonObject = {"remote": "origin", "force": True}
+        async with plane(repo) as opened:
+            for caller in (AGENT, OWNER):
+                refused = (await opened.conveyor.call("git.push", forced, caller)).error
+                assert refused is not None and refused.name == "POLICY_DENIED"
+                assert refused.details["reasons"] == ["what origin has is not replaced"]
+            asked = (await opened.conveyor.call("git.push", {"remote": "origin"}, AGENT)).error
+            assert asked is not None and asked.name == "APPROVAL_PENDING"
+            thought: JsonObject = {"operation": "git.push", "arguments": forced}
+            explained = (await opened.conveyor.call("policy.explain", thought, OWNER)).result
+        assert isinstance(explained, PolicyExplained) and explained.verdict == "deny"
+        shown = json.loads(SHOWN)
+        real = json.loads(
+            json.dumps(explained.input).replace(str(tmp_path / "remote.git"), "https://example.org/app.git")
+        )
+        # Sentences are not promised, and who asks is another one here.
+        assert len(real.pop("effects")) == len(shown.pop("effects"))
+        assert real.pop("context").keys() == shown.pop("context").keys()
+        assert real == shown
+
+    run(scenario())
+
+
+KINDS: list[tuple[str, JsonObject, list[str]]] = [
+    ("git.push", {"force": True}, ["force", "history"]),
+    ("git.push", {"remote": "origin"}, []),
+    ("git.push", {"ref": "main", "delete": True}, ["delete"]),
+    ("git.delete_tag", {"name": "old"}, ["delete"]),
+    ("git.delete_branch", {"name": "aside", "force": True}, ["delete", "history"]),
+    ("git.amend", {"message": "again"}, ["history"]),
+    ("git.reset", {"ref": "HEAD~1", "mode": "hard"}, ["history", "work"]),
+    ("git.discard", {"paths": ["README.md"]}, ["work"]),
+    ("git.stash_push", {"message": "aside"}, []),
+    ("write_files", {"edits": [{"path": "a.txt", "content": "a"}]}, []),
+]
+
+
+def test_rules_know_what_is_done_by_words_that_stay(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        repo = _pushed_and_amended(tmp_path)
+        git(repo, "tag", "old")
+        git(repo, "switch", "--quiet", "--create", "aside")
+        git(repo, "commit", "--quiet", "--allow-empty", "--message", "third")
+        git(repo, "switch", "--quiet", "main")
+        git(repo, "commit", "--quiet", "--allow-empty", "--message", "fourth")
+        (repo / "README.md").write_text("changed")
+        async with plane(repo) as opened:
+            for name, arguments, kinds in KINDS:
+                given: JsonObject = {"operation": name, "arguments": arguments}
+                outcome = await opened.conveyor.call("policy.explain", given, OWNER)
+                assert isinstance(outcome.result, PolicyExplained), (name, outcome.error)
+                assert outcome.result.input["kinds"] == kinds, name
+                names = ["origin"] if name == "git.push" else []
+                assert outcome.result.input["remote_names"] == names, name
+
+    run(scenario())
 
 
 def _weigh(risk: str, shipped: JsonObject, yours: JsonObject, cut: tuple[str, ...] = ()) -> Verdict:

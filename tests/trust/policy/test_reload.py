@@ -1,16 +1,23 @@
 """Policies that change while CodePlane runs, and folders that hold what they should not."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.call import Call
+from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import PolicyInvalid
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.folder import MAX_BYTES, MAX_FILES, PolicyFolder
+from codeplane.trust.policy.operations import PolicyExplained, PolicySummary
 from codeplane.trust.policy.policy import Policy
-from tests.kernel.plane import ManualClock, run
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, Said, plane, run
 from tests.ledger.logs import opened as opened_log
 from tests.trust.policy.calls import HEAD, PATIENCE_SEC, of_call, own, policy, write
 
@@ -53,16 +60,141 @@ def test_a_change_takes_hold_and_a_broken_one_does_not(tmp_path: Path) -> None:
         assert opened.decide(WRITES).verdict is Verdict.ALLOW
 
 
-def test_decisions_go_on_under_the_old_policy_while_a_new_one_is_compiled(tmp_path: Path) -> None:
+def _saved_late(root: Path, *, text: str, clock: ManualClock) -> None:
+    """A policy that is saved, and nobody calls for long."""
+    write(own(root), mine=text)
+    clock.advance(20.0)
+
+
+def test_the_first_call_after_a_change_is_decided_by_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
+            assert (await opened.conveyor.call("fixture.write", {}, AGENT)).error is None
+            _saved_late(tmp_path, text=DENY, clock=clock)
+            refused = (await opened.conveyor.call("fixture.write", {}, AGENT)).error
+            assert refused is not None and refused.details["reasons"] == ["never"]
+            assert refused.hint.startswith("a rule of the owner's own says so, in .codeplane/policy/mine.rego")
+            assert "cpl policy explain fixture.write" in refused.hint
+            _saved_late(tmp_path, text=DENY.replace("never", "not now"), clock=clock)
+            shown = (await opened.conveyor.call("policy.summary", {}, OWNER)).result
+            assert isinstance(shown, PolicySummary) and shown.asks["agent"]["WRITE"] == "deny"
+            assert opened.trust.policy.version == shown.version
+            _saved_late(tmp_path, text=DENY.replace("WRITE", "HIGH"), clock=clock)
+            explained = (await opened.conveyor.call("policy.explain", {"operation": "fixture.write"}, OWNER)).result
+            assert isinstance(explained, PolicyExplained) and explained.verdict == "allow"
+
+    run(scenario())
+
+
+def test_a_rule_that_comes_to_look_at_arguments_is_shown_them_at_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
+            assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
+            _saved_late(tmp_path, text=HEAD + 'deny contains "bad" if input.arguments.text == "bad"\n', clock=clock)
+            assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
+            refused = (await opened.conveyor.call("fixture.write", {"text": "bad"}, AGENT)).error
+            assert refused is not None and refused.name == "POLICY_DENIED"
+
+    run(scenario())
+
+
+def test_a_rule_that_comes_to_look_at_paths_is_asked_about_those_learnt_of_on_the_way(tmp_path: Path) -> None:
+    class Learns(FixtureOps):
+        @operation("fixture.learns", risk=Risk.WRITE)
+        async def learns(self, call: Call, request: Said) -> Answered:
+            """Learn of a path after the policy has changed."""
+            _saved_late(tmp_path, text=HEAD + 'deny contains "bad" if "bad.txt" in input.paths\n', clock=clock)
+            call.may_write("bad.txt")
+            return Answered(answer="written")
+
+    async def scenario() -> None:
+        async with plane(tmp_path, operations=[Learns()], clock=clock) as opened:
+            refused = (await opened.conveyor.call("fixture.learns", {}, AGENT)).error
+            assert refused is not None and refused.name == "POLICY_DENIED"
+            assert "bad.txt" in refused.message
+
     clock = ManualClock()
-    with policy(tmp_path, clock=clock, mine=DENY) as opened:
-        many = "".join(f'deny contains "x" if input.operation.name == "o{n}"\n' for n in range(600))
-        write(own(tmp_path), mine=HEAD + many)
-        clock.advance(2.0)
-        assert opened.decide(WRITES).reasons == ("never",)
-        opened.settle(PATIENCE_SEC)
-        assert opened.decide(WRITES).verdict is Verdict.ALLOW
-        assert opened.decide(of_call("WRITE", name="o599")).verdict is Verdict.DENY
+    run(scenario())
+
+
+def test_a_change_takes_hold_though_nobody_calls(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, "policy.reload_sec=0.05") as opened:
+            write(own(tmp_path), mine=DENY)
+            async with aclosing(opened.log.watch(streams={"policy": 0}, heartbeat_sec=PATIENCE_SEC)) as happening:
+                loaded = await anext(happening)
+            assert isinstance(loaded, Event) and loaded.type == "policy.loaded"
+            assert loaded.payload["files"] == [".codeplane/policy/mine.rego"]
+            assert opened.trust.policy.files == (".codeplane/policy/mine.rego",)
+
+    run(scenario())
+
+
+class _NeverDone:
+    """Programs of which all but the first are never compiled."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def settled(self, wait_sec: float = 0.0) -> bool:
+        return self.made < 2
+
+    def evaluate(self, document: JsonObject | str) -> JsonValue:
+        return {"deny": [], "ask": [], "allow": ["the old policy"]}
+
+    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+        return self.evaluate(document)
+
+    def close(self) -> None:
+        return None
+
+    def program(self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str) -> "_NeverDone":
+        self.made += 1
+        return self
+
+
+def test_what_was_replaced_does_not_decide_even_if_the_new_one_is_never_compiled(tmp_path: Path) -> None:
+    clock = ManualClock()
+    opened = Policy(folder=own(tmp_path), engine=_NeverDone(), config=PolicyConfig(), clock=clock, change_sec=0.0)
+    assert opened.decide(WRITES).reasons == ("the old policy",)
+    _saved_late(tmp_path, text=DENY, clock=clock)
+    for decision in (opened.decide(WRITES), run(opened.decide_aside(WRITES)), run(opened.explain(WRITES)).decision):
+        assert decision.verdict is Verdict.DENY
+        assert decision.reasons == ("the policy was changed and is still being compiled",)
+        assert decision.hint == "call again in a moment"
+
+
+def test_a_file_that_is_saved_as_it_was_is_not_compiled_again(tmp_path: Path) -> None:
+    clock, engine = ManualClock(), _NeverDone()
+    opened = Policy(folder=write(own(tmp_path), mine=DENY), engine=engine, config=PolicyConfig(), clock=clock)
+    _saved_late(tmp_path, text=DENY, clock=clock)
+    opened.look()
+    assert engine.made == 1
+    _saved_late(tmp_path, text=DENY + "\n", clock=clock)
+    opened.look()
+    assert engine.made == 2
+
+
+def test_a_denial_says_what_to_do_next(tmp_path: Path) -> None:
+    write(own(tmp_path), other=HEAD + 'deny contains sprintf("not %s", [input.risk]) if input.risk == "EXFILTRATION"\n')
+    with policy(tmp_path, mine=DENY) as opened:
+        written = opened.decide(WRITES).hint
+        assert "in .codeplane/policy/mine.rego, and no setting lifts it" in written
+        assert written.endswith("cpl policy explain git.push …")
+        assert "in .codeplane/policy, and" in opened.decide(of_call("EXFILTRATION")).hint, "nobody knows which"
+        unheard_of = opened.decide(of_call("WRITE", "stranger", name="x") | {"risk": "unheard of"})
+        assert unheard_of.verdict is Verdict.DENY
+        assert unheard_of.hint == "see which rules spoke: cpl policy explain x …"
+        assert opened.decide(of_call("READ")).hint == ""
+
+
+def test_a_broken_policy_says_what_to_do_next(tmp_path: Path) -> None:
+    with policy(tmp_path, mine="nothing") as opened:
+        assert "cpl policy check" in opened.decide(WRITES).hint
+    with policy(tmp_path, mine=HEAD + 'deny contains "x" if to_number(input.risk) == 1') as opened:
+        assert "cpl policy check" in opened.decide(WRITES).hint
 
 
 def test_a_policy_broken_from_the_start_lets_only_reads_through(tmp_path: Path) -> None:

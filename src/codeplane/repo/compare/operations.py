@@ -104,7 +104,7 @@ class CompareOperations:
         others = tuple(other(one) for one in compared.others[:_OTHERS]) if not request.cursor else ()
         told = hint(compared.changes, compared.impacts)
         head = f"{compared.base.said} → {compared.target.said}"
-        said = summary(compared.changes, compared.files)
+        said = summary(compared.changes, compared.files + len(compared.others))
         broken = breaking_summary(compared.changes)
         notes = list(compared.notes)
         if is_markdown and len(compared.changes) > _MARKDOWN:

@@ -39,7 +39,7 @@ def foretold(
         # A summary is read in one look, and what is left out of the diff should at least be named.
         body += [f"  {one}" for one in named]
     body += [diff_of(changes, found, limit=_MAX_SHOWN).rstrip("\n"), *notes]
-    body.append(f"Only while everything is as it is now: {_state(changes)}")
+    body.append(f"Bound to the state that is shown (fingerprint {_state(changes)}): when it changes, this is not run.")
     return Preview(summary=f"{head}: {', '.join(named[:_NAMED])}{more}", body="\n".join(filter(None, body)))
 
 

@@ -86,7 +86,8 @@ class WriteOperations:
             return Assessment(risk=Risk.READ)
         named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
         try:
-            return Assessment(risk=Risk.WRITE, paths=tuple(dict.fromkeys(map(self._scope.located, named))))
+            located = dict.fromkeys(map(self._scope.located, named))
+            return Assessment(risk=Risk.WRITE, paths=tuple(located), whole=True)
         except OSError:
             # Something is being swapped right now: each path is asked about again before it is written.
             return Assessment(risk=Risk.WRITE)

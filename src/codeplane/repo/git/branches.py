@@ -79,7 +79,7 @@ class Branches:
     @assesses("git.delete_branch")
     def assess_delete(self, request: DeleteBranchRequest) -> Assessment:
         """Commits that only the branch reaches would be lost."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:

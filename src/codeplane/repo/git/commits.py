@@ -94,7 +94,7 @@ class Commits:
     @assesses("git.amend")
     def assess_amend(self, request: AmendRequest) -> Assessment:
         """A commit that others may have must not be replaced lightly."""
-        return judged(self._lost())
+        return judged(self._lost(), kinds=("history",))
 
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
@@ -121,7 +121,7 @@ class Commits:
         head = self._losses.head
         if head is None or not self._losses.is_pushed(head):
             return []
-        return [Loss(said=f"the last commit, {head[:9]}, was pushed: others may have it")]
+        return [Loss(said=f"the last commit, {head[:9]}, was pushed: others may have it", kind="history")]
 
     async def _commit(
         self,

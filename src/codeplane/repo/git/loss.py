@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from codeplane.kernel.counted import counted
-from codeplane.kernel.operation import Assessment, Preview, Risk
+from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
 from codeplane.repo.truth.paths import shown
 
 _NAMED = 10
@@ -22,6 +22,7 @@ class Loss:
     """One kind of loss in words, with all that it is about: the words name only some."""
 
     said: str
+    kind: Kind
     commits: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
 
@@ -30,7 +31,11 @@ def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
     """How the loss of commits is told."""
     if not commits:
         return []
-    return [Loss(said=f"{counted(len(commits), 'commit')} {where}: {few_of(commits)}", commits=tuple(commits))]
+    return [
+        Loss(
+            said=f"{counted(len(commits), 'commit')} {where}: {few_of(commits)}", kind="history", commits=tuple(commits)
+        )
+    ]
 
 
 def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
@@ -38,15 +43,22 @@ def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
     if not paths:
         return []
     files = tuple(root / path for path in paths)
-    return [Loss(said=f"{what} in {counted(len(paths), 'file')}: {few_of(paths)}", files=files)]
+    return [Loss(said=f"{what} in {counted(len(paths), 'file')}: {few_of(paths)}", kind="work", files=files)]
 
 
-def judged(losses: Sequence[Loss], paths: Sequence[str] = ()) -> Assessment:
-    """Destructive when something would be lost, a plain write otherwise."""
+def kinds_of(losses: Sequence[Loss], *kinds: Kind) -> tuple[Kind, ...]:
+    """The kinds of a call and of what is lost by it, each once."""
+    return tuple(dict.fromkeys((*kinds, *(loss.kind for loss in losses))))
+
+
+def judged(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: Sequence[Kind] = ()) -> Assessment:
+    """Destructive when something would be lost, a plain write otherwise; of these kinds in any case."""
     return Assessment(
         risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
         effects=tuple(loss.said for loss in losses),
+        trusted_as=tuple(map(_whole, losses)),
         paths=tuple(map(shown, paths)),
+        kinds=kinds_of(losses, *kinds),
     )
 
 
@@ -69,7 +81,7 @@ def previewed(
     elif kept:
         body.append("It is kept below refs/codeplane/recovery/ for a while.")
     if state := _state(losses, bound, files):
-        body.append(f"Only while everything is as it is now: {state}")
+        body.append(f"Bound to the state that is shown (fingerprint {state}): when it changes, this is not run.")
     return Preview(summary=shown(summary), body="\n".join(body))
 
 
@@ -77,6 +89,14 @@ def few_of(names: Sequence[str]) -> str:
     """The first of the names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
+
+
+def _whole(loss: Loss) -> str:
+    """The loss told so that no other is told alike: words that name only some say nothing of the rest."""
+    names = [*loss.commits, *map(str, loss.files)]
+    if len(names) <= _NAMED:
+        return loss.said
+    return f"{loss.said} ({sha256(chr(0).join(names).encode(errors='surrogateescape')).hexdigest()[:_DIGITS]})"
 
 
 def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]) -> str:

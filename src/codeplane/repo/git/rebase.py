@@ -157,7 +157,7 @@ class Rebase:
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
         """Commits that others may have, those that are dropped, and ignored files in the way make it destructive."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("history",))
 
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
@@ -271,7 +271,7 @@ class Rebase:
     def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
-        lost = [Loss(said=f"{pushed} commits were pushed: others may have them")] if pushed else []
+        lost = [Loss(said=f"{pushed} commits were pushed: others may have them", kind="history")] if pushed else []
         dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
         onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)

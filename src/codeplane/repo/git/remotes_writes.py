@@ -10,13 +10,13 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
-from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Kind, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.command import Done
 from codeplane.repo.git.exchange import Exchange, bound_to
 from codeplane.repo.git.foreseen import Foreseen
-from codeplane.repo.git.loss import Loss, lost_commits, previewed
+from codeplane.repo.git.loss import Loss, kinds_of, lost_commits, previewed
 from codeplane.repo.git.losses import ONELINE, Losses
 from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
 from codeplane.repo.git.refusal import redacted, refusal
@@ -178,6 +178,8 @@ class RemoteWrites:
             "pushes to",
             lost=self._lost(request, remote),
             urls=Foreseen(self._git).addresses(remote.name, push=True),
+            trusted_as=self._trusted_as(request, remote),
+            kinds=self._kinds(request, remote),
         )
 
     @previews("git.push")
@@ -230,7 +232,7 @@ class RemoteWrites:
     def _lost(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
         what = self._pushed(request)
         if request.delete:
-            return [Loss(said=f"{shown(what)} on {remote}")]
+            return [Loss(said=f"{shown(what)} on {remote}", kind="delete")]
         exchange = Exchange(self._git, remote.name)
         if not request.force and not exchange.is_forced(what):
             return []
@@ -238,8 +240,27 @@ class RemoteWrites:
         between = f"{what}..refs/remotes/{remote.name}/{there}"
         done = self._git.ask("log", "-z", "--max-count=1000", *ONELINE, between, "--", check=False)
         commits = done.fields if done.code == 0 else []
-        replaced = Loss(said=f"what {remote} has there now")
-        return lost_commits(commits, f"on {remote} that this branch has not") or [replaced]
+        replaced = Loss(said=f"what {remote} has there now would be LOST", kind="history")
+        return lost_commits(commits, f"on {remote} that this branch has not would be LOST there") or [replaced]
+
+    def _kinds(self, request: PushRequest, remote: RemoteName) -> tuple[Kind, ...]:
+        if request.delete:
+            return ("delete",)
+        forced = request.force or Exchange(self._git, remote.name).is_forced(self._pushed(request))
+        return ("force",) if forced else ()
+
+    def _trusted_as(self, request: PushRequest, remote: RemoteName) -> tuple[str, ...]:
+        """What a person who trusts the next such push has agreed to: how which ref goes where, whatever its commits."""
+        what = self._pushed(request)
+        if request.delete:
+            return (f"deletes {shown(what)} on {remote}",)
+        exchange = Exchange(self._git, remote.name)
+        forced = request.force or exchange.is_forced(what)
+        there = exchange.destination(what)
+        named = shown(what) if there == what else f"{shown(what)} as {shown(there)}"
+        said = f"force-pushes {named} to {remote}, replacing what is there" if forced else f"pushes {named} to {remote}"
+        tags = ("with all tags",) if request.tags else ("with tags on the way",) if exchange.follows_tags else ()
+        return (said, *tags)
 
     def _pushed(self, request: PushRequest) -> str:
         """The one ref that is meant, in full."""
@@ -278,12 +299,20 @@ def _refspec(ref: str) -> str:
 
 
 def _outward(
-    remote: RemoteName, verb: str, lost: Sequence[Loss] = (), urls: tuple[str, ...] | None = None
+    remote: RemoteName,
+    verb: str,
+    lost: Sequence[Loss] = (),
+    urls: tuple[str, ...] | None = None,
+    trusted_as: tuple[str, ...] = (),
+    kinds: tuple[Kind, ...] = (),
 ) -> Assessment:
     return Assessment(
         risk=Risk.DESTRUCTIVE if lost else Risk.EXFILTRATION,
         effects=(f"it {verb} {remote}", *(loss.said for loss in lost)),
         remotes=urls or (remote.url,),
+        remote_names=(remote.name,),
+        kinds=kinds_of(lost, *kinds),
+        trusted_as=trusted_as,
     )
 
 

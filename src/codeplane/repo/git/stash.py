@@ -152,7 +152,7 @@ class Stashing:
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
         """The stashed work would be lost."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
@@ -224,7 +224,11 @@ class Stashing:
         if done.code != 0 or not done.line:
             return []
         files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
-        return [Loss(said=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {few_of(files)}")]
+        return [
+            Loss(
+                said=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {few_of(files)}", kind="work"
+            )
+        ]
 
 
 def _chosen(writing: Writing, index: int) -> str:

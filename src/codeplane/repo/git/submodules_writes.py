@@ -156,12 +156,12 @@ class SubmoduleWrites:
     @assesses("git.submodule_deinit")
     def assess_deinit(self, request: SubmoduleDeinitRequest) -> Assessment:
         """With force, changes in the submodule are lost."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @assesses("git.submodule_remove")
     def assess_remove(self, request: SubmoduleRemoveRequest) -> Assessment:
         """With force, changes in the submodule are lost."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.submodule_deinit")
     async def preview_deinit(self, request: SubmoduleDeinitRequest) -> Preview:

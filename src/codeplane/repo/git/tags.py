@@ -62,7 +62,7 @@ class Tags:
     @assesses("git.delete_tag")
     def assess_delete(self, request: DeleteTagRequest) -> Assessment:
         """Commits that only the tag reaches would be lost."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:

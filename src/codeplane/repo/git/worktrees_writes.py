@@ -161,7 +161,7 @@ class WorktreeWrites:
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
         """What it ignores is lost, and with force its changes; one outside the repository is never removed lightly."""
-        return judged(self._lost(request))
+        return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.worktree_remove")
     async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
@@ -262,7 +262,7 @@ class WorktreeWrites:
 
     def _lost(self, request: WorktreeRemoveRequest) -> list[Loss]:
         path = self._found(request.name)
-        outside = Loss(said=f"a folder outside the repository: {shown(str(path))}")
+        outside = Loss(said=f"a folder outside the repository: {shown(str(path))}", kind="delete")
         lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = Losses(self._git.at(path))

@@ -19,7 +19,7 @@ from codeplane.kernel.trace import span
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
 from codeplane.repo.truth.encoding import decode
-from codeplane.repo.truth.file import FileRead, read
+from codeplane.repo.truth.file import TOO_LARGE, FileRead, read
 from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside, shown
 
@@ -175,6 +175,9 @@ class ReadOperations:
         if bytes_left <= 0 or lines_left <= 0:
             return _failed(shown(path), "not read: the answer is full; ask for it alone")
         found = read(str(file), max_bytes=self._max_file_bytes)
+        if found.skipped == TOO_LARGE and found.stamp is not None:
+            size = f"{found.stamp.size / 1_000_000:.0f} MB"
+            raise NotFound(f"{path} is too large to be shown here ({size})", hint="search finds lines of smaller files")
         if found.skipped is not None:
             raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
         text, encoding = decode(found.content)

@@ -5,17 +5,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument
+from codeplane.kernel.operation import Assessment, Risk
 from codeplane.repo.edit.engine import Applied, Engine
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Plan
 from codeplane.repo.refactor.planning import Planned, Planning
+from codeplane.repo.refactor.plans import Plans
 from codeplane.repo.refactor.spliced import changes
+from codeplane.repo.truth.paths import written
 
 _TIERS = {"anchored": "ANCHORED", "unknown": "UNKNOWN", "strong": "STRONG"}
 _DOCUMENTS = "documents"
+# A candidate, and which edits are included and left out.
+Choice = tuple[str, Sequence[str], Sequence[str]]
 
 
 class Applying:
@@ -68,6 +73,24 @@ def chosen(plan: Plan, candidate: str | None, include: Sequence[str], exclude: S
         and one.number not in left_out
         and not _named(one.edit, exclude)
     )
+
+
+def assessed(plans: Plans, plan_id: str, choice: Choice) -> Assessment:
+    """Applying a kept plan: the files that it would write."""
+    plan = plans.get(plan_id)
+    try:
+        # One that another process made is made again by the run; until then all that it may come to is judged.
+        paths = plans.record(plan_id).paths if plan is None else _written(plan, *choice)
+    except CodePlaneError:
+        # What is wrong with it is told by the run, to those who may call it.
+        paths = ()
+    return Assessment(risk=Risk.WRITE, paths=tuple(map(written, paths)), whole=True)
+
+
+def _written(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
+    if plan.conflicts or (plan.undecided and not candidate):
+        return ()
+    return plan.paths_of(chosen(plan, candidate or None, include, exclude))
 
 
 def _named(edit: Edit, words: Sequence[str]) -> bool:

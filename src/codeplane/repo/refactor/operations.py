@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import IndexNotReady, InvalidArgument
+from codeplane.kernel.errors import IndexNotReady, InvalidArgument, PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.ports import Verdict
 from codeplane.repo.edit.described import compared
 from codeplane.repo.edit.engine import Applied
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import foretold
 from codeplane.repo.refactor.answers import AppliedInfo, RefactorResult
-from codeplane.repo.refactor.applying import Applying, chosen
+from codeplane.repo.refactor.applying import Applying, assessed, chosen
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Asked, Plan, differing
 from codeplane.repo.refactor.planning import Planned, Planning
@@ -68,7 +69,9 @@ class RefactorOperations:
     @assesses("refactor.rename")
     def assess_rename(self, request: RenameRequest) -> Assessment:
         """Planning only reads."""
-        return Assessment(risk=Risk.WRITE if request.refactor_id or request.apply else Risk.READ)
+        if request.refactor_id:
+            return self._assessed(request)
+        return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
 
     @operation(
         "refactor.rename",
@@ -175,6 +178,11 @@ class RefactorOperations:
         plan = await self._planning.kept(request.refactor_id)
         return await self._applied(call, plan, request.candidate, request.include, request.exclude)
 
+    @assesses("refactor.apply")
+    def assess_apply(self, request: ApplyRequest) -> Assessment:
+        """The files that the plan would write."""
+        return self._assessed(request)
+
     @previews("refactor.apply")
     async def preview_apply(self, request: ApplyRequest) -> Preview:
         """The plan and what it would write."""
@@ -215,11 +223,20 @@ class RefactorOperations:
             )
         return await self._done(call, plan, request.selected_candidate_id, (), ())
 
+    @assesses("decision.commit")
+    def assess_commit(self, request: DecisionRequest) -> Assessment:
+        """The files that the plan would write with this candidate."""
+        return assessed(self._planning.plans, request.plan_id, (request.selected_candidate_id, (), ()))
+
     @previews("decision.commit")
     async def preview_commit(self, request: DecisionRequest) -> Preview:
         """The plan with the candidate that was chosen, and what it would write."""
         plan = await self._planning.kept(request.plan_id)
         return await asyncio.to_thread(_foretold, plan, request.selected_candidate_id, (), (), kept=True)
+
+    def _assessed(self, request: ApplyRequest | RenameRequest) -> Assessment:
+        choice = (request.candidate, request.include, request.exclude)
+        return assessed(self._planning.plans, request.refactor_id, choice)
 
     async def _foreseen_plan(self, request: ApplyRequest | RenameRequest) -> Preview:
         plan = await self._planning.kept(request.refactor_id)
@@ -260,7 +277,14 @@ class RefactorOperations:
             call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
         if not apply or grave or plan.conflicts or (plan.undecided and not candidate):
             return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
-        return await self._applied(call, plan, candidate, include, exclude)
+        try:
+            return await self._applied(call, plan, candidate, include, exclude)
+        except PolicyDenied as error:
+            if error.details.get("verdict") != Verdict.ASK.value:
+                raise
+            # Which files it writes was not known when it was asked for: with a plan's id it is, and a person is asked.
+            call.warn(f"not applied at once: {error.message}; apply the plan by its id, and a person is asked")
+            return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
 
     async def _applied(
         self, call: Call, plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]

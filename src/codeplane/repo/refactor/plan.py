@@ -139,6 +139,13 @@ class Plan:
         level = _LEVELS.index(edit.confidence or "low")
         return sweep.auto_apply and level >= _LEVELS.index(sweep.min_confidence)
 
+    def paths_of(self, edits: Iterable[Edit]) -> tuple[str, ...]:
+        """The files that are written when these edits are made, with the moves, new files and removals of the plan."""
+        draft = self.draft
+        moved = [path for move in draft.moves for path in (move.path, move.new_path)]
+        created = [new.path for new in draft.creates]
+        return tuple(sorted({*(edit.path for edit in edits), *moved, *created, *draft.removes}))
+
     @property
     def undecided(self) -> bool:
         """Whether somebody has to choose a candidate first."""

@@ -11,6 +11,7 @@ import msgspec
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import PlanNotFound
 from codeplane.repo.refactor.plan import Asked, Plan
+from codeplane.repo.truth.paths import written
 
 _MAX_PLANS = 200
 _MAX_BYTES = 256 * 1024 * 1024
@@ -24,6 +25,8 @@ class Record:
     asked: Asked
     digest: str
     expires_ns: int
+    # Every file that some choice among its edits would write.
+    paths: tuple[str, ...] = ()
 
 
 class Plans:
@@ -73,7 +76,8 @@ class Plans:
 
     def _write(self, plan: Plan) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        record = Record(asked=plan.asked, digest=plan.digest, expires_ns=plan.expires_ns)
+        paths = tuple(map(written, plan.paths_of(plan.every)))
+        record = Record(asked=plan.asked, digest=plan.digest, expires_ns=plan.expires_ns, paths=paths)
         with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
             file.write(msgspec.json.encode(record))
         Path(file.name).replace(self._folder / f"{plan.plan_id}{_ENDING}")

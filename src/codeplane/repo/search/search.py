@@ -301,7 +301,7 @@ class SearchOperations:
     def _unparsed(self, mode: str) -> str | None:
         """What an answer about symbols cannot know of."""
         count = self._knowledge.store.problem_counts().get("not parsed", 0) if mode in _OF_SYMBOLS else 0
-        return f"{count} files could not be parsed" if count else None
+        return f"{count} file{'' if count == 1 else 's'} could not be parsed" if count else None
 
     def _issue(self, snapshot: Snapshot, asked: "_Asked", state: JsonObject) -> str:
         self._snapshots[snapshot.epoch] = snapshot

@@ -11,13 +11,13 @@ from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import CannotUndo
-from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, operation, previews
+from codeplane.kernel.errors import CannotUndo, CodePlaneError
+from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
-from codeplane.repo.truth.paths import shown
+from codeplane.repo.truth.paths import shown, written
 from codeplane.repo.undo.foreseen import MUTATION, ForeseenUndo
 from codeplane.repo.undo.kept import Kept, Reversal, State
 from codeplane.repo.undo.mutations import KeptMutations
@@ -122,6 +122,16 @@ class UndoOperations:
         """Do again what was undone last in this session, or the mutation named."""
         return await self._turned(call, request, wanted="undone")
 
+    @assesses("undo")
+    def assess_undo(self, call: Call | None, request: UndoRequest) -> Assessment:
+        """The files that would be put back."""
+        return self._assessed(call, request, "applied")
+
+    @assesses("redo")
+    def assess_redo(self, call: Call | None, request: UndoRequest) -> Assessment:
+        """The files that would be changed again."""
+        return self._assessed(call, request, "undone")
+
     @previews("undo")
     async def preview_undo(self, call: Call, request: UndoRequest) -> Preview:
         """The diff of what would be taken back."""
@@ -154,6 +164,14 @@ class UndoOperations:
             retention=self._kept.retention,
             pagination=Pagination(next_cursor=cursor, total_estimate=len(found)),
         )
+
+    def _assessed(self, call: Call | None, request: UndoRequest, wanted: State) -> Assessment:
+        try:
+            kept = self._chosen(call, request.mutation_id, wanted)
+        except CodePlaneError:
+            # Why there is none is told by the run, to those who may call it.
+            return Assessment(risk=Risk.WRITE, whole=True)
+        return Assessment(risk=Risk.WRITE, paths=tuple(map(written, kept.paths)), whole=True)
 
     async def _turned(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
         # Where a person said yes to one, it is that one.
@@ -197,7 +215,8 @@ class UndoOperations:
             if one.mutation_id > kept.mutation_id and one.state == "applied" and touched & set(one.paths)
         ][:_LATER]
 
-    def _chosen(self, call: Call, mutation_id: str, wanted: State) -> Kept:
+    def _chosen(self, call: Call | None, mutation_id: str, wanted: State) -> Kept:
+        """The mutation that is meant; without a call, as for a person."""
         verb = "undo" if wanted == "applied" else "redo"
         if mutation_id:
             kept = self._kept.get(mutation_id)
@@ -210,13 +229,13 @@ class UndoOperations:
                 other = "undone already; redo does it again" if wanted == "applied" else "not undone"
                 raise CannotUndo(f"{mutation_id} is {other}", hint="see mutation_list")
             return kept
-        session = call.task.session_id if call.task else None
+        session = call.task.session_id if call is not None and call.task else None
         kept = self._kept.newest(state=wanted, session_id=session)
         if kept is not None and wanted == "undone":
             self._refuse_stale(kept, session)
         if kept is None:
             newest = self._kept.newest(state=wanted)
-            if newest is not None and call.actor.kind is ActorKind.OWNER:
+            if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
                 # Each command of a person is a session of its own, and all mutations are theirs.
                 return newest
             if newest is None:

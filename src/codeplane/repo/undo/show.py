@@ -13,7 +13,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound, NotText
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.repo.edit.hunks import diff
+from codeplane.repo.edit.hunks import diff, hunks, lines_of
 from codeplane.repo.edit.text import Text
 from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import shown
@@ -36,8 +36,8 @@ class FileSide(Result):
     path: str
     action: Literal["created", "updated", "deleted", "moved"]
     old_path: str | None = None
-    insertions: int = 0
-    deletions: int = 0
+    insertions: int | None = Field(None, description="lines that came; missing where that is not known")
+    deletions: int | None = Field(None, description="lines that went; missing where that is not known")
     diff: str = Field("", description="unified; empty when nothing can be shown, and then `note` says why")
     note: str = ""
 
@@ -133,10 +133,11 @@ def file_side(sides: Sides, *, hidden: bool, room: int) -> FileSide:
     except NotText:
         return plain.model_copy(update={"note": "a binary file"})
     text = diff(sides.old_path or sides.path, before, after, new_path=sides.path)
-    lines = text.split("\n")[2:]
+    # Not by the lines of the diff, which leaves out what is too much to show.
+    changed = hunks(lines_of(before or ""), lines_of(after or ""))
     counts = {
-        "insertions": sum(line.startswith("+") for line in lines),
-        "deletions": sum(line.startswith("-") for line in lines),
+        "insertions": sum(one.insertions for one in changed),
+        "deletions": sum(one.deletions for one in changed),
     }
     if len(text) > min(_MAX_DIFF, room):
         return plain.model_copy(update={**counts, "note": "the difference is too large to show here"})

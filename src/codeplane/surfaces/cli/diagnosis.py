@@ -40,7 +40,7 @@ class Check:
 def diagnosed(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Iterator[Check]:
     """What is looked at once the settings can be read; nothing is written."""
     yield names(config, workspace, facts)
-    yield policy(workspace, config)
+    yield policy(workspace, config, facts)
     yield secrets(workspace)
     yield certificate(workspace, config, facts)
     yield ports(config, facts)
@@ -60,8 +60,8 @@ def names(config: "Config", workspace: Workspace, facts: ServerFacts | None) -> 
     return Check(name="names", verdict="ok", found=f"trust.allow names {len(config.trust.allow)} operations")
 
 
-def policy(workspace: Workspace, config: "Config") -> Check:
-    """Rules of the owner's own that cannot be used: until they are mended only reads run."""
+def policy(workspace: Workspace, config: "Config", facts: ServerFacts | None = None) -> Check:
+    """Rules of the owner's own that cannot be used: a server keeps the last that could, without one only reads run."""
     try:
         files = sorted(path.name for path in workspace.policy.iterdir() if path.suffix == ".rego")
     except FileNotFoundError:
@@ -72,6 +72,8 @@ def policy(workspace: Workspace, config: "Config") -> Check:
         )
     if not files:
         return Check(name="policy", verdict="ok", found="the shipped rules alone")
+    if facts is not None and (found := _served_policy(workspace, facts)) is not None:
+        return found
     # Slow to import, and only needed here.
     from codeplane.adapters.rego import Rego
     from codeplane.kernel.clock import SystemClock
@@ -86,6 +88,27 @@ def policy(workspace: Workspace, config: "Config") -> Check:
     finally:
         rules.close()
     return Check(name="policy", verdict="ok", found=f"{len(files)} of your own: {', '.join(files[:5])}")
+
+
+def _served_policy(workspace: Workspace, facts: ServerFacts) -> Check | None:
+    """What the server says: of the folder as it is, and of what is in force; None when it says nothing."""
+    try:
+        client = Client(workspace, facts)
+        checked, summary = (client.call(name, {}).get("result") for name in ("policy.check", "policy.summary"))
+    except CodePlaneError:
+        return None
+    if not isinstance(checked, dict) or not isinstance(summary, dict):
+        return None
+    if checked.get("usable"):
+        files = [str(file).rpartition("/")[2] for file in _list(checked.get("files"))]
+        return Check(name="policy", verdict="ok", found=f"{len(files)} of your own: {', '.join(files[:5])}")
+    problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
+    said = "; ".join(f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems)
+    kept = f"version {str(summary.get('version'))[:12]} stays in force"
+    instead = "only reads run" if summary.get("only_reads") else kept
+    return Check(
+        name="policy", verdict="fail", found=f"it cannot be used: {said}; {instead}", fix="mend it; cpl policy check"
+    )
 
 
 def secrets(workspace: Workspace) -> Check:
@@ -146,7 +169,11 @@ def ports(config: "Config", facts: ServerFacts | None) -> Check:
         return Check(name="ports", verdict="fail", found=error.message, fix=error.hint)
     if facts is not None:
         return Check(name="ports", verdict="ok", found=f"the server has {facts.port}")
-    asked = {"server.port": config.server.port, "grpc.port": config.grpc.port if config.grpc.enabled else 0}
+    asked = {
+        "server.port": config.server.port,
+        "server.tls_port": config.server.tls_port if config.server.tls != "off" else 0,
+        "grpc.port": config.grpc.port if config.grpc.enabled else 0,
+    }
     for setting, port in asked.items():
         if port and not _is_free(config.server.host, port):
             return Check(
@@ -195,6 +222,10 @@ def _judged(state: JsonObject) -> Check:
             name="index", verdict="warn", found=found, fix="mend what is said there; other modes of search work"
         )
     return Check(name="index", verdict="ok", found=said)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _is_free(host: str, port: int) -> bool:

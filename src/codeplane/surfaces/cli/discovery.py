@@ -24,6 +24,9 @@ class ServerFacts:
     version: str
     detached: bool
     started_at: str
+    grpc_address: str = ""
+    tls_url: str = ""
+    tls_fingerprint: str = ""
 
 
 def find_workspace(start: Path, *, explicit: bool) -> Workspace:
@@ -64,7 +67,27 @@ def facts_of(wire: JsonObject) -> ServerFacts:
         version=str(wire["version"]),
         detached=bool(wire["detached"]),
         started_at=str(wire["started_at"]),
+        grpc_address=str(wire.get("grpc_address") or ""),
+        tls_url=str(wire.get("tls_url") or ""),
+        tls_fingerprint=str(wire.get("tls_fingerprint") or ""),
     )
+
+
+def addresses(facts: ServerFacts) -> list[tuple[str, str]]:
+    """Where else than at its own address a server is reached, as people are told; what there is of it."""
+    tls = f"{facts.tls_url} (for other machines too)" if facts.tls_url else ""
+    rows = [("gRPC", facts.grpc_address), ("TLS", tls), ("fingerprint", facts.tls_fingerprint)]
+    return [(name, said) for name, said in rows if said]
+
+
+def reached(facts: ServerFacts) -> JsonObject:
+    """The same for programs."""
+    named = {
+        "grpc_address": facts.grpc_address,
+        "tls_url": facts.tls_url,
+        "tls_fingerprint": facts.tls_fingerprint,
+    }
+    return {name: said for name, said in named.items() if said}
 
 
 def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFacts | None:

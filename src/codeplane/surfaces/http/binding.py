@@ -13,24 +13,33 @@ _FIRST, _COUNT = 41_000, 8_000
 
 def stable_port(root: Path) -> int:
     """A port derived from the repository's path, so that it is the same after a restart."""
-    return _FIRST + int.from_bytes(sha256(str(root).encode()).digest()[:4], "big") % _COUNT
+    return _FIRST + _place(root)
+
+
+def stable_tls_port(root: Path) -> int:
+    """The same for TLS, among ports that the plain ones never are."""
+    return _FIRST + _COUNT + _place(root)
+
+
+def _place(root: Path) -> int:
+    return int.from_bytes(sha256(str(root).encode()).digest()[:4], "big") % _COUNT
 
 
 def bind(config: ServerConfig, root: Path) -> socket.socket:
     """A listening socket that only this machine reaches; the stable port's neighbour when that is taken."""
     may_bind(config)
     host = address(config.host) if is_loopback(config.host) else "127.0.0.1"
-    own = config.port if config.tls == "off" else 0
-    return _listener(host, [own] if own else [stable_port(root), 0])
+    return _listener(host, [config.port] if config.port else [stable_port(root), 0], "server.port")
 
 
-def bind_tls(config: ServerConfig) -> socket.socket:
-    """The socket that others reach too, with TLS."""
+def bind_tls(config: ServerConfig, root: Path) -> socket.socket:
+    """The socket that others reach too, with TLS; it has a port of its own, the same after a restart."""
     may_bind(config)
-    return _listener(address(config.host), [config.port])
+    wanted = [config.tls_port] if config.tls_port else [stable_tls_port(root), 0]
+    return _listener(address(config.host), wanted, "server.tls_port")
 
 
-def _listener(host: str, wanted: list[int]) -> socket.socket:
+def _listener(host: str, wanted: list[int], setting: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem: OSError | None = None
     for port in wanted:
@@ -47,5 +56,5 @@ def _listener(host: str, wanted: list[int]) -> socket.socket:
         return listener
     raise BindRefused(
         f"cannot listen on {host}:{wanted[0]}: {problem}",
-        hint="choose another with --set server.port=N, or 0 for any",
+        hint=f"choose another with --set {setting}=N, or 0 for any",
     ) from problem

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codeplane.kernel.binding import address
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, Unauthorized
 from codeplane.surfaces.http.activity import Activity
@@ -37,7 +38,9 @@ class Guard:
         """`is_own` tells whether a program on this machine runs under the owner's account."""
         self._app = app
         self._config = config
-        self._hosts = LOOPBACK | {host} | {name.lower() for name in config.allowed_hosts}
+        # The address of all addresses is no name: a page that calls it means whatever listens on this machine.
+        own = {address(config.host)} - {"0.0.0.0", "::"}  # nosec B104  # taken out, not bound
+        self._hosts = LOOPBACK | {host, *own} | {name.lower() for name in config.allowed_hosts}
         self._origins = _own_origins(self._hosts, ports) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
         self._is_own = is_own
@@ -98,10 +101,17 @@ class Guard:
             raise Overloaded(f"{self._config.max_connections} requests are under way already")
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or _hostname(hosts[0]) not in self._hosts:
-            raise OriginDenied(f"the Host header is {_shown(hosts)}, which is not this server")
+            raise OriginDenied(
+                f"the Host header is {_shown(hosts)}, which is not this server",
+                hint="talk to 127.0.0.1 or localhost; for another name of this machine the owner adds it to "
+                "server.allowed_hosts and restarts: cpl down, cpl up",
+            )
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if any(origin.lower() not in self._origins for origin in origins):
-            raise OriginDenied(f"the Origin {_shown(origins)} may not call this server")
+            raise OriginDenied(
+                f"the Origin {_shown(origins)} may not call this server",
+                hint="pages of other sites may not call CodePlane; one that should is added to server.allowed_origins",
+            )
 
     def _check_account(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         """Without a token an MCP client is the owner's by running under the owner's account."""

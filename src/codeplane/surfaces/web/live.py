@@ -2,22 +2,31 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import StreamGap
+from codeplane.kernel.errors import RateLimited, StreamGap
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.web.headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.pages.activity import wanted
+from codeplane.surfaces.web.reading import at, number
 from codeplane.surfaces.web.sign_ins import SignIns
 from codeplane.surfaces.web.visit import Visit
 
 _HEARTBEAT_SEC = 10.0
 _DECIDED = ("action.created", "action.approved", "action.rejected")
+_RUNS = ("call.started", "call.finished")
+# A page holds one; more than these are not pages that anyone looks at.
+A_SESSION, IN_ALL = 20, 100
+_RETRY_SEC = 30
+# What a page missed beyond this is loaded anew instead of being told piece by piece.
+_BACKLOG = 2000
 
 _FROM_NOW: JsonObject = {"from_now": True}
 
@@ -30,17 +39,22 @@ class Live:
     def __init__(self, sign_ins: SignIns, stopping: asyncio.Event) -> None:
         self._sign_ins = sign_ins
         self._stopping = stopping
+        self._open: Counter[str] = Counter()
 
     async def signals(self, visit: Visit) -> Response:
-        """`approvals` when something waits or was decided, for whoever shows that."""
-        after = _after(visit)
-        arguments: JsonObject = {"types": list(_DECIDED), "heartbeat_sec": _HEARTBEAT_SEC, **(after or _FROM_NOW)}
+        """`approvals` when something waits or was decided; `runs`, where asked for, when a change begins or ends."""
+        after = await self._near(visit, _after(visit))
+        types = _DECIDED + (_RUNS if "runs" in visit.query else ())
+        arguments: JsonObject = {"types": list(types), "heartbeat_sec": _HEARTBEAT_SEC, **(after or _FROM_NOW)}
 
         def shown(item: JsonObject) -> str:
             event = item.get("event")
             if not isinstance(event, dict):
                 return ": alive\n\n"
-            return _message("changed", event="approvals", position=event.get("position"))
+            kind = "approvals" if event.get("type") in _DECIDED else "runs"
+            if kind == "runs" and not at(event, "payload", "mutates"):
+                return ""
+            return _message("changed", event=kind, position=event.get("position"))
 
         # A page that does not know its place in the log may have missed something before it got here.
         first = "" if after else _message("changed", event="approvals")
@@ -60,12 +74,32 @@ class Live:
 
         return self._stream(visit, visit.follow("call.watch", arguments), shown)
 
+    async def _near(self, visit: Visit, after: JsonObject) -> JsonObject:
+        """A place in the log to go on from, unless it is so far back that telling everything would take long."""
+        if not after:
+            return after
+        last = number(await visit.ask("ledger.events", {"newest": True, "limit": 1}), "last_position") or 0
+        return after if last - (number(after, "after") or 0) <= _BACKLOG else {}
+
     def _stream(self, visit: Visit, items: AsyncIterator[Result | Outcome], shown: Shown, first: str = "") -> Response:
-        return StreamingResponse(
+        who = visit.sign_in.seal
+        if self._open[who] >= A_SESSION or self._open.total() >= IN_ALL:
+            refused = RateLimited("too many pages are followed at once", hint="close some of them")
+            wait = {"retry-after": str(_RETRY_SEC)}
+            return Response(
+                f"{refused.name} {refused.message}\n", status_code=refused.http, headers={**SECURITY, **PRIVATE, **wait}
+            )
+        self._open[who] += 1
+        return _Counted(
             self._lines(visit, items, shown, first),
-            media_type="text/event-stream",
+            ended=lambda: self._ended(who),
             headers={**SECURITY, **PRIVATE, "x-accel-buffering": "no"},
         )
+
+    def _ended(self, who: str) -> None:
+        self._open[who] -= 1
+        if not self._open[who]:
+            del self._open[who]
 
     async def _lines(
         self, visit: Visit, items: AsyncIterator[Result | Outcome], shown: Shown, first: str
@@ -83,7 +117,22 @@ class Live:
                         # the stream, such as a server that stops, is over when the page comes back by itself.
                         yield _message("the stream has a gap", event="ended")
                     return
-                yield shown(json.loads(item.model_dump_json()))
+                if said := shown(json.loads(item.model_dump_json())):
+                    yield said
+
+
+class _Counted(StreamingResponse):
+    """A stream that says when it is over, also when it was never begun."""
+
+    def __init__(self, lines: AsyncIterator[str], *, ended: Callable[[], None], headers: dict[str, str]) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers=headers)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 async def _until(

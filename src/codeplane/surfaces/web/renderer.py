@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader
 from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.web import wording
 from codeplane.surfaces.web.drawing import sparkline
+from codeplane.surfaces.web.operations.failing import REFUSED
 
 NAVIGATION = (
     ("Overview", "/dashboard"),
@@ -53,6 +54,7 @@ class Renderer:
             "version": version,
             "sparkline": sparkline,
             "marked": wording.marked,
+            "refusals": REFUSED,
         }
 
     def text(self, template: str, **context: object) -> str:

@@ -10,7 +10,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.errors import CodePlaneError, Internal, NotFound, TokenExpired, Unauthorized
+from codeplane.kernel.errors import (
+    CodePlaneError,
+    CursorExpired,
+    CursorInvalid,
+    Internal,
+    NotFound,
+    TokenExpired,
+    Unauthorized,
+)
 from codeplane.surfaces.web.headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.live import Live
 from codeplane.surfaces.web.pages import (
@@ -60,6 +68,7 @@ class WebSurface:
         """Where everything is."""
         routes = [
             Route("/", self._root, methods=["GET"]),
+            Route("/dashboard/", self._root, methods=["GET"]),
             Route("/dashboard/static/{name:path}", self._static.serve, methods=["GET"]),
             Route("/dashboard/sign-in/{secret}", self._enter, methods=["GET"]),
             Route("/dashboard/sign-out", self._page(self._leave), methods=["POST"]),
@@ -86,11 +95,15 @@ class WebSurface:
                 # The token behind the session was revoked.
                 self._sign_ins.end(sign_in.seal)
                 return self._sign_in_page(request)
+            except (CursorInvalid, CursorExpired) as error:
+                # Made before the server was started anew: the first page is better than none.
+                first = visit.first_page()
+                return visit.go(first) if first else await visit.refuse(error)
             except CodePlaneError as error:
-                return visit.refuse(error)
+                return await visit.refuse(error)
             except Exception as crash:
                 logging.getLogger("codeplane.web").error("a page failed", exc_info=crash)
-                return visit.refuse(Internal(f"this page failed: {type(crash).__name__}"))
+                return await visit.refuse(Internal(f"this page failed: {type(crash).__name__}"))
 
         return answer
 

@@ -3,7 +3,7 @@
 import hmac
 import json
 from collections.abc import AsyncIterator, Mapping
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +21,8 @@ from codeplane.surfaces.web.sign_ins import SignIn, form_token
 SURFACE = "web"
 CLIENT = "dashboard"
 FORM_FIELD = "form_token"
+# Names in addresses that stand for a place in a list.
+PLACES = frozenset({"cursor", "waiting", "skipped", "actors", "grants", "audit"})
 
 
 class Visit:
@@ -41,6 +43,11 @@ class Visit:
     def query(self) -> dict[str, str]:
         """What the address asks for, without what was left empty."""
         return {name: value for name, value in self.request.query_params.items() if value}
+
+    @property
+    def is_part(self) -> bool:
+        """Whether a page that is open asks for what changed on it."""
+        return self.request.headers.get("hx-request") == "true"
 
     def place(self, name: str) -> str:
         """A part of the path."""
@@ -91,9 +98,17 @@ class Visit:
         """A page, or a part of one."""
         return Response(self.text(template, **context), media_type="text/html", headers={**SECURITY, **PRIVATE})
 
-    def refuse(self, error: CodePlaneError) -> Response:
+    def first_page(self) -> str:
+        """The address without the places in its lists, which is told there; empty when it names none."""
+        if self.request.method != "GET" or not self.query.keys() & PLACES:
+            return ""
+        kept = {name: value for name, value in self.query.items() if name not in PLACES}
+        return f"{self.request.url.path}?{urlencode({**kept, 'again': '1'})}"
+
+    async def refuse(self, error: CodePlaneError) -> Response:
         """A page that says what went wrong, and what to do."""
-        said = self.render("error.html", error=error)
+        waiting, _ = await self.attempt("approval.list", {"status": "PENDING", "limit": 1})
+        said = self.render("error.html", error=error, title="That did not work", pending=waiting.get("pending", 0))
         said.status_code = error.http
         return said
 

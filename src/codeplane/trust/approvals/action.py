@@ -38,6 +38,7 @@ class Action:
     arguments_hash: str
     preview_hash: str
     kind: str
+    covers: str | None
     summary: str
     body: str
     reasons: str
@@ -73,7 +74,7 @@ class Action:
 COLUMNS = (
     "action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash, "
     "kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by, "
-    "decided_ns, reason, started, outcome, position"
+    "decided_ns, reason, started, outcome, position, covers"
 )
 
 
@@ -81,7 +82,7 @@ def from_row(row: Sequence[Cell]) -> Action:
     """The action that a row of the table is."""
     (action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash,
      kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by,
-     decided_ns, reason, started, outcome, position) = row  # fmt: skip
+     decided_ns, reason, started, outcome, position, covers) = row  # fmt: skip
     return Action(
         action_id=str(action_id),
         operation=str(operation),
@@ -93,6 +94,7 @@ def from_row(row: Sequence[Cell]) -> Action:
         arguments_hash=str(arguments_hash),
         preview_hash=str(preview_hash),
         kind=str(kind),
+        covers=_text(covers),
         summary=str(summary),
         body=str(body),
         reasons=str(reasons),
@@ -141,7 +143,11 @@ def preview_hash(question: Question) -> str:
 
 
 def kind_of(question: Question) -> str:
-    """What a remembered answer covers: the operation with its effects, paths and remotes; of a shell, the command."""
+    """What a remembered answer covers: the operation with its effects, paths and remotes; of a shell, the command.
+
+    Effects are told with what they are about, as in commits; where the next such call would be about others, its
+    assessment says in words what stays the same.
+    """
     assessed = question.assessment
     exact = [question.arguments_hash] if assessed.risk is Risk.HIGH else []
     return digest(
@@ -149,10 +155,23 @@ def kind_of(question: Question) -> str:
             {
                 "operation": question.call.operation.name,
                 "risk": assessed.risk.name,
-                "effects": list(assessed.effects),
+                "effects": list(assessed.trusted_as or assessed.effects),
                 "remotes": list(assessed.remotes),
                 "paths": list(assessed.paths),
                 "exact": [*exact],
             }
         )
     )
+
+
+def covered(question: Question) -> str:
+    """The same for people."""
+    assessed, name = question.assessment, question.call.operation.name
+    if assessed.risk is Risk.HIGH:
+        return f"{name}, this very call and no other"
+    said = [
+        "; ".join(assessed.trusted_as or assessed.effects),
+        f"to {', '.join(assessed.remotes)}" if assessed.remotes and not assessed.trusted_as else "",
+        f"in {', '.join(assessed.paths)}" if assessed.paths else "",
+    ]
+    return f"{name}: {', '.join(filter(None, said))}" if any(said) else f"every {name}"

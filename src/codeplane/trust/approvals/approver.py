@@ -34,6 +34,7 @@ from codeplane.trust.approvals.action import (
     Action,
     ActionStatus,
     action_stream,
+    covered,
     from_row,
     kind_of,
     preview_hash,
@@ -41,12 +42,15 @@ from codeplane.trust.approvals.action import (
 from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING, REJECTED
 from codeplane.trust.identity.identities import has_own_token
+from codeplane.trust.short_ids import stored_one
 
 _TELL_SEC = 5.0
 _MAX_SUMMARY = 2000
 _MAX_QUESTION = 16_000
 # Whoever asks for more rights does not answer.
 _NOT_IN_CLIENTS = frozenset({"capability.request"})
+# What a client's own word is not enough for: whoever answers there is whoever the client says.
+_NOT_BY_CLIENTS = frozenset({Risk.HIGH, Risk.DESTRUCTIVE})
 _MAX_BODY = 65_536
 _MAX_REASONS = 2000
 _AT_ONCE = 500
@@ -99,16 +103,13 @@ class Approvals:
         self._leave(await self.get(action_id), question)
 
     async def get(self, action_id: str) -> Action:
-        """An action by its id, or by the beginning of it that only one has."""
-        rows = await self._log.select(
-            f"SELECT {COLUMNS} FROM actions WHERE action_id >= ?1 AND action_id < ?1 || char(1114111) LIMIT 2",
-            (action_id,),
-        )
-        found = [from_row(row) for row in rows]
-        exact = [action for action in found if action.action_id == action_id] or found
-        if len(exact) != 1:
-            raise ApprovalNotFound(f"{'no action is' if not found else 'several actions are'} named {action_id[:80]!r}")
-        return exact[0]
+        """An action by its id, or by a beginning or an end of it that only one has."""
+        one = f"SELECT {COLUMNS} FROM actions WHERE action_id = ?"
+        rows = await self._log.select(one, (action_id,))
+        if not rows:
+            meant = await stored_one(self._log, "actions.action_id", action_id, "action", ApprovalNotFound)
+            rows = await self._log.select(one, (meant,))
+        return from_row(rows[0])
 
     async def decide(
         self,
@@ -140,13 +141,37 @@ class Approvals:
         """Reject what was approved and cannot be run any more."""
         return await self._settle(action, [self._settled(action, REJECTED, "system", reason)], sequence=2)
 
-    async def forget(self, answer_id: str, by: str) -> None:
-        """Take a remembered answer back."""
-        rows = await self._log.select("SELECT 1 FROM remembered WHERE answer_id = ?", (answer_id,))
-        if not rows:
-            raise ApprovalNotFound(f"no answer {answer_id[:80]!r} is remembered", hint="see: cpl approvals trusted")
-        payload: JsonObject = {"answer_id": answer_id, "by": by}
-        await self._log.append([Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)])
+    async def forget(self, answer_id: str, by: str) -> str:
+        """Take a remembered answer back; its whole id."""
+        answer_id = await stored_one(
+            self._log, "remembered.answer_id", answer_id, "answer", ApprovalNotFound, "see: cpl approvals trusted"
+        )
+        await self._log.append([_forgotten(answer_id, by)])
+        return answer_id
+
+    async def end_for(self, actor_id: str, *, by: str, reason: str, answers: bool) -> int:
+        """Reject what waits for an agent or device that is let in no more, also for whoever acts in its name; with
+        `answers`, forget what was remembered for it. How many questions that were."""
+        rows = await self._log.select(
+            f"""SELECT {COLUMNS} FROM actions
+                WHERE status = 'PENDING' AND (actor_id = ?1 OR actor_id LIKE ?2 ESCAPE '!')""",
+            (actor_id, f"{_plainly(actor_id)}/%"),
+        )
+        ended = 0
+        for action in map(from_row, rows):
+            try:
+                await self._settle(action, [self._settled(action, REJECTED, "system", reason)])
+            except ApprovalSettled:
+                continue
+            ended += 1
+        if answers:
+            known = await self._log.select(
+                "SELECT answer_id FROM remembered WHERE actor LIKE ?1 ESCAPE '!' OR actor LIKE ?2 ESCAPE '!'",
+                (f"%:{_plainly(actor_id)}", f"%:{_plainly(actor_id)}/%"),
+            )
+            if known:
+                await self._log.append([_forgotten(str(answer_id), by) for (answer_id,) in known])
+        return ended
 
     async def pending(self) -> int:
         """How many questions wait for an answer."""
@@ -195,10 +220,11 @@ class Approvals:
         call, action_id = question.call, new_id("act")
         await self._bounded(call)
         self._log.put(canonical(question.arguments))
-        drafts = [self._decided(question), self._created(action_id, question)]
         known = await self._remembered.covering(
             kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
         )
+        remembered = known.answer_id if known is not None else None
+        drafts = [self._decided(question), self._created(action_id, question, remembered)]
         if known is not None:
             payload: JsonObject = {"action_id": action_id, "by": known.by, "reason": f"remembered {known.answer_id}"}
             drafts.append(self._draft(action_id, APPROVED, payload, call.correlation, actor=known.by))
@@ -247,7 +273,7 @@ class Approvals:
             spent = loop.time() - began
             if spent >= left_sec or (asking is not None and asking.done()):
                 return
-            await call.progress(spent, None, said)
+            await call.progress(round(spent, 1), None, said)
             settled = asyncio.ensure_future(_until(waiting.settled))
             pending = {settled} if asking is None else {settled, asking}
             try:
@@ -259,6 +285,7 @@ class Approvals:
         """Whether the client's person is asked: the whole of it, and never about more rights for whoever asks."""
         return (
             self._config.elicit
+            and (self._config.elicit_risky or action.risk not in _NOT_BY_CLIENTS)
             and call.caller.ask is not None
             and not has_own_token(call.actor)
             and action.operation not in _NOT_IN_CLIENTS
@@ -324,7 +351,9 @@ class Approvals:
             action = await self.get(action.action_id)
             by = f" by {action.decided_by}" if action.decided_by else ""
             raise ApprovalSettled(
-                f"{action.action_id} is {action.status.value}{by} already", details=_named(action)
+                f"{action.action_id} is {action.status.value}{by} already",
+                hint=f"see how it was decided: cpl approvals show {action.action_id}",
+                details=_named(action),
             ) from error
         action = await self.get(action.action_id)
         waiting = self._waiting.get(action.action_id)
@@ -354,7 +383,7 @@ class Approvals:
             correlation=question.call.correlation,
         )
 
-    def _created(self, action_id: str, question: Question) -> Draft:
+    def _created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
         call, preview = question.call, question.preview
         summary, body = self._shown(preview.summary), self._shown(preview.body)
         if len(body) > _MAX_BODY:
@@ -375,10 +404,13 @@ class Approvals:
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),
             "kind": kind_of(question),
+            "covers": visible(self._redactor.text(covered(question)))[:_MAX_SUMMARY],
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
+            # Nobody has to be told of a question that was answered before.
+            **({"remembered": remembered} if remembered is not None else {}),
         }
         return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
 
@@ -404,6 +436,7 @@ class Approvals:
             "kind": action.kind,
             "task_id": task_id,
             "summary": action.summary,
+            "covers": action.covers,
             "by": by,
             "expires_ns": self._clock.now_ns() + int(self._config.trust_days * _DAY_NS),
         }
@@ -423,6 +456,16 @@ class Approvals:
 
 async def _until(settled: asyncio.Event) -> None:
     await settled.wait()
+
+
+def _forgotten(answer_id: str, by: str) -> Draft:
+    payload: JsonObject = {"answer_id": answer_id, "by": by}
+    return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)
+
+
+def _plainly(text: str) -> str:
+    """Text whose letters mean nothing else in a LIKE."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _question(action: Action) -> str:

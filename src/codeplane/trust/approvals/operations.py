@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import ProjectionStore
-from codeplane.trust.approvals.action import COLUMNS, Action, from_row
+from codeplane.trust.approvals.action import COLUMNS, Action, ActionStatus, from_row
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
 from codeplane.trust.people import is_person, person
@@ -30,7 +30,9 @@ class ListRequest(PageRequest):
 class ShowRequest(Request):
     """Which action is meant."""
 
-    action_id: str = Field(min_length=4, max_length=100, description="an action's id, or its beginning")
+    action_id: str = Field(
+        min_length=4, max_length=100, description="an action's id, or a beginning or end that only it has"
+    )
 
 
 class ApproveRequest(ShowRequest):
@@ -51,7 +53,7 @@ class RejectRequest(ShowRequest):
 class ForgetRequest(Request):
     """Which answer is taken back."""
 
-    answer_id: str = Field(min_length=4, max_length=100)
+    answer_id: str = Field(min_length=4, max_length=100, description="its id, or a beginning or end that only it has")
 
 
 class ActionView(Result):
@@ -76,9 +78,11 @@ class ActionView(Result):
     outcome_unknown: bool = False
     preview_hash: str
     preview: str | None = None
+    covers: str | None = Field(None, description="what an answer with trust or for_task would hold for")
+    age: str | None = Field(None, description="how long ago it was asked, and how long an answer is waited for")
 
     @classmethod
-    def of(cls, action: Action, *, whole: bool = False) -> "ActionView":
+    def of(cls, action: Action, *, whole: bool = False, now_ns: int | None = None) -> "ActionView":
         """What is shown of an action; with its preview when it is looked at by itself."""
         return cls(
             action_id=action.action_id,
@@ -100,12 +104,15 @@ class ActionView(Result):
             outcome_unknown=action.unknown,
             preview_hash=action.preview_hash,
             preview=action.body if whole else None,
+            covers=action.covers,
+            age=None if now_ns is None else _age(action, now_ns),
         )
 
     def line(self) -> str:
         """The action in a line."""
         state = "outcome unknown" if self.outcome_unknown else self.status
-        return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}"
+        age = f" ({self.age})" if self.age else ""
+        return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}{age}"
 
     def text(self) -> str:
         said = [self.line(), f"why it is asked: {self.reasons}", f"expires {self.expires_at[:19]}Z"]
@@ -113,7 +120,21 @@ class ActionView(Result):
             said.append(f"decided by {self.decided_by}{': ' + self.reason if self.reason else ''}")
         if self.outcome:
             said.append(f"outcome: {self.outcome}")
+        if self.status == "PENDING" and self.covers:
+            said.append(f"with --trust or --task also the next of: {self.covers}")
         return "\n".join([*said, *([self.preview] if self.preview else [])])
+
+
+class ApprovedView(ActionView):
+    """An action that was approved, and what else the answer holds for."""
+
+    remembered: "RememberedView | None" = None
+
+    def text(self) -> str:
+        if self.remembered is None:
+            return super().text()
+        known = self.remembered
+        return f"{super().text()}\nremembered {known.until()}: {known.covers}; take it back: {known.forget()}"
 
 
 class ActionList(Result):
@@ -139,6 +160,7 @@ class RememberedView(Result):
     by: str
     created_at: str
     expires_at: str
+    covers: str
 
     @classmethod
     def of(cls, known: Remembered) -> "RememberedView":
@@ -152,7 +174,17 @@ class RememberedView(Result):
             by=known.by,
             created_at=rfc3339(known.created_ns),
             expires_at=rfc3339(known.expires_ns),
+            covers=known.covers,
         )
+
+    def until(self) -> str:
+        """How long it holds."""
+        end = f"{self.expires_at[:19]}Z"
+        return f"until {self.task_id} ends, {end} at the latest" if self.task_id else f"until {end}"
+
+    def forget(self) -> str:
+        """What takes it back."""
+        return f"cpl approvals forget {self.answer_id}"
 
 
 class RememberedList(Result):
@@ -163,9 +195,7 @@ class RememberedList(Result):
     def text(self) -> str:
         return (
             "\n".join(
-                f"{item.answer_id} {item.actor} {item.tool}{' in ' + item.task_id if item.task_id else ''} "
-                f"until {item.expires_at[:19]}Z, by {item.by}: {item.summary}"
-                for item in self.items
+                f"{item.answer_id} {item.actor} {item.until()}, by {item.by}: {item.covers}" for item in self.items
             )
             or "no answer is remembered"
         )
@@ -190,11 +220,13 @@ class ApprovalOperations:
         remembered: RememberedAnswers,
         log: ProjectionStore,
         cursors: Cursors,
+        clock: Clock,
     ) -> None:
         self._approvals = approvals
         self._remembered = remembered
         self._log = log
         self._cursors = cursors
+        self._clock = clock
 
     @operation("approval.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> ActionList:
@@ -219,7 +251,7 @@ class ApprovalOperations:
             following = self._cursors.issue(scope=scope, state={"before": found[-1].position})
         (waiting,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
         return ActionList(
-            items=tuple(map(ActionView.of, found)),
+            items=tuple(ActionView.of(one, now_ns=self._clock.now_ns()) for one in found),
             pending=int(str(waiting[0])),
             pagination=Pagination(next_cursor=following),
         )
@@ -230,7 +262,7 @@ class ApprovalOperations:
         return ActionView.of(await self._approvals.get(request.action_id), whole=True)
 
     @operation("approval.approve", risk=Risk.WRITE)
-    async def approve(self, call: Call, request: ApproveRequest) -> ActionView:
+    async def approve(self, call: Call, request: ApproveRequest) -> ApprovedView:
         """Let an action run, once; only people decide, and only once."""
         person(call.actor)
         action = await self._approvals.decide(
@@ -242,7 +274,12 @@ class ApprovalOperations:
             trust=request.trust,
             for_task=request.for_task,
         )
-        return ActionView.of(action)
+        view = ApprovedView(**ActionView.of(action).model_dump())
+        if not (request.trust or request.for_task):
+            return view
+        task_id = action.task_id if request.for_task and not request.trust else None
+        known = await self._remembered.covering(kind=action.kind, actor=str(action.actor), task_id=task_id)
+        return view.model_copy(update={"remembered": None if known is None else RememberedView.of(known)})
 
     @operation("approval.reject", risk=Risk.WRITE)
     async def reject(self, call: Call, request: RejectRequest) -> ActionView:
@@ -263,5 +300,18 @@ class ApprovalOperations:
     async def forget(self, call: Call, request: ForgetRequest) -> Forgotten:
         """Take a remembered answer back: the next such call is asked about."""
         person(call.actor)
-        await self._approvals.forget(request.answer_id, str(call.actor))
-        return Forgotten(answer_id=request.answer_id)
+        return Forgotten(answer_id=await self._approvals.forget(request.answer_id, str(call.actor)))
+
+
+def _age(action: Action, now_ns: int) -> str:
+    asked = f"asked {_span(now_ns - action.created_ns)} ago"
+    pending = action.status is ActionStatus.PENDING
+    return f"{asked}, expires in {_span(action.expires_ns - now_ns)}" if pending else asked
+
+
+def _span(span_ns: int) -> str:
+    seconds = max(span_ns // SECOND_NS, 0)
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

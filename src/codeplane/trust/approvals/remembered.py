@@ -10,6 +10,7 @@ from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 REMEMBERED, FORGOTTEN = "answer.remembered", "answer.forgotten"
 STREAM = "answers"
+TASK_CLOSED = "task.closed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +26,22 @@ class Remembered:
     by: str
     created_ns: int
     expires_ns: int
+    covers: str
 
 
 class RememberedTable:
     """The answers that hold now."""
 
     name: ClassVar[str] = "remembered"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("remembered",)
-    types: ClassVar[frozenset[str]] = frozenset({REMEMBERED, FORGOTTEN, RETENTION_APPLIED})
+    types: ClassVar[frozenset[str]] = frozenset({REMEMBERED, FORGOTTEN, TASK_CLOSED, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE remembered(
             answer_id TEXT PRIMARY KEY, actor TEXT, operation TEXT, kind TEXT, task_id TEXT, summary TEXT,
-            decided_by TEXT, created_ns INTEGER, expires_ns INTEGER) WITHOUT ROWID""",
+            decided_by TEXT, created_ns INTEGER, expires_ns INTEGER, covers TEXT) WITHOUT ROWID""",
         "CREATE INDEX remembered_kind ON remembered(kind, actor)",
+        "CREATE INDEX remembered_task ON remembered(task_id) WHERE task_id IS NOT NULL",
     )
 
     def apply(self, tables: Tables, event: Event) -> None:
@@ -48,7 +51,7 @@ class RememberedTable:
             expires = payload["expires_ns"]
             assert isinstance(expires, int)
             tables.execute(
-                "INSERT OR REPLACE INTO remembered VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO remembered VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(str(payload[name]) for name in ("answer_id", "actor", "operation", "kind")),
                     None if task is None else str(task),
@@ -56,10 +59,13 @@ class RememberedTable:
                     str(payload["by"]),
                     event.at_ns,
                     expires,
+                    str(payload.get("covers") or payload["summary"]),
                 ),
             )
         elif event.type == FORGOTTEN:
             tables.execute("DELETE FROM remembered WHERE answer_id = ?", (str(payload["answer_id"]),))
+        elif event.type == TASK_CLOSED:
+            tables.execute("DELETE FROM remembered WHERE task_id = ?", (event.correlation.task_id,))
         else:
             before = payload["idempotency_before_ns"]
             assert isinstance(before, int)
@@ -77,7 +83,7 @@ class RememberedAnswers:
         """An answer for calls of this kind by this actor, for this task or for all."""
         rows = await self._log.select(
             f"""SELECT {_COLUMNS} FROM remembered WHERE kind = ? AND actor = ?
-                AND (task_id IS NULL OR task_id = ?) AND expires_ns > ? LIMIT 1""",
+                AND (task_id IS NULL OR task_id = ?) AND expires_ns > ? ORDER BY created_ns DESC LIMIT 1""",
             (kind, actor, task_id, self._clock.now_ns()),
         )
         return _remembered(rows[0]) if rows else None
@@ -91,11 +97,11 @@ class RememberedAnswers:
         return [_remembered(row) for row in rows]
 
 
-_COLUMNS = "answer_id, actor, operation, kind, task_id, summary, decided_by, created_ns, expires_ns"
+_COLUMNS = "answer_id, actor, operation, kind, task_id, summary, decided_by, created_ns, expires_ns, covers"
 
 
 def _remembered(row: tuple[str | int | float | bytes | None, ...]) -> Remembered:
-    answer_id, actor, operation, kind, task_id, summary, by, created_ns, expires_ns = row
+    answer_id, actor, operation, kind, task_id, summary, by, created_ns, expires_ns, covers = row
     return Remembered(
         answer_id=str(answer_id),
         actor=str(actor),
@@ -106,4 +112,5 @@ def _remembered(row: tuple[str | int | float | bytes | None, ...]) -> Remembered
         by=str(by),
         created_ns=int(str(created_ns)),
         expires_ns=int(str(expires_ns)),
+        covers=str(covers),
     )

@@ -17,7 +17,7 @@ class ActionTable:
     """One row an action, moved along by decisions and by the calls that carry it out."""
 
     name: ClassVar[str] = "actions"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("actions",)
     types: ClassVar[frozenset[str]] = frozenset(
         {CREATED, APPROVED, REJECTED, EXPIRING, CALL_STARTED, CALL_FINISHED, RETENTION_APPLIED}
@@ -28,7 +28,7 @@ class ActionTable:
             client TEXT, risk TEXT, key TEXT, arguments_hash TEXT, preview_hash TEXT, kind TEXT, summary TEXT,
             body TEXT, reasons TEXT, status TEXT, created_ns INTEGER, expires_ns INTEGER, session_id TEXT,
             task_id TEXT, call_id TEXT, decided_by TEXT, decided_ns INTEGER, reason TEXT, started INTEGER,
-            outcome TEXT, position INTEGER, reminded INTEGER) WITHOUT ROWID""",
+            outcome TEXT, position INTEGER, reminded INTEGER, covers TEXT) WITHOUT ROWID""",
         "CREATE UNIQUE INDEX actions_key ON actions(owner_id, operation, key)",
         "CREATE INDEX actions_status ON actions(status, position)",
         "CREATE INDEX actions_position ON actions(position)",
@@ -61,7 +61,8 @@ def _created(tables: Tables, event: Event) -> None:
     payload, ids = event.payload, event.correlation
     tables.execute(
         """INSERT OR IGNORE INTO actions VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', ?, ?, ?, ?, ?, NULL, NULL, NULL, 0, NULL, ?, 0)""",
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', ?, ?, ?, ?, ?, NULL, NULL, NULL, 0, NULL, ?, 0,
+            ?)""",
         (
             *(_cell(payload, name) for name in (
                 "action_id", "operation", "actor_kind", "actor_id", "owner_id", "surface", "client", "risk",
@@ -72,6 +73,7 @@ def _created(tables: Tables, event: Event) -> None:
             ids.task_id,
             ids.call_id,
             event.position,
+            _cell(payload, "covers"),
         ),
     )  # fmt: skip
 

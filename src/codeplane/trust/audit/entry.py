@@ -33,7 +33,9 @@ class AuditFilter(Request):
     operation: str | None = Field(None, max_length=100, description="as in git.push, or git.*")
     event_type: str | None = Field(None, max_length=100, description="as in capability.granted, or action.*")
     outcome: str | None = Field(None, max_length=100, description="as in ok, POLICY_DENIED, approved")
-    action_id: str | None = Field(None, max_length=200)
+    action_id: str | None = Field(
+        None, min_length=4, max_length=200, description="its id, or a beginning or end that only it has"
+    )
     since: Moment | None = Field(None, max_length=40, description="not before this time; UTC unless it says otherwise")
     until: Moment | None = Field(None, max_length=40, description="before this time")
     text: str | None = Field(None, min_length=1, max_length=200, description="these letters anywhere in an entry")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import StorageReadOnly
+from codeplane.kernel.errors import ApprovalNotFound, StorageReadOnly
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Risk, operation
@@ -15,6 +15,7 @@ from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
 from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_of
 from codeplane.trust.audit.table import COLUMNS
+from codeplane.trust.short_ids import stored_one
 
 _EXPORT_PAGE = 2000
 
@@ -39,7 +40,7 @@ class AuditOperations:
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
         await self._log.flush()
-        where, values = request.where()
+        where, values = (await self._meant(request)).where()
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM audit WHERE position < ? AND {where} ORDER BY position DESC LIMIT ?",
             (before, *values, request.limit + 1),
@@ -53,7 +54,7 @@ class AuditOperations:
     async def export(self, call: Call, request: AuditFilter) -> AuditExport:
         """Write entries of the audit as JSON lines, oldest first, into a file of its own under .codeplane/exports."""
         await self._log.flush()
-        where, values = request.where()
+        where, values = (await self._meant(request)).where()
         ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM audit")
         until, after, entries, size = int(str(last)), 0, 0, 0
         target = self._exports / call.call_id / "audit.jsonl"
@@ -72,6 +73,14 @@ class AuditOperations:
             await call.progress(after, until, f"{entries} entries written")
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
+
+    async def _meant(self, asked: AuditFilter) -> AuditFilter:
+        """The filter with the whole id of the action that is meant."""
+        name = asked.action_id
+        if name is None or name.endswith("*"):
+            return asked
+        meant = await stored_one(self._log, "audit.action_id", name, "action", ApprovalNotFound)
+        return asked.model_copy(update={"action_id": meant})
 
 
 def _written(path: Path, entries: Sequence[AuditEntry]) -> int:

@@ -16,6 +16,7 @@ from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.paths import RealPath, scope_of
 from codeplane.trust.capabilities.table import COLUMNS, EXPIRED, GRANTED, PREFIX, REVOKED, grant_of, payload_of
 from codeplane.trust.people import is_person
+from codeplane.trust.short_ids import the_one
 
 MAX_LIVE = 1000
 MAX_LIVE_PER_AGENT = 50
@@ -128,23 +129,33 @@ class Grants:
         """The grants of one agent that live."""
         return [live.grant for live in self._by_holder.get(holder, {}).values() if self._lives(live)]
 
-    def live(self, grant_id: str) -> Grant:
-        """A grant that lives, or GrantNotFound."""
-        found = self._live.get(grant_id)
-        if found is None or not self._lives(found):
-            raise GrantNotFound(f"there is no live grant {grant_id[:_SHOWN]!r}")
-        return found.grant
+    def live(self, grant_id: str, holder: Holder | None = None) -> Grant:
+        """A grant that lives, of this holder where one is named, by its id or a beginning or end that only it has."""
+        found = {
+            one.grant.grant_id: one.grant
+            for one in self._live.values()
+            if self._lives(one) and holder in (None, one.grant.holder)
+        }
+        return found[the_one(grant_id, found, "live grant", GrantNotFound)]
+
+    def held_by(self, actor_id: str) -> list[Grant]:
+        """The grants that live of an agent, by its bare name, and of those who act in the name of a device."""
+        name = f"{ActorKind.AGENT.value}:{actor_id}"
+        agents = [one.grant for one in self._live.values() if self._lives(one)]
+        return [grant for grant in agents if grant.agent == name or grant.agent.startswith(f"{name}/")]
 
     async def give(
         self,
         grant: Grant,
         *,
-        actor: Actor,
+        actor: Actor | str,
         correlation: Correlation,
         before: tuple[Draft, ...] = (),
         reason: str | None = None,
+        action_id: str | None = None,
     ) -> None:
-        """Let a grant live from the moment that it is durable; `before` are events that belong in front of it."""
+        """Let a grant live from the moment that it is durable; `before` are events that belong in front of it, `actor`
+        is who gives it and `action_id` the question that they answered."""
         holder = grant.holder
         if len(self._live) >= MAX_LIVE:
             await self.sweep()
@@ -154,6 +165,7 @@ class Grants:
                 hint="wait until some end, or revoke some: cpl grants",
             )
         payload = payload_of(grant) | ({"justification": reason} if reason else {})
+        payload |= {"action_id": action_id} if action_id else {}
         await self._log.append([*before, drafted(GRANTED, payload, actor, correlation)])
         self._keep(grant)
 
@@ -228,7 +240,7 @@ class Grants:
         return CapabilityDenied(said, hint=f"{hint}; a person decides: cpl grants", details=details)
 
 
-def drafted(kind: str, payload: JsonObject, actor: Actor, correlation: Correlation) -> Draft:
+def drafted(kind: str, payload: JsonObject, actor: Actor | str, correlation: Correlation) -> Draft:
     """An event of one grant's stream."""
     return Draft(
         stream=f"{PREFIX}{payload['grant_id']}",

@@ -84,7 +84,13 @@ class CapabilityOperations:
             )
             raise CapabilityDenied(refusal, hint="a person can give it: cpl grants grant")
         requested = drafted(REQUESTED, asked, call.actor, call.correlation)
-        await self._grants.give(grant, actor=call.actor, correlation=call.correlation, before=(requested,))
+        await self._grants.give(
+            grant,
+            actor=await self._decider(call),
+            correlation=call.correlation,
+            before=(requested,),
+            action_id=call.action_id,
+        )
         return _view(grant)
 
     @assesses("capability.request")
@@ -132,18 +138,15 @@ class CapabilityOperations:
     @operation("capability.revoke", risk=Risk.WRITE, budget=Budget.NONE)
     async def revoke(self, call: Call, request: RevokeRequest) -> GrantView:
         """End a grant at once: a person any, an agent its own."""
-        grant = self._grants.live(request.grant_id)
-        if not is_person(call.actor) and grant.holder != Holder.of(call.actor, self._held_of(call)):
-            # An agent is not told of what others hold.
-            grant = self._grants.live("")
+        grant = self._grants.live(request.grant_id, self._only(call))
         await self._grants.revoke(grant, actor=call.actor, reason=request.reason, correlation=call.correlation)
         ended = {"ended_at": rfc3339(self._clock.now_ns()), "ended_by": str(call.actor), "reason": request.reason}
         return _view(grant, status="REVOKED").model_copy(update=ended)
 
     @previews("capability.revoke")
-    async def preview_revoke(self, request: RevokeRequest) -> Preview:
+    async def preview_revoke(self, call: Call, request: RevokeRequest) -> Preview:
         """Which grant would end."""
-        grant = self._grants.live(request.grant_id)
+        grant = self._grants.live(request.grant_id, self._only(call))
         return Preview(summary=f"take {', '.join(sorted(grant.capabilities))} from {grant.agent}", body=grant.grant_id)
 
     @operation("capability.list", risk=Risk.READ)
@@ -166,8 +169,23 @@ class CapabilityOperations:
         return GrantList(
             results=tuple(_row(row, now) for row in page),
             held=held,
+            held_context=self._bounds(call),
             pagination=Pagination(next_cursor=following),
         )
+
+    async def _decider(self, call: Call) -> str:
+        """Who gives what is asked for: the person who approved it, or the settings for whoever asked."""
+        rows = (
+            await self._log.select("SELECT decided_by FROM actions WHERE action_id = ?", (call.action_id,))
+            if call.action_id
+            else []
+        )
+        return str(rows[0][0]) if rows and rows[0][0] else str(call.actor)
+
+    def _bounds(self, call: Call) -> JsonObject:
+        """What bounds the token behind a call."""
+        held = None if is_person(call.actor) else self._held_of(call)
+        return {} if held is None else context_wire(GrantContext.of(held))
 
     def _is_low(self, request: AskRequest) -> bool:
         return frozenset[str](request.capabilities) <= LOW_PRIVILEGE & self._grants.agent_capabilities
@@ -182,6 +200,10 @@ class CapabilityOperations:
         if held is not None and not _within(request.context(), GrantContext.of(held)):
             return "the token bounds paths, tools or questions, and a grant without a person stays within them"
         return None
+
+    def _only(self, call: Call) -> Holder | None:
+        """Whose grants a caller is told of: a person of all, an agent of its own."""
+        return None if is_person(call.actor) else Holder.of(call.actor, self._held_of(call))
 
     def _whose(self, call: Call, request: ListRequest) -> tuple[str | None, bool | None, tuple[str, ...]]:
         if is_person(call.actor):

@@ -87,7 +87,7 @@ class GrantRequest(Wanted):
 class RevokeRequest(Request):
     """Which grant ends."""
 
-    grant_id: str = Field(min_length=1, max_length=200)
+    grant_id: str = Field(min_length=1, max_length=200, description="its id, or a beginning or end that only it has")
     reason: Shown = Field("", max_length=1000)
 
 
@@ -116,7 +116,7 @@ class GrantView(Result):
 
     def text(self) -> str:
         until = f" until {self.expires_at[:19]}Z" if self.expires_at else ""
-        bounds = "".join(f" {name}={value}" for name, value in self.context.items())
+        bounds = _bounds(self.context)
         proven = "" if self.verified else " (without a token)"
         return f"{self.grant_id} {self.status} {self.agent_id}{proven} {', '.join(self.capabilities)}{bounds}{until}"
 
@@ -126,8 +126,13 @@ class GrantList(Result):
 
     results: tuple[GrantView, ...]
     held: tuple[str, ...] = ()
+    held_context: JsonObject = Field(default_factory=dict, description="what bounds that, as the token says")
     pagination: Pagination
 
     def text(self) -> str:
-        said = [f"held without a grant: {', '.join(self.held)}"] if self.held else []
+        said = [f"held without a grant: {', '.join(self.held)}{_bounds(self.held_context)}"] if self.held else []
         return "\n".join([*said, *(one.text() for one in self.results)] or ["no grants"]) + self.pagination.line()
+
+
+def _bounds(context: JsonObject) -> str:
+    return "".join(f" {name}={value}" for name, value in context.items())

@@ -9,13 +9,14 @@ from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import Capability
-from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.capabilities.held import ApprovalMode, Held
 from codeplane.trust.capabilities.paths import MAX_PATTERN, MAX_PATTERNS, check_pattern
 from codeplane.trust.identity.agent_token import TokenContext
 from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.device_operations import NoRequest, shown_once
+from codeplane.trust.identity.gone import Gone, LetGo, in_words, nothing_more
 from codeplane.trust.identity.identities import AGENT_PREFIX
 from codeplane.trust.identity.issued import Issued
 from codeplane.trust.people import person
@@ -122,12 +123,15 @@ class RevokeAgentRequest(Request):
 
 
 class RevokedTokens(Result):
-    """The tokens that were ended."""
+    """The tokens that were ended, and what else the agent had."""
 
     token_ids: tuple[str, ...]
+    grants_ended: int = 0
+    questions_rejected: int = 0
 
     def text(self) -> str:
-        return f"revoked {', '.join(self.token_ids)}" if self.token_ids else "none of its tokens was good any more"
+        said = f"revoked {', '.join(self.token_ids)}" if self.token_ids else "none of its tokens was good any more"
+        return said + in_words(self.grants_ended, self.questions_rejected)
 
 
 class RotateKeysRequest(Request):
@@ -158,10 +162,15 @@ class AgentOperations:
     def __init__(self, agents: Agents) -> None:
         self._agents = agents
         self._most: MostAgents = _by_token
+        self._let_go: LetGo = nothing_more
 
     def bounded_by(self, most: MostAgents) -> None:
         """Who knows of grants beside the token."""
         self._most = most
+
+    def lets_go(self, let_go: LetGo) -> None:
+        """Who ends what outlives the tokens."""
+        self._let_go = let_go
 
     @operation("agent.token", risk=Risk.WRITE)
     async def token(self, call: Call, request: TokenRequest) -> AgentToken:
@@ -180,6 +189,8 @@ class AgentOperations:
             ),
             minutes=request.minutes,
         )
+        if request.minutes is not None and request.minutes > (longest := self._agents.longest_minutes):
+            call.warn(f"it is good for {longest:g} minutes, the most that agents.token_minutes allows")
         return _shown(token, issued)
 
     @operation("agent.session", risk=Risk.WRITE)
@@ -206,19 +217,40 @@ class AgentOperations:
 
     @operation("agent.revoke", risk=Risk.WRITE)
     async def revoke(self, call: Call, request: RevokeAgentRequest) -> RevokedTokens:
-        """End an agent's tokens and sessions, or one token with its sessions; for a person."""
+        """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions; for a
+        person."""
         person(call.actor)
-        name = request.agent
-        known = name.startswith((AGENT_PREFIX, "tok_"))
-        gone = await self._agents.revoke(call.record, name if known else _agent_id(name), reason=request.reason)
-        return RevokedTokens(token_ids=tuple(one.token_id for one in gone))
+        name = self._agents.named(request.agent)
+        whole = not name.startswith("tok_")
+        name = _agent_id(name) if whole else name
+        try:
+            gone = await self._agents.revoke(call.record, name, reason=request.reason)
+        except NotFound:
+            also = await self._let_go(call, name, everything=True) if whole else Gone()
+            if also == Gone():
+                raise
+            # Its tokens are long over, and grants were still there.
+            return RevokedTokens(token_ids=(), grants_ended=also.grants, questions_rejected=also.questions)
+        also = await self._let_go(call, name, everything=True) if whole else await self._left_behind(call, gone)
+        return RevokedTokens(
+            token_ids=tuple(one.token_id for one in gone), grants_ended=also.grants, questions_rejected=also.questions
+        )
 
     @operation("agent.rotate_keys", risk=Risk.WRITE)
     async def rotate_keys(self, call: Call, request: RotateKeysRequest) -> RotatedKeys:
         """Sign agents' tokens with a new key; with `now` all tokens of before end; for a person."""
         person(call.actor)
         key_id, ended = await self._agents.rotate_keys(call.record, now=request.now)
+        await self._left_behind(call, ended)
         return RotatedKeys(key_id=key_id, ended=tuple(one.token_id for one in ended))
+
+    async def _left_behind(self, call: Call, ended: tuple[Issued, ...]) -> Gone:
+        """Reject what waits for agents that have no token any more; nobody could be told of an answer."""
+        also = Gone()
+        for agent_id in dict.fromkeys(one.agent_id for one in ended):
+            if self._agents.newest(agent_id) is None:
+                also += await self._let_go(call, agent_id, everything=False)
+        return also
 
     def _view(self, issued: Issued) -> TokenView:
         ended: Literal["revoked", "ended"] = "ended" if issued.revoked_ns is None else "revoked"

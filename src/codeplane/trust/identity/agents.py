@@ -35,9 +35,11 @@ from codeplane.trust.identity.issued import (
 )
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.signing_keys import SigningKeys
+from codeplane.trust.short_ids import the_one
 
 _MAX_VERIFIED = 4096
 _SESSIONS_OF_A_TOKEN = 32
+_TOKEN = "tok_"
 _HINT = "get a new one: cpl agents token NAME"
 
 T = TypeVar("T")
@@ -111,6 +113,11 @@ class Agents:
         """The latest token of an agent that is still good."""
         return next((one for one in reversed(tuple(self)) if one.agent_id == agent_id and self.is_live(one)), None)
 
+    @property
+    def longest_minutes(self) -> float:
+        """How long a token is good at most."""
+        return self._config.token_minutes
+
     async def issue(
         self,
         record: Recorder,
@@ -177,6 +184,13 @@ class Agents:
                 hint=f"let one end, or a person allows more: cpl grants grant {agent_id} spawn_agents --max-agents N",
                 details={"max_agents": most, "open": len(started)},
             )
+
+    def named(self, name: str) -> str:
+        """An agent's id as it is; a token's by a beginning or end that only one of those that are good has."""
+        if not name.startswith(_TOKEN) or name in self._by_id:
+            return name
+        good = [one.token_id for one in self if self.is_live(one)]
+        return the_one(name, good, "live token", NotFound, "see those that there are: cpl agents")
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[Issued, ...]:
         """End one token with its sessions, or all of an agent; their running streams end with them."""

@@ -12,6 +12,7 @@ from codeplane.kernel.errors import InvalidArgument, PolicyDenied, Unauthorized
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.identity.device import Device, device_stream
 from codeplane.trust.identity.devices import Devices, Lease
+from codeplane.trust.identity.gone import LetGo, in_words, nothing_more
 from codeplane.trust.identity.identities import PAIRING
 from codeplane.trust.identity.pairing import Pairing
 from codeplane.trust.people import is_person, person
@@ -108,7 +109,7 @@ class DeviceListRequest(Request):
 class RevokeDeviceRequest(Request):
     """Which device ends, and why."""
 
-    device_id: str = Field(min_length=1, max_length=100)
+    device_id: str = Field(min_length=1, max_length=100, description="its id, or a beginning or end that only it has")
     reason: str = Field("", max_length=500)
 
 
@@ -118,9 +119,12 @@ class RevokedDevice(Result):
     device_id: str
     name: str
     revoked_at: str
+    grants_ended: int = 0
+    questions_rejected: int = 0
 
     def text(self) -> str:
-        return f"device {self.device_id} ({self.name}) is revoked"
+        also = in_words(self.grants_ended, self.questions_rejected)
+        return f"device {self.device_id} ({self.name}) is revoked{also}"
 
 
 class DeviceOperations:
@@ -129,6 +133,11 @@ class DeviceOperations:
     def __init__(self, *, pairing: Pairing, devices: Devices) -> None:
         self._pairing = pairing
         self._devices = devices
+        self._let_go: LetGo = nothing_more
+
+    def lets_go(self, let_go: LetGo) -> None:
+        """Who ends what outlives a device's token."""
+        self._let_go = let_go
 
     @operation("pairing.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: NoRequest) -> PairingCode:
@@ -186,7 +195,14 @@ class DeviceOperations:
         person(call.actor)
         device = await self._devices.revoke(call.record, request.device_id, reason=request.reason)
         assert device.revoked_ns is not None
-        return RevokedDevice(device_id=device.device_id, name=device.name, revoked_at=rfc3339(device.revoked_ns))
+        also = await self._let_go(call, device.device_id, everything=True)
+        return RevokedDevice(
+            device_id=device.device_id,
+            name=device.name,
+            revoked_at=rfc3339(device.revoked_ns),
+            grants_ended=also.grants,
+            questions_rejected=also.questions,
+        )
 
     def _view(self, device: Device, actor: Actor) -> DeviceView:
         live = self._devices.is_live(device)

@@ -18,6 +18,7 @@ from codeplane.trust.identity.device import PAIRED, RENEWED, REVOKED, ROTATED, D
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.pairing import Pairing, Slot
 from codeplane.trust.identity.server_key import ServerKey
+from codeplane.trust.short_ids import the_one
 
 DEVICE_PREFIX = "cpd_"
 _DAY_NS = 86_400 * SECOND_NS
@@ -183,13 +184,12 @@ class Devices:
 
         return await self._whole(settle)
 
-    async def revoke(self, record: Recorder, device_id: str, *, reason: str) -> Device:
-        """End a device; its running streams end with it."""
+    async def revoke(self, record: Recorder, name: str, *, reason: str) -> Device:
+        """End a device, named by its id or a beginning or end that only it has; its running streams end with it."""
+        device_id = the_one(name, self._by_id, "device", DeviceNotFound)
 
         async def settle() -> Device:
-            device = self._by_id.get(device_id)
-            if device is None:
-                raise DeviceNotFound(f"there is no device {device_id!r}")
+            device = self._by_id[device_id]
             if device.revoked_ns is not None:
                 return device
             now = self._clock.now_ns()

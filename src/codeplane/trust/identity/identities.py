@@ -29,6 +29,7 @@ _PAIRING_SURFACES = frozenset({"connect", "grpc"})
 # How often a lease is looked at while nothing tells of its end: clocks jump.
 _LOOK_SEC = 5.0
 
+AGENTS_HINT = "a person issues one: cpl agents token NAME; send it as `Authorization: Bearer …`"
 _NOTHING = Held(capabilities=frozenset(), expires_ns=0)
 
 
@@ -56,7 +57,7 @@ class Identities:
         """The actor behind a caller, or Unauthorized; whatever comes over MCP is an agent, never a person."""
         if caller.token is None:
             return self._without_token(caller, operation)
-        holder = self._holder(caller.token)
+        holder = self._holder(caller.token, caller.surface)
         if isinstance(holder, Issued):
             return Actor(kind=ActorKind.AGENT, actor_id=holder.agent_id)
         if caller.surface in _AGENT_SURFACES:
@@ -131,18 +132,23 @@ class Identities:
                 return Actor(kind=ActorKind.AGENT, actor_id=_self_named(caller))
             if surface in _PUBLIC_SURFACES:
                 return Actor(kind=ActorKind.SYSTEM, actor_id="probe")
-        raise Unauthorized(f"calls over {surface} need a token")
+        raise Unauthorized(f"calls over {surface} need a token", hint=_hint(surface))
 
-    def _holder(self, token: str) -> Actor | Device | Issued:
+    def _holder(self, token: str, surface: str = "") -> Actor | Device | Issued:
         if len(token) > MAX_TOKEN:
-            raise Unauthorized(f"the token has more than {MAX_TOKEN} characters")
+            raise Unauthorized(f"the token has more than {MAX_TOKEN} characters", hint=_hint(surface))
         if is_owners(token, self._owners):
             return OWNER
         if token.startswith(DEVICE_PREFIX) and self._devices is not None:
             return self._devices.find(token)
         if looks_signed(token) and self._agents is not None:
             return self._agents.find(token)
-        raise Unauthorized("the token is nobody's")
+        raise Unauthorized("the token is nobody's", hint=_hint(surface))
+
+
+def _hint(surface: str) -> str | None:
+    """The next step: an agent is never sent to the owner's own token."""
+    return AGENTS_HINT if surface in _AGENT_SURFACES else None
 
 
 def _self_named(caller: Caller) -> str:

@@ -11,6 +11,7 @@ from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.device_operations import DeviceOperations
 from codeplane.trust.identity.devices import Devices
+from codeplane.trust.identity.gone import LetGo
 from codeplane.trust.identity.identities import Identities
 from codeplane.trust.identity.pairing import Pairing
 from codeplane.trust.identity.server_key import ServerKey
@@ -27,6 +28,7 @@ class IdentityParts:
     agents: Agents
     keys: SigningKeys
     agent_operations: AgentOperations
+    device_operations: DeviceOperations
     operations: tuple[object, ...]
 
     @classmethod
@@ -46,7 +48,7 @@ class IdentityParts:
             changes=changes,
             require_token=config.server.require_token,
         )
-        ours = AgentOperations(agents)
+        ours, theirs = AgentOperations(agents), DeviceOperations(pairing=pairing, devices=devices)
         return cls(
             identities=identities,
             pairing=pairing,
@@ -54,8 +56,14 @@ class IdentityParts:
             agents=agents,
             keys=keys,
             agent_operations=ours,
-            operations=(DeviceOperations(pairing=pairing, devices=devices), ours),
+            device_operations=theirs,
+            operations=(theirs, ours),
         )
+
+    def lets_go(self, let_go: LetGo) -> None:
+        """Who ends what outlives the tokens of an agent or device."""
+        self.agent_operations.lets_go(let_go)
+        self.device_operations.lets_go(let_go)
 
     async def restore(self, log: Ledger) -> None:
         """Know again which devices and agents there are."""

@@ -26,7 +26,7 @@ class NotificationTable:
     """The newest notifications, and when each person read them."""
 
     name: ClassVar[str] = "notifications"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("notifications", "notification_reads")
     types: ClassVar[frozenset[str]] = frozenset({*_KINDS, *_SETTLED, READ, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
@@ -39,6 +39,9 @@ class NotificationTable:
     )
 
     def apply(self, tables: Tables, event: Event) -> None:
+        if event.type == "action.created" and event.payload.get("remembered"):
+            # Answered from memory in the same breath: nobody has to look at it.
+            return
         if event.type in _KINDS:
             self._add(tables, event)
         elif event.type in _SETTLED:

@@ -73,6 +73,8 @@ def document(
         ("effects", assessment.effects),
         ("paths", assessment.paths),
         ("remotes", assessment.remotes),
+        ("remote_names", assessment.remote_names),
+        ("kinds", assessment.kinds),
         ("resources", resources),
     ):
         bound = _Bound()

@@ -1,6 +1,8 @@
 """What can be asked about the policy: what it is, whether a text would do, and why a call is decided as it is."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -10,7 +12,7 @@ from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import Internal, PolicyInvalid
+from codeplane.kernel.errors import CodePlaneError, Internal, PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
 from codeplane.trust.policy.document import Circumstances, document
@@ -37,7 +39,12 @@ class PolicySummary(Result):
     mode: str
     allow: tuple[str, ...]
     files: tuple[str, ...]
-    asks: dict[str, dict[str, str]] = Field(description="what becomes of an agent's, device's, owner's call, by risk")
+    asks: dict[str, dict[str, str]] = Field(
+        description=(
+            "what becomes of an agent's, device's, owner's call, by risk; own rules about operations, paths, remotes or"
+            " arguments are not in it, see policy.explain"
+        )
+    )
     only_reads: bool
     problems: tuple[str, ...]
 
@@ -48,6 +55,11 @@ class PolicySummary(Result):
             lines.append(f"never asked about: {', '.join(self.allow)}")
         for kind, verdicts in self.asks.items():
             lines.append(f"{kind}: " + ", ".join(f"{risk} {verdict}" for risk, verdict in verdicts.items()))
+        if self.files:
+            lines.append(
+                "own rules about operations, paths, remotes or arguments are not in these lines; they are in:"
+                " cpl policy explain OPERATION …"
+            )
         return "\n".join([*lines, *(f"problem: {one}" for one in self.problems)])
 
     def unmet(self) -> str | None:
@@ -143,7 +155,7 @@ class PolicyOperations:
     async def summary(self, call: Call, request: SummaryRequest) -> PolicySummary:
         """The policy in force: version, files, mode, and what becomes of calls by risk and caller."""
         policy = self._policy
-        policy.look()
+        await policy.renewed()
         return PolicySummary(
             version=policy.version,
             mode=self._trust.mode,
@@ -205,14 +217,14 @@ class PolicyOperations:
         if request.arguments:
             parsed = parse(found, request.arguments)
             assessment = await asyncio.to_thread(found.assessment, parsed)
+        elif found.assess is not None and not any(one.is_required() for one in found.request.model_fields.values()):
+            # Called without any, as undo is: the files that it would write now.
+            with suppress(CodePlaneError):
+                now = await asyncio.to_thread(found.assessment, parse(found, {}))
+                assessment = replace(assessment, paths=now.paths)
         if request.risk is None:
             return assessment
-        return Assessment(
-            risk=Risk[request.risk],
-            effects=assessment.effects,
-            paths=assessment.paths,
-            remotes=assessment.remotes,
-        )
+        return replace(assessment, risk=Risk[request.risk])
 
     def _known(self, name: str) -> Operation:
         if self._catalogue is None:
@@ -227,6 +239,8 @@ class PolicyOperations:
             "effects": [],
             "paths": [],
             "remotes": [],
+            "remote_names": [],
+            "kinds": [],
             "resources": [],
             "arguments": {},
             "context": {"mode": self._trust.mode, "allow": list(self._trust.allow), "untrusted": False, "grant": None},

@@ -3,10 +3,11 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
@@ -17,11 +18,17 @@ from codeplane.kernel.ports import Decision, EventLog, Verdict
 from codeplane.kernel.trace import span
 from codeplane.trust.policy.engine import Engine, Program
 from codeplane.trust.policy.folder import PolicyFolder
+from codeplane.trust.policy.hints import next_step
 from codeplane.trust.policy.judgement import Judgement, judged
 from codeplane.trust.policy.rego_text import Bundle, Looks, check, shipped, together
 
 STREAM = "policy"
 _START_SEC = 15.0
+# So long a call waits for a change that is being compiled; then it is refused, not decided by what was replaced.
+_CHANGE_SEC = 15.0
+# Where nothing else goes on meanwhile, it is shorter.
+_CHANGE_AT_ONCE_SEC = 2.0
+_POLL_SEC = 0.01
 # A decision that failed is not tried again at once: whoever causes it could keep everyone waiting.
 _FAILED_NS = 5 * SECOND_NS
 _MAX_REASON = 1000
@@ -40,13 +47,23 @@ class Loaded:
     """A policy that can be asked, or is being compiled."""
 
     version: str
-    files: tuple[str, ...]
+    yours: Mapping[str, str]
     program: Program
     looks: Looks
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The owner's files."""
+        return tuple(self.yours)
+
     def judged(self, answer: JsonValue, document: JsonObject) -> Judgement:
         """What the program's answer to the document comes to; raises when it is none."""
-        return judged(answer if self.files else {"shipped": answer, "yours": {}}, document, self.looks)
+        found = judged(answer if self.yours else {"shipped": answer, "yours": {}}, document, self.looks)
+        if found.decision.verdict is not Verdict.DENY:
+            return found
+        denied = [one.reason for one in found.fired if (one.policy, one.rule) == ("yours", "deny")]
+        hint = next_step(self.yours, denied, document)
+        return replace(found, decision=replace(found.decision, hint=hint))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +81,7 @@ def load(engine: Engine, yours: Mapping[str, str]) -> Loaded:
     bundle = together(yours) if yours else shipped()
     return Loaded(
         version=_version(bundle),
-        files=tuple(yours),
+        yours=dict(yours),
         program=engine.program(bundle.sources, packages=bundle.packages, entry=bundle.entry),
         looks=Looks.of(bundle.sources.values()),
     )
@@ -82,8 +99,10 @@ class Policy:
         clock: Clock,
         log: EventLog | None = None,
         logger: Logger | None = None,
+        change_sec: float = _CHANGE_SEC,
     ) -> None:
         """Load everything; without a usable policy of the owner's nothing but reads is decided for."""
+        self._change_sec = change_sec
         self._folder = PolicyFolder(path=folder)
         self._engine = engine
         self._config = config
@@ -114,9 +133,9 @@ class Policy:
 
     @property
     def looks(self) -> Looks:
-        """What of the input the policy looks at; the rest need not be gathered."""
+        """What of the input the policy looks at; the rest need not be gathered. A new one may look at everything."""
         self.look()
-        return self._current.looks
+        return self._current.looks if self._coming is None else Looks(parts=None)
 
     @property
     def broken(self) -> bool:
@@ -130,8 +149,20 @@ class Policy:
         instead = "only reads run" if self._broken else f"version {self.version[:12]} stays in force"
         return [f"{self._problem.message}; {instead}"]
 
+    def state(self, call: Call) -> JsonObject:
+        """What `status` says of the policy."""
+        self.look()
+        return {
+            "version": self.version,
+            "files": list(self.files),
+            "only_reads": self._broken,
+            "problems": list(self.problems()),
+        }
+
     def decide(self, document: JsonObject) -> Decision:
         """Allow, ask or deny; from memory where the same was decided before under the same policy."""
+        self.look()
+        self._take_over(wait_sec=min(self._change_sec, _CHANGE_AT_ONCE_SEC))
         asked = self._asked(document)
         if isinstance(asked, Decision):
             return asked
@@ -144,7 +175,11 @@ class Policy:
 
     async def decide_aside(self, document: JsonObject) -> Decision:
         """As `decide`, while everything else goes on where the rules take long; one after the other."""
-        while isinstance(asked := self._asked(document), _Asked):
+        while True:
+            await self.renewed()
+            asked = self._asked(document)
+            if isinstance(asked, Decision):
+                return asked
             if self._turn.locked():
                 # Whoever was before may have asked the same, or the policy have changed.
                 async with self._turn:
@@ -160,20 +195,45 @@ class Policy:
                     continue
                 if asked.loaded is self._current:
                     return self._kept(asked, decision)
-        return asked
 
     async def explain(self, document: JsonObject) -> Judgement:
         """The decision and the rules that led to it, without memory."""
-        self.look()
-        if self._broken and document.get("risk") != "READ":
-            return Judgement(decision=self.decide(document))
+        await self.renewed()
+        if (refused := self._refused(document)) is not None:
+            return Judgement(decision=refused)
         loaded = self._current
         try:
             seen = loaded.looks.seen(document)
             async with self._turn:
                 return loaded.judged(await loaded.program.evaluate_aside(seen), seen)
         except Exception as error:
-            return Judgement(decision=_denied(_failure(error)))
+            return Judgement(decision=_failing(error))
+
+    async def renewed(self) -> None:
+        """As `look`, and wait for a change that is being compiled, while everything else goes on."""
+        self.look()
+        if self._coming is None:
+            return
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._change_sec
+        while self._coming is not None and loop.time() < until:
+            await asyncio.sleep(_POLL_SEC)
+            self.look()
+
+    async def watch(self) -> None:
+        """Look at the folder every `reload_sec` for as long as this runs, whether somebody calls or not."""
+        while True:
+            await asyncio.sleep(self._config.reload_sec)
+            try:
+                await self.renewed()
+            except Exception as error:
+                # It goes on: whoever calls looks as well, and is told.
+                if self._logger is not None:
+                    self._logger.warning("the policies could not be looked at", problem=str(error)[:_MAX_REASON])
+
+    def warm(self, wait_sec: float) -> None:
+        """Wait, at most so long, until what is in force is compiled; from any thread."""
+        self._current.program.settled(wait_sec)
 
     def look(self) -> None:
         """Take over what changed in the folder, looking at most every `reload_sec`; nothing here waits."""
@@ -224,7 +284,10 @@ class Policy:
             self._coming.program.close()
             self._coming = None
         try:
-            self._coming = load(self._engine, self._folder.read())
+            texts = self._folder.read()
+            if texts == self._current.yours and self._problem is None:
+                return
+            self._coming = load(self._engine, texts)
         except (CodePlaneError, OSError) as error:
             self._reject(error, in_force=self.version)
             return
@@ -285,26 +348,34 @@ class Policy:
 
     def _asked(self, document: JsonObject) -> Decision | _Asked:
         """What is known of a call without asking the rules, or what to ask them."""
-        self.look()
-        if self._broken and document.get("risk") != "READ":
-            return _denied(f"{self._problem_message()}; until it is mended only reads run")
+        if (refused := self._refused(document)) is not None:
+            return refused
         try:
             seen = self._current.looks.seen(document)
             key = dumps(seen)
         except Exception as error:
-            return _denied(_failure(error))
+            return _failing(error)
         found = self._known.get(key)
         if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
             self._known.move_to_end(key)
             return found[0]
         return _Asked(loaded=self._current, seen=seen, key=key)
 
+    def _refused(self, document: JsonObject) -> Decision | None:
+        """The denial of what cannot be decided now: what was replaced does not decide, nor does what is not known."""
+        if self._coming is not None:
+            return _denied("the policy was changed and is still being compiled", hint="call again in a moment")
+        if self._broken and document.get("risk") != "READ":
+            said = f"{self._problem_message()}; until it is mended only reads run"
+            return _denied(said, hint="the owner mends it; what is wrong with it is said by: cpl policy check")
+        return None
+
     def _kept(self, asked: _Asked, decision: Decision) -> Decision:
         self._keep(asked.key, decision, None)
         return decision
 
     def _failed(self, asked: _Asked, error: Exception) -> Decision:
-        decision = _denied(_failure(error))
+        decision = _failing(error)
         if not isinstance(error, BlockingIOError):
             self._keep(asked.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
         return decision
@@ -323,13 +394,16 @@ def _compiled(loaded: Loaded) -> None:
         raise PolicyInvalid("the policy cannot be used: it takes too long to compile")
 
 
-def _denied(reason: str) -> Decision:
-    return Decision(verdict=Verdict.DENY, reasons=(reason,))
+def _denied(reason: str, *, hint: str) -> Decision:
+    return Decision(verdict=Verdict.DENY, reasons=(reason,), hint=hint)
 
 
-def _failure(error: Exception) -> str:
+def _failing(error: Exception) -> Decision:
     said = error.message if isinstance(error, CodePlaneError) else str(error)
-    return f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
+    reason = f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
+    if isinstance(error, BlockingIOError):
+        return _denied(reason, hint="call again in a moment")
+    return _denied(reason, hint="the owner mends the rule in .codeplane/policy; see: cpl policy show, cpl policy check")
 
 
 def _version(bundle: Bundle) -> str:

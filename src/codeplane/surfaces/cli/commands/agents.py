@@ -65,6 +65,10 @@ def token(
     print(result["token"])
     said = f"{result['agent_id']}, token {result['token_id']}, until {str(result['expires_at'])[:19]}Z"
     typer.echo(f"{said}; end it with: cpl agents revoke {result['token_id']}", err=True)
+    meta = envelope.get("meta")
+    warnings = meta.get("warnings") if isinstance(meta, dict) else None
+    for warning in warnings if isinstance(warnings, list) else ():
+        typer.echo(f"warning: {warning}", err=True)
 
 
 @agents.command()
@@ -75,7 +79,7 @@ def revoke(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End an agent's tokens and sessions, or one token with its sessions."""
+    """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions."""
     ask("agent.revoke", {"agent": agent, "reason": reason}, repo, as_json=as_json)
 
 

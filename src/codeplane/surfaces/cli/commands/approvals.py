@@ -1,16 +1,23 @@
 """`cpl approvals`: what waits for a person, and the person's answer."""
 
+import time
 from typing import Annotated
 
 import typer
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
+from codeplane.surfaces.cli.commands.call import show as print_answer
+from codeplane.surfaces.cli.embedded import EmbeddedClient
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.owner import owner_client
 
 approvals = typer.Typer(help="What agents want to do and a person decides.", no_args_is_help=False)
 
-Action = Annotated[str, typer.Argument(help="An action's id, or its beginning.")]
+Action = Annotated[str, typer.Argument(help="An action's id, or a beginning or end that only it has.")]
+_PATIENCE_SEC = 5.0
+_LOOK_SEC = 0.1
 
 
 @approvals.callback(invoke_without_command=True)
@@ -45,9 +52,14 @@ def approve(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an action run, once."""
+    """Let an action run, once, and say what came of it."""
     asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
-    ask("approval.approve", asked, repo, as_json=as_json)
+    with owner_client(workspace_of(repo)) as client:
+        envelope = client.call("approval.approve", asked, text=not as_json)
+        print_answer(envelope, as_json=as_json)
+        result = envelope["result"]
+        if not as_json and isinstance(result, dict):
+            print(_became_of(client, str(result["action_id"])))
 
 
 @approvals.command()
@@ -72,9 +84,25 @@ def trusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 @approvals.command()
 @failing_clearly
 def forget(
-    answer: Annotated[str, typer.Argument(help="An answer's id, as `cpl approvals trusted` shows it.")],
+    answer: Annotated[
+        str, typer.Argument(help="An answer's id, as `cpl approvals trusted` shows it, or its beginning or end.")
+    ],
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Take a remembered answer back: the next such call is asked about."""
     ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
+
+
+def _became_of(client: Client | EmbeddedClient, action_id: str) -> str:
+    """How the run ended, where it does so within a few seconds; else where to look."""
+    until = time.monotonic() + _PATIENCE_SEC
+    while True:
+        action = client.call("approval.show", {"action_id": action_id}).get("result")
+        if isinstance(action, dict) and action.get("status") == "REJECTED":
+            return f"not run: {action.get('reason')}"
+        if isinstance(action, dict) and action.get("outcome"):
+            return "run: ok" if action["outcome"] == "ok" else f"run: it ended with {action['outcome']}"
+        if time.monotonic() >= until:
+            return f"not over yet; see: cpl approvals show {action_id}"
+        time.sleep(_LOOK_SEC)

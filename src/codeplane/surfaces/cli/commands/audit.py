@@ -19,7 +19,9 @@ def audit(
     operation: Annotated[str | None, typer.Option("--operation", "-o", help="As in git.push, or git.*.")] = None,
     kind: Annotated[str | None, typer.Option("--type", help="As in capability.granted, or action.*.")] = None,
     outcome: Annotated[str | None, typer.Option("--outcome", help="As in ok or POLICY_DENIED.")] = None,
-    action: Annotated[str | None, typer.Option("--action", help="Only about this action.")] = None,
+    action: Annotated[
+        str | None, typer.Option("--action", help="Only about this action; a beginning or end will do.")
+    ] = None,
     since: Annotated[str | None, typer.Option("--since", help="As in 2025-06-30 or 2025-06-30T12:00:00Z.")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Before this time.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many, the newest.")] = 50,

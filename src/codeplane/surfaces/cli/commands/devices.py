@@ -51,7 +51,7 @@ def pair(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 @devices.command()
 @failing_clearly
 def revoke(
-    device_id: Annotated[str, typer.Argument(help="The device, as cpl devices lists it.")],
+    device_id: Annotated[str, typer.Argument(help="The device, as cpl devices lists it, or its beginning or end.")],
     reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,

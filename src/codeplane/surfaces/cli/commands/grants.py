@@ -74,7 +74,7 @@ def grant(
 @grants.command()
 @failing_clearly
 def revoke(
-    grant_id: Annotated[str, typer.Argument(help="The grant, as cpl grants lists it.")],
+    grant_id: Annotated[str, typer.Argument(help="The grant, as cpl grants lists it, or its beginning or end.")],
     reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,

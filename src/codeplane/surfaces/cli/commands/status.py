@@ -10,7 +10,7 @@ import typer
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.discovery import ServerFacts, find_server
+from codeplane.surfaces.cli.discovery import ServerFacts, addresses, find_server, reached
 from codeplane.surfaces.cli.output import (
     EXIT_NO_SERVER,
     JsonOption,
@@ -42,11 +42,11 @@ def status(
     if as_json:
         state: JsonObject = {"running": False, "repo": str(workspace.root)}
         if facts is not None and result is not None:
-            state = {"running": True, "url": facts.url, **result}
+            state = {"running": True, "url": facts.url, **reached(facts), **result}
         print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
     else:
         if facts is not None and result is not None:
-            _show_running(workspace, facts.url, result, _waiting(workspace, facts))
+            _show_running(workspace, facts, result, _waiting(workspace, facts))
         else:
             block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
         print("\n".join(lines or ()), end="\n" if lines else "")
@@ -71,19 +71,30 @@ def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
     return f"{pending} wait for you: cpl approvals" if pending else "none wait"
 
 
-def _show_running(workspace: Workspace, url: str, result: JsonObject, waiting: str) -> None:
+def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, waiting: str) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
     block(
         [
-            ("server", f"running at {url}, pid {daemon['pid']}, up {daemon['uptime_sec']} s, {daemon['memory_mb']} MB"),
+            (
+                "server",
+                f"running at {facts.url}, pid {daemon['pid']}, up {daemon['uptime_sec']} s, {daemon['memory_mb']} MB",
+            ),
+            *addresses(facts),
             ("repository", f"{workspace.root} at {config['head'] or 'no commit'}"),
             ("index", _index_said(result)),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             ("sessions", f"{session['open_sessions']} open"),
             *([("approvals", waiting)] if waiting else []),
+            *([("policy", problem)] if (problem := _policy_said(result)) else []),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
         ]
     )
+
+
+def _policy_said(result: JsonObject) -> str:
+    from codeplane.observe.status import policy_said
+
+    return policy_said(result.get("policy"))
 
 
 def _index_said(result: JsonObject) -> str:

@@ -1,6 +1,5 @@
 """`cpl up`: serve a repository."""
 
-import json
 import os
 import sys
 import threading
@@ -14,7 +13,7 @@ from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.discovery import ServerFacts, facts_of, find_server, not_ready
+from codeplane.surfaces.cli.discovery import ServerFacts, addresses, facts_of, find_server, not_ready, reached
 from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
 
@@ -114,19 +113,17 @@ def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
 
 def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str) -> None:
     if as_json:
-        print(
-            dumps({"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root), "note": note})
-        )
+        told: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
+        print(dumps({**told, **reached(facts), "note": note}))
         return
-    further, clients = _further(workspace), _clients(workspace)
+    clients = _clients(workspace)
     rows = [
         ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
         ("repository", str(workspace.root)),
         ("dashboard", f"{facts.url}/dashboard (cpl dashboard signs you in)"),
         ("MCP", f"{facts.url}/mcp"),
         ("Connect", f"{facts.url}/codeplane.v1"),
-        ("gRPC", f"{facts.host}:{further['grpc_port']}" if further.get("grpc_port") else ""),
-        ("TLS", str(further.get("tls_url") or "")),
+        *addresses(facts),
         ("events", f"{facts.url}/events"),
         ("health", f"{facts.url}/health"),
         ("status", f"{facts.url}/status"),
@@ -136,15 +133,6 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
     ]
     there = find_spec("codeplane.surfaces.web") is not None
     block([(name, said) for name, said in rows if said and (there or name != "dashboard")])
-
-
-def _further(workspace: Workspace) -> JsonObject:
-    """What the server wrote down beside its address; nothing when that cannot be read."""
-    try:
-        found = json.loads(workspace.server.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _clients(workspace: Workspace) -> str:

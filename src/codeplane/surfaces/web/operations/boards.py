@@ -13,10 +13,12 @@ from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import ProjectionStore
+from codeplane.surfaces.web.operations.failing import FAILED_SQL
 
 _COLUMNS = (
     "t.task_id, t.session_id, t.description, t.opened_at, t.closed_at, t.state, t.reason, t.limits_json, t.calls, "
-    "t.failures, t.mutation_count, t.test_run_count, t.position, s.surface, s.client, s.actor"
+    f"(SELECT count(*) FROM operations o WHERE o.task_id = t.task_id AND {FAILED_SQL}), "
+    "t.mutation_count, t.test_run_count, t.position, s.surface, s.client, s.actor"
 )
 _STEPS = 300
 _SAID = 3

@@ -8,16 +8,18 @@ from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.ports import Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
+from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 
 _SHOWN = 160
+# What a client sends along though nobody chose it.
+_LEFT_OPEN: tuple[JsonValue, ...] = (None, "", [], {})
 # A call that ended like this is told of by the action it proposed.
 OF_ACTIONS = frozenset({"APPROVAL_PENDING", "REJECTED", "EXPIRED"})
 CALLS = (CALL_STARTED, CALL_FINISHED, CALL_REPLAYED, CALL_REFUSED)
 # Outcomes that stand for several, or are an action's.
-_GROUPS = frozenset({"failed", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
+_GROUPS = frozenset({"failed", "refused", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
 ACTIONS = ("action.created", "action.approved", "action.rejected")
-# What has not failed, or not yet.
-WELL = ("ok", "running", "replayed", "PENDING", "APPROVED", "CANCELLED")
+_FAILURES = {"command": "the command failed"}
 _PHASES = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}
 
 
@@ -28,7 +30,7 @@ class CallFilter(Request):
     actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, or agent:*")
     client: str | None = Field(None, max_length=200, description="letters of the client's name")
     outcome: str | None = Field(
-        None, max_length=60, description="ok, failed, running, waiting, or an error's name such as POLICY_DENIED"
+        None, max_length=60, description="ok, failed, refused, running, waiting, or an error's name"
     )
     for_task_id: str | None = Field(None, max_length=100)
     in_session: str | None = Field(None, max_length=100)
@@ -39,7 +41,7 @@ class CallFilter(Request):
     def outcome_said(self) -> tuple[Said, ...]:
         """What of the outcome can be asked of an event itself; actions are decided on later."""
         if self.outcome == "failed":
-            return (Said(field="status", value="ok", other=True),)
+            return (Said(field="status", value="ok", other=True, or_has="failure_class"),)
         return (Said(field="status", value=self.outcome),) if self.outcome and self.outcome not in _GROUPS else ()
 
     def may_fit(self, event: Event, *, surface: str | None, client: str | None) -> bool:
@@ -54,7 +56,7 @@ class CallFilter(Request):
         if not self.dashboard and is_own(name, surface, mutates=bool(payload.get("mutates"))):
             return False
         return (
-            _ended(self.outcome, _status(event))
+            _ended(self.outcome, _status(event), _failure(event), phase=_PHASES.get(event.type, "done"))
             and (not self.client or self.client.lower() in (client or "").lower())
             and (not self.text or self.text.lower() in f"{name} {_said(payload)} {_reason(payload) or ''}".lower())
         )
@@ -84,9 +86,15 @@ class CallRow(Result):
     risk: str | None = None
     decided_by: str | None = None
     reason: str | None = None
+    failure: str | None = Field(None, description="what it found though it was answered, such as red tests")
     files: int | None = None
     insertions: int | None = None
     deletions: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an error, or without what was asked for."""
+        return self.phase != "refused" and is_failure(self.status, self.failure)
 
     def fits(self, wanted: CallFilter) -> bool:
         """Whether a filter lets it through."""
@@ -98,7 +106,7 @@ class CallRow(Result):
             _names(wanted.operation, self.operation)
             and _names(wanted.actor, self.actor)
             and (not wanted.client or wanted.client.lower() in (self.client or "").lower())
-            and _ended(wanted.outcome, self.status)
+            and _ended(wanted.outcome, self.status, self.failure, phase=self.phase)
             and (not wanted.for_task_id or wanted.for_task_id == self.task_id)
             and (not wanted.in_session or wanted.in_session == self.session_id)
             and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
@@ -136,6 +144,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
         session_id=ids.session_id,
         action_id=_text(payload.get("action_id")),
         reason=_reason(payload),
+        failure=_failure(event),
         files=_number(changed.get("files_changed")),
         insertions=_number(changed.get("insertions")),
         deletions=_number(changed.get("deletions")),
@@ -146,7 +155,8 @@ def _said(payload: JsonObject) -> str:
     """What was asked, in a few words: the arguments of a read, the paths of a mutation."""
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):
-        return " ".join(f"{name}={_short(value)}" for name, value in arguments.items())[:_SHOWN]
+        given = {name: value for name, value in arguments.items() if value is not False and value not in _LEFT_OPEN}
+        return " ".join(f"{name}={_short(value)}" for name, value in given.items())[:_SHOWN]
     if isinstance(paths, list) and paths:
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         return (", ".join(map(str, paths[:3])) + more)[:_SHOWN]
@@ -184,11 +194,24 @@ def _status(event: Event) -> str:
     return phase if phase in ("running", "replayed") else str(event.payload.get("status"))
 
 
-def _ended(wanted: str | None, status: str) -> bool:
+def failure_said(kind: str | None) -> str | None:
+    """What a call found though it was answered, in words."""
+    return _FAILURES.get(kind, kind) if kind is not None else None
+
+
+def _failure(event: Event) -> str | None:
+    return failure_said(_text(event.payload.get("failure_class"))) if event.type == CALL_FINISHED else None
+
+
+def _ended(wanted: str | None, status: str, failure: str | None, *, phase: str) -> bool:
     if not wanted:
         return True
     if wanted == "failed":
-        return status not in WELL
+        return phase != "refused" and is_failure(status, failure)
+    if wanted == "refused":
+        return phase == "refused" or status in REFUSED
     if wanted == "waiting":
         return status == "PENDING"
+    if wanted == "ok":
+        return status == "ok" and failure is None
     return status == wanted

@@ -19,7 +19,16 @@ from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger, Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
-from codeplane.surfaces.web.operations.call_row import ACTIONS, CALLS, OF_ACTIONS, WELL, CallFilter, CallRow, row_of
+from codeplane.surfaces.web.operations.call_row import (
+    ACTIONS,
+    CALLS,
+    OF_ACTIONS,
+    CallFilter,
+    CallRow,
+    failure_said,
+    row_of,
+)
+from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 
 # The port promises an iterator; every log there is gives one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
@@ -28,6 +37,8 @@ Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 _CHUNK, _SEEN = 500, 1000
 _LOOKED_BACK = 20_000
 _QUIET = 1000
+# A follower that is further behind has to look anew: telling everyone all of a long log would hold up everyone else.
+_BACKLOG = 2000
 _LOOKING = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
 _FIGURED = 2000
@@ -35,17 +46,19 @@ _PARTS, _STEPS = 12, 60
 _SHORTEST_NS = 60 * SECOND_NS
 _ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED)
 # Without those that `is_own` tells: of a mutation it is known which commit it began at.
-_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms FROM
-             (SELECT timestamp, op_type, status, duration_ms, session_id, repo_before_hash FROM operations
-              ORDER BY op_id DESC LIMIT ?1) o
+_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
+             (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
+              FROM operations ORDER BY op_id DESC LIMIT ?1) o
              LEFT JOIN sessions s ON s.session_id = o.session_id
              WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
              AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
+_FOUND = """SELECT a.action_id, o.failure_class FROM audit a JOIN operations o ON o.call_id = a.call_id
+            WHERE a.action_id IN ({marks}) AND o.status = 'ok' AND o.failure_class IS NOT NULL"""
 _LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 _NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
 _ACTION = (
     "action_id, operation, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id, "
-    "task_id, call_id, decided_by, reason, outcome, position"
+    "task_id, call_id, decided_by, reason, outcome, position, started"
 )
 
 
@@ -73,7 +86,9 @@ class CallPage(Result):
 class CallsWatchRequest(CallFilter):
     """Calls as they happen."""
 
-    after: int | None = Field(None, ge=0, le=2**53, description="a position of the log; without it, from now on")
+    after: int | None = Field(
+        None, ge=0, le=2**53, description="a position of the log, at most 2,000 back; else from now on"
+    )
     heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
 
 
@@ -151,6 +166,8 @@ class CallOperations:
         seen, begun, ended = 0, until, until <= 0
         wanted = await self._wanted(request)
         narrow = bool(request.for_task_id or request.in_session)
+        # What failed is the call that carried an action out, and is told where it ended.
+        alone = narrow or request.outcome == "failed"
         while len(rows) < request.limit and seen < _SEEN and begun - until < _LOOKED_BACK and not ended:
             # Most pages are full after a short look.
             chunk = _CHUNK if seen else 3 * request.limit
@@ -158,7 +175,7 @@ class CallOperations:
             after = 0 if narrow else max(0, begun - _LOOKED_BACK)
             found = await self._log.query(replace(wanted, after=after, until=until, limit=chunk))
             low = found[0].position if len(found) == chunk else after + 1
-            told = [] if narrow else await self._proposed(request, low, until, chunk)
+            told = [] if alone else await self._proposed(request, low, until, chunk)
             low = told[-1].position if len(told) == chunk else low
             seen += len(found) + len(told)
             await self._know(found)
@@ -178,6 +195,7 @@ class CallOperations:
                 past = bool(found) and request.since_ns is not None and found[0].at_ns < request.since_ns
                 ended = until <= 0 or past
         full = len(rows) == request.limit
+        rows = [row for row in await self._judged(rows) if row.fits(request)]
         more = not ended or full
         cut = await self._log.query(EventQuery(until=until, newest=True, limit=1)) if more and not full else []
         return CallPage(
@@ -193,7 +211,12 @@ class CallOperations:
     @operation("call.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: CallsWatchRequest) -> AsyncIterator[CallItem]:
         """Calls that fit as they begin, are decided on and end; a row that comes again says more than before."""
-        after = request.after if request.after is not None else await self._position()
+        position = await self._position()
+        after = request.after if request.after is not None else position
+        if position - after > _BACKLOG:
+            raise StreamGap(
+                f"more than {_BACKLOG} events came after {after}", hint="look at call.list, then go on from now"
+            )
         query = EventQuery(after=after, limit=0, types=(*CALLS, *ACTIONS))
         watched = cast(Followed, self._log.follow(query, heartbeat_sec=request.heartbeat_sec))
         async with aclosing(watched) as items:
@@ -216,7 +239,7 @@ class CallOperations:
         since = self._clock.now_ns() - request.minutes * 60 * SECOND_NS
         found = await self._log.select(_LATELY, (_FIGURED, since))
         longest_ago = await self._log.select(_LONGEST_AGO, (_FIGURED - 1,))
-        taken = cast(list[tuple[int, str, str, float]], found)
+        taken = cast(list[tuple[int, str, str, float, str | None]], found)
         calls: Counter[int] = Counter()
         failures: Counter[int] = Counter()
         waited: dict[int, list[float]] = {}
@@ -229,10 +252,9 @@ class CallOperations:
         part_ns = whole_ns // _PARTS
         by_step: dict[int, list[tuple[bool, float]]] = {}
         failed: Counter[str] = Counter()
-        for at_ns, name, status, milliseconds in taken:
+        for at_ns, name, status, milliseconds, failure in taken:
             minute = at_ns // (60 * SECOND_NS)
-            # Whoever leaves, such as one who followed a stream, has not failed.
-            bad = status not in ("ok", "APPROVAL_PENDING", "CANCELLED")
+            bad = is_failure(status, failure)
             calls[minute] += 1
             failures[minute] += bad
             failed[name] += bad
@@ -275,10 +297,9 @@ class CallOperations:
     async def _wanted(self, request: CallFilter) -> EventQuery:
         """The filter as far as the log can apply it."""
         outcome = request.outcome_said()
-        # An action's own facts are in its stream, but they name the task.
         query = EventQuery(
             newest=True,
-            types=(*_ENDS, "action.created") if request.for_task_id or request.in_session else _ENDS,
+            types=_ends(request),
             task_id=request.for_task_id,
             session_id=request.in_session,
             actor=request.actor or None,
@@ -298,23 +319,39 @@ class CallOperations:
         return newest[-1].position if newest else 0
 
     async def _rows(self, events: Sequence[Event], *, live: bool = False, outcome: str | None = None) -> list[CallRow]:
-        """Rows of the events in their order; what belongs to an action is told by the action's row."""
+        """Rows of the events in their order; an action's row tells of its calls, unless failures are wanted."""
         await self._know(events)
-        actions = await self._actions(events, live=live, outcome=outcome)
+        failed = outcome == "failed"
+        actions = await self._actions(events, every=live or failed, outcome=None if failed else outcome)
         rows: list[CallRow] = []
         for event in events:
-            action_id = _action_id(event)
-            if action_id in actions:
+            action = actions.get(_action_id(event) or "")
+            plain = row_of(event, **self._by(event)) if event.type in CALLS and not _is_second_try(event) else None
+            if failed and plain is not None:
+                rows.append(plain if action is None else plain.model_copy(update={"said": action.said}))
+            elif action is not None:
                 if live or event.type == "action.created":
-                    rows.append(actions[str(action_id)])
-            elif event.type in CALLS and not _is_of_action(event) and not _is_second_try(event):
-                session_id = event.correlation.session_id
-                surface, client = self._sessions.get(session_id or "", (None, None))
-                rows.append(row_of(event, surface=surface, client=client))
+                    found = {"failure": plain.failure} if plain is not None and plain.failure else {}
+                    rows.append(action.model_copy(update=found))
+            elif plain is not None and not _is_of_action(event):
+                rows.append(plain)
         return rows
 
-    async def _actions(self, events: Sequence[Event], *, live: bool, outcome: str | None) -> dict[str, CallRow]:
-        wanted = {_action_id(event) for event in events if live or event.type == "action.created"} - {None}
+    def _by(self, event: Event) -> dict[str, str | None]:
+        surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))
+        return {"surface": surface, "client": client}
+
+    async def _judged(self, rows: Sequence[CallRow]) -> list[CallRow]:
+        """With what the runs of actions found, which the actions themselves do not tell."""
+        ran = [row.key for row in rows if row.key == row.action_id and row.phase == "done" and row.status == "ok"]
+        if not ran:
+            return list(rows)
+        found = await self._log.select(_FOUND.format(marks=", ".join("?" * len(ran))), ran)
+        failures = {str(action_id): failure_said(_cell(failure)) for action_id, failure in found}
+        return [row.model_copy(update={"failure": failures[row.key]}) if row.key in failures else row for row in rows]
+
+    async def _actions(self, events: Sequence[Event], *, every: bool, outcome: str | None) -> dict[str, CallRow]:
+        wanted = {_action_id(event) for event in events if every or event.type == "action.created"} - {None}
         if not wanted:
             # Whether or not the action is on this page, its calls are told of there.
             return {}
@@ -338,14 +375,16 @@ class CallOperations:
         return list(map(_of_action, rows))
 
     async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
-        """What has begun and not ended, oldest first; proposals that run are told by their own rows."""
+        """What has begun and not ended; what runs of a proposal is its own row, by the call that carries it out."""
         found = await self._log.select(
             "SELECT call_id FROM operations WHERE status = 'running' ORDER BY op_id DESC LIMIT 50"
         )
         rows: list[CallRow] = []
         for (call_id,) in found:
             events = await self._log.query(EventQuery(call_id=str(call_id), types=("call.started",), limit=1))
-            rows += await self._rows(tuple(events))
+            for event, row in zip(events, await self._rows(tuple(events), live=True), strict=False):
+                begun = {"at": rfc3339(event.at_ns), "at_ns": event.at_ns, "call_id": str(call_id), "status": "running"}
+                rows.append(row.model_copy(update={**begun, "phase": "running"}))
         return tuple(row for row in rows if row.fits(request))
 
     async def _know(self, events: Sequence[Event]) -> None:
@@ -366,13 +405,19 @@ class CallOperations:
                 self._sessions[str(session_id)] = (_cell(surface), _cell(client))
 
 
+def _ends(request: CallFilter) -> tuple[str, ...]:
+    if request.outcome == "failed":
+        return (CALL_FINISHED,)
+    # An action's own facts are in its stream, but they name the task.
+    return (*_ENDS, "action.created") if request.for_task_id or request.in_session else _ENDS
+
+
 def _fitting(outcome: str | None) -> tuple[str, tuple[str, ...]]:
     """A filter by outcome as a condition on actions: with thousands that wait, most would be told for nothing."""
     if not outcome:
         return "", ()
-    among = {"failed": WELL, "waiting": ("PENDING",)}.get(outcome, (outcome,))
-    negated = "NOT " if outcome == "failed" else ""
-    return f" AND coalesce(outcome, status) {negated}IN ({', '.join('?' * len(among))})", among
+    among = {"refused": REFUSED, "waiting": ("PENDING",)}.get(outcome, (outcome,))
+    return f" AND coalesce(outcome, status) IN ({', '.join('?' * len(among))})", among
 
 
 def _action_id(event: Event) -> str | None:
@@ -395,9 +440,14 @@ def _status(event: Event) -> str:
 
 def _of_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
     (action_id, name, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id,
-     task_id, call_id, decided_by, reason, outcome, position) = row  # fmt: skip
+     task_id, call_id, decided_by, reason, outcome, position, started) = row  # fmt: skip
     at_ns = int(str(created_ns))
-    phase = {"PENDING": "waiting", "APPROVED": "approved", "REJECTED": "rejected"}.get(str(status), "done")
+    runs = bool(started) and status == "APPROVED" and not outcome
+    phase = (
+        "running"
+        if runs
+        else {"PENDING": "waiting", "APPROVED": "approved", "REJECTED": "rejected"}.get(str(status), "done")
+    )
     return CallRow(
         key=str(action_id),
         position=int(str(position)),
@@ -406,7 +456,7 @@ def _of_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
         at_ns=at_ns,
         operation=str(name),
         actor=f"{_cell(actor_kind)}:{_cell(actor_id)}",
-        status=str(outcome) if outcome else str(status),
+        status="running" if runs else str(outcome) if outcome else str(status),
         phase=phase,
         said=str(summary),
         mutates=True,

@@ -39,11 +39,13 @@ async def page(visit: Visit) -> Response:
     asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
     found = await visit.ask("call.list", {**asked, "limit": 30})
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    running = rows(found, "running")
+    told = {text(one, "key") for one in running}
     return visit.render(
         "activity.html",
         title="Activity",
         pending=waiting["pending"],
-        rows=[*rows(found, "running"), *rows(found, "results")],
+        rows=[*running, *(one for one in rows(found, "results") if text(one, "key") not in told)],
         position=found["position"],
         looked_back_to=found["looked_back_to"],
         next_cursor=at(found, "pagination", "next_cursor"),

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.differing import Line, lines_of
+from codeplane.surfaces.web.headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.reading import at, rows, text
 from codeplane.surfaces.web.visit import Visit
 
@@ -29,7 +30,7 @@ async def inbox(visit: Visit) -> Response:
     history = await visit.ask("approval.list", asked)
     decided = [one for one in rows(history, "items") if one.get("status") != "PENDING"]
     return visit.render(
-        "approvals.html",
+        "approvals_live.html" if visit.is_part else "approvals.html",
         title="Approvals",
         pending=waiting["pending"],
         waiting=rows(waiting, "items"),
@@ -43,10 +44,18 @@ async def inbox(visit: Visit) -> Response:
 async def show(visit: Visit) -> Response:
     """One action with everything that an answer is bound to."""
     action = await visit.ask("approval.show", {"action_id": visit.place("action")})
+    state = f"{text(action, 'status')} {text(action, 'outcome')}".strip()
+    if visit.is_part and visit.query.get("seen") == state:
+        # Nothing to show anew, and somebody may be writing a reason.
+        return Response(status_code=204, headers={**SECURITY, **PRIVATE})
     return visit.render(
-        "approval.html",
+        "approval_live.html" if visit.is_part else "approval.html",
         title="Approval",
         action=action,
+        state=state,
+        follows_runs=True,
+        trust_days=await _trust_days(visit) if action.get("status") == "PENDING" else "",
+        is_open=await _is_open(visit, text(action, "source_id")) if action.get("status") == "PENDING" else False,
         preview=_preview(action),
         pending=await _pending(visit),
     )
@@ -64,6 +73,23 @@ async def decide(visit: Visit) -> Response:
         asked["preview_hash"] = form.get("preview_hash", "")
     await visit.ask(operation, asked)
     return visit.go(f"/dashboard/approvals/{action_id}")
+
+
+async def _trust_days(visit: Visit) -> str:
+    """How long an answer is remembered, as the settings say it."""
+    found, _ = await visit.attempt("config.show")
+    kept = next(
+        (one.get("value") for one in rows(found, "settings") if one.get("name") == "approvals.trust_days"), None
+    )
+    return f"{kept:g}" if isinstance(kept, int | float) else "approvals.trust_days"
+
+
+async def _is_open(visit: Visit, task: str) -> bool:
+    """Whether there is a task that an answer could be for the rest of."""
+    if not task:
+        return False
+    found, _ = await visit.attempt("task.show", {"task": task})
+    return text(found, "task", "state") == "OPEN"
 
 
 async def _pending(visit: Visit) -> object:

@@ -92,6 +92,7 @@ async def show(visit: Visit) -> Response:
     asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
     found = await visit.ask("mutation.show", asked)
     files = rows(found, "files")
+    following = at(found, "pagination", "next_cursor")
     return visit.render(
         "mutation.html",
         title=text(found, "what"),
@@ -100,7 +101,10 @@ async def show(visit: Visit) -> Response:
         files=[(one, pairs_of(text(one, "diff"))) for one in files],
         insertions=sum(int(number(one, "insertions") or 0) for one in files),
         deletions=sum(int(number(one, "deletions") or 0) for one in files),
-        next_cursor=at(found, "pagination", "next_cursor"),
+        at_least=following is not None
+        or "cursor" in visit.query
+        or any(number(one, "insertions") is None for one in files),
+        next_cursor=following,
     )
 
 

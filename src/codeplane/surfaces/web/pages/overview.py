@@ -49,6 +49,7 @@ async def _shown(visit: Visit) -> dict[str, object]:
         "trend": {name: [number(one, name) or 0 for one in rows(trend, "moments")] for name in _READ},
         "index": _index(record(status, "index"), text(status, "config", "head")),
         "position": calls["position"],
+        "follows_runs": True,
     }
 
 

@@ -25,6 +25,8 @@ MODES = (
 )
 _TILES = 40
 _SKIPPED = 100
+# How many files are looked through for those, at a time and in all.
+_LISTED, _LISTS = 1000, 20
 _PAGE_LINES = 1000
 
 
@@ -39,13 +41,12 @@ async def page(visit: Visit) -> Response:
     mapped: JsonObject = {}
     used: JsonObject = {}
     skipped: JsonObject = {}
+    unsearched: list[JsonObject] = []
     other = None
     if not folder:
         mapped, other = await visit.attempt("map_repo", {"depth": 1, "budget": 500, "include": ["entry_points"]})
         used, _ = await visit.attempt("symbol.most_used", {"limit": 15})
-        asked: JsonObject = {"skipped": True, "depth": 5, "limit": _SKIPPED}
-        asked |= {"cursor": visit.query["skipped"]} if "skipped" in visit.query else {}
-        skipped, _ = await visit.attempt("list_dir", asked)
+        skipped, unsearched = await _unsearched(visit)
     languages = record(made, "languages")
     hues = {name: min(place, COLOURS - 1) for place, name in enumerate(one for one in languages if one != OTHER)}
     return visit.render(
@@ -66,11 +67,26 @@ async def page(visit: Visit) -> Response:
         entry_points=rows(mapped, "entry_points")[:12],
         used=used,
         symbols=rows(used, "symbols"),
-        skipped=[one for one in rows(skipped, "entries") if one.get("skipped")],
+        skipped=unsearched,
         left_out=record(skipped, "left_out"),
         skipped_cursor=at(skipped, "pagination", "next_cursor"),
         error=error or other,
     )
+
+
+async def _unsearched(visit: Visit) -> tuple[JsonObject, list[JsonObject]]:
+    """Files that are not searched, from where the address says; the list of files has them among all others."""
+    found: list[JsonObject] = []
+    asked: JsonObject = {"skipped": True, "depth": 5, "limit": _LISTED}
+    cursor: JsonValue = visit.query.get("skipped")
+    answer: JsonObject = {}
+    for _ in range(_LISTS):
+        answer = await visit.ask("list_dir", {**asked, **({"cursor": cursor} if cursor else {})})
+        found += [one for one in rows(answer, "entries") if one.get("skipped")]
+        cursor = at(answer, "pagination", "next_cursor")
+        if cursor is None or len(found) >= _SKIPPED:
+            break
+    return answer, found
 
 
 async def _search(visit: Visit, query: str, mode: str) -> Response:

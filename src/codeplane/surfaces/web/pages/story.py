@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 from codeplane.surfaces.web.reading import number, text
 
 WAITS = "APPROVAL_PENDING"
-_WELL = frozenset({"ok", "replayed"})
 _LEFT = frozenset({"CANCELLED"})
 _WORDS = {
     "looked": "Looked around",
@@ -60,13 +60,13 @@ class Mark:
 
 
 def tone_of(step: JsonObject) -> str:
-    """How a call ended: well, badly, or not at all yet."""
+    """How a call ended: well, badly, or not at all, since it waits or was refused."""
     status = text(step, "status")
-    if status in ("running", WAITS):
+    if status in ("running", WAITS, *REFUSED):
         return "waiting"
     if status in _LEFT:
         return "dim"
-    return "bad" if status not in _WELL or text(step, "failure") else "good"
+    return "bad" if is_failure(status, text(step, "failure") or None) else "good"
 
 
 def phases_of(steps: list[JsonObject], reads: Callable[[str], bool]) -> list[Phase]:

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.pages.story import WAITS, marks_of, phases_of, tone_of
+from codeplane.surfaces.web.pages.story import WAITS, marks_of, phases_of
 from codeplane.surfaces.web.reading import at, record, rows, text
 from codeplane.surfaces.web.visit import Visit
 
@@ -46,7 +46,6 @@ async def show(visit: Visit) -> Response:
         phases=phases_of(steps, visit.reads),
         marks=marks_of(steps),
         waited=sum(text(one, "status") == WAITS for one in steps),
-        failed=sum(tone_of(one) == "bad" for one in steps),
     )
 
 

@@ -62,4 +62,5 @@ def _tile(one: JsonObject, *, weight: float, language: str, hues: Mapping[str, i
 def _main(one: JsonObject) -> str:
     """The language that a part has most of; what is none counts only where there is nothing else."""
     found = record(one, "languages")
-    return next((name for name in found if name != OTHER), OTHER)
+    sizes = {name: float(str(share)) for name, share in found.items() if name != OTHER}
+    return max(sizes, key=lambda name: sizes[name], default=OTHER)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.reading import at, part, rows
 from codeplane.surfaces.web.visit import Visit
@@ -23,6 +23,10 @@ _TAKEN_BACK: dict[str, tuple[str, str]] = {
 async def page(visit: Visit) -> Response:
     """Everyone who calls and everything that is trusted, each with the button that ends it."""
     explained, error = await _explained(visit)
+    unassessed = error
+    if error is not None and visit.query.get("arguments") and not isinstance(error, InvalidArgument | UnknownOperation):
+        # Such as a remote that is not there: what the rules say of the operation is known all the same.
+        explained, error = await visit.attempt("policy.explain", {**_asked(visit), "arguments": {}})
     policy = await visit.ask("policy.summary")
     devices = await visit.ask("device.list")
     agents = await visit.ask("agent.list", {"include_ended": True})
@@ -52,6 +56,7 @@ async def page(visit: Visit) -> Response:
         further=further,
         explained=explained,
         error=error,
+        unassessed=unassessed if error is None else None,
         **{name: found for name, (found, _) in lists.items()},
     )
 
@@ -87,8 +92,11 @@ async def _explained(visit: Visit) -> tuple[JsonObject, CodePlaneError | None]:
         arguments = json.loads(visit.query.get("arguments") or "{}")
     except ValueError:
         return {}, InvalidArgument("the arguments are not JSON", hint='write them as {"remote": "origin"}')
-    asked: JsonObject = {"operation": name, "arguments": arguments, "actor": visit.query.get("actor", "agent")}
-    return await visit.attempt("policy.explain", asked)
+    return await visit.attempt("policy.explain", {**_asked(visit), "arguments": arguments})
+
+
+def _asked(visit: Visit) -> JsonObject:
+    return {"operation": visit.query.get("operation", ""), "actor": visit.query.get("actor", "agent")}
 
 
 ROUTES = (

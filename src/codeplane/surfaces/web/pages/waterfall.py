@@ -38,7 +38,7 @@ _WORDS = {
     "action.approved": ("approved", "good"),
     "action.rejected": ("rejected", "bad"),
     "action.expiring": ("about to expire", "waiting"),
-    "policy.decided": ("the policy decided", ""),
+    "policy.decided": ("the policy asks", ""),
     "call.started": ("started", ""),
     "call.refused": ("refused", "bad"),
     "call.replayed": ("answered again from the first call", ""),

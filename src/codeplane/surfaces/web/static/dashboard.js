@@ -47,14 +47,14 @@
       place.replaceChildren();
       const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
       new uPlot({
-        width: place.clientWidth, height: 120, padding: [8, 0, 0, 0],
+        width: place.clientWidth, height: 120, padding: [8, 4, 0, 0],
         cursor: { y: false },
         series: [
           { value: (plot, at) => (at == null ? "" : clock.format(at * 1000)), label: "at" },
           { label: "calls", stroke: colour("--accent"), width: 1.5, fill: colour("--accent-soft"), points: { show: false } },
           { label: "p95 ms", stroke: colour("--waiting"), width: 1.5, scale: "ms", points: { show: true, size: 4 }, spanGaps: true },
         ],
-        axes: [{ ...axis, size: 22, space: 60, values: (plot, ticks) => ticks.map((at) => (plot.scales.x.max - plot.scales.x.min < 600 ? clock : hour).format(at * 1000)) }, { ...axis, size: 34 }, { ...axis, scale: "ms", side: 1, grid: { show: false }, size: 40 }],
+        axes: [{ ...axis, size: 22, space: 60, values: (plot, ticks) => ticks.map((at) => (plot.scales.x.max - plot.scales.x.min < 600 ? clock : hour).format(at * 1000)) }, { ...axis, size: 34 }, { ...axis, scale: "ms", side: 1, grid: { show: false }, size: 56 }],
         scales: { x: { time: true }, y: { range: (plot, low, high) => [0, Math.max(1, high)] }, ms: { range: (plot, low, high) => [0, Math.max(1, high || 1)] } },
         legend: { live: false },
       }, [series.at, series.calls, series.p95], place);
@@ -62,8 +62,17 @@
     }
   }
 
+  // How many wait is said in the title too, which is all that is seen of a page in the background.
+  function tellCount() {
+    const badge = document.querySelector("#badge .badge");
+    const count = badge ? parseInt(badge.textContent, 10) : 0;
+    const said = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+    if (document.title !== said) document.title = said;
+  }
+
   function refresh() {
     tellTimes();
+    tellCount();
     drawCharts();
   }
 
@@ -72,7 +81,15 @@
     if (said) said.hidden = yes;
   }
 
-  document.addEventListener("htmx:sse:error", () => connected(false));
+  // There are as many streams as the server holds: trying again would not help, unlike when it is away.
+  function crowded() {
+    const said = document.getElementById("crowded");
+    if (said) said.hidden = false;
+    connected(true);
+  }
+
+  document.addEventListener("htmx:sse:error", (event) => (event.detail.status === 429 ? crowded() : connected(false)));
+  document.addEventListener("htmx:response:error", (event) => { if (event.detail.ctx.response.status === 429) crowded(); });
   document.addEventListener("htmx:sse:after:connection", () => connected(true));
   document.addEventListener("htmx:after:swap", refresh);
   // Signed out elsewhere, or events are gone: load anew instead of showing what no longer follows. Not while the server
