@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -27,9 +27,9 @@ def write(plane: Standing, *edits: JsonObject) -> str:
     return str(done["delta"]["mutation_id"])  # type: ignore[index, call-overload]
 
 
-def shown(plane: Standing, mutation_id: str, **more: object) -> list[dict[str, str]]:
+def shown(plane: Standing, mutation_id: str, **more: object) -> list[dict[str, Any]]:
     files = result(plane.ask("mutation.show", mutation_id=mutation_id, **more))["files"]  # type: ignore[arg-type]
-    return cast(list[dict[str, str]], files)
+    return cast(list[dict[str, Any]], files)
 
 
 def test_both_sides_are_told(plane: Standing) -> None:
