@@ -150,9 +150,12 @@ class BoardOperations:
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
         rows = await self._tables.select(
-            f"""SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
-                WHERE t.position < ?1 AND (?2 IS NULL OR t.state = ?2) AND (?3 OR coalesce(s.surface, '') != 'web')
-                ORDER BY t.position DESC LIMIT ?4""",
+            # The page first: what is counted for a task is then counted for these alone.
+            f"""SELECT {_COLUMNS} FROM
+                (SELECT t.* FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
+                 WHERE t.position < ?1 AND (?2 IS NULL OR t.state = ?2) AND (?3 OR coalesce(s.surface, '') != 'web')
+                 ORDER BY t.position DESC LIMIT ?4) t
+                LEFT JOIN sessions s ON s.session_id = t.session_id ORDER BY t.position DESC""",
             (before, request.state, request.dashboard, request.limit + 1),
         )
         page, following = rows[: request.limit], None
