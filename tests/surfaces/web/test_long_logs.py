@@ -7,7 +7,8 @@ from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StreamGap
-from codeplane.surfaces.web.operations.calls import CallFigures, CallPage
+from codeplane.surfaces.web.operations.calls import CallPage
+from codeplane.surfaces.web.operations.figures import CallFigures
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server
 from tests.kernel.plane import AGENT, OWNER, plane, run
@@ -81,7 +82,7 @@ def test_figures_leave_out_who_only_looks(tmp_path: Path) -> None:
             assert isinstance(outcome.result, CallFigures), outcome.error
             (one,) = outcome.result.operations
             assert (one.operation, one.calls) == ("task.list", 2)
-            assert outcome.result.complete and sum(calls for _, calls, _ in outcome.result.by_minute) == 2
+            assert outcome.result.complete and sum(step.calls for step in outcome.result.steps) == 2
             assert 0 < one.p50_ms <= one.p95_ms
 
     run(scenario())

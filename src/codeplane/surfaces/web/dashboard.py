@@ -11,6 +11,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ports import Ledger
 from codeplane.surfaces.web.operations.boards import BoardOperations
 from codeplane.surfaces.web.operations.calls import CallOperations
+from codeplane.surfaces.web.operations.figures import FiguresOperations
 from codeplane.surfaces.web.operations.settings import ConfigOperations
 from codeplane.surfaces.web.operations.signing_in import SignInOperations
 from codeplane.surfaces.web.sign_ins import SignIns
@@ -44,7 +45,8 @@ class Dashboard:
             sign_ins=sign_ins,
             operations=(
                 SignInOperations(sign_ins, url=url),
-                CallOperations(log=log, clock=clock, cursors=cursors),
+                CallOperations(log=log, cursors=cursors),
+                FiguresOperations(tables=log, clock=clock),
                 BoardOperations(tables=log, clock=clock, cursors=cursors),
                 ConfigOperations(config=config, origins=origins, sources=sources, clients=clients),
             ),

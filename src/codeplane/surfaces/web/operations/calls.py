@@ -1,6 +1,5 @@
-"""`call.list`, `call.watch` and `call.figures`: what is done here, by whom, and how it went."""
+"""`call.list` and `call.watch`: what is done here, by whom, and how it went."""
 
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -9,13 +8,13 @@ from typing import cast
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger, Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
@@ -28,7 +27,7 @@ from codeplane.surfaces.web.operations.call_row import (
     failure_said,
     row_of,
 )
-from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
+from codeplane.surfaces.web.operations.failing import REFUSED
 
 # The port promises an iterator; every log there is gives one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
@@ -41,20 +40,9 @@ _QUIET = 1000
 _BACKLOG = 2000
 _LOOKING = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
-_FIGURED = 2000
-_PARTS, _STEPS = 12, 60
-_SHORTEST_NS = 60 * SECOND_NS
 _ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED)
-# Without those that `is_own` tells: of a mutation it is known which commit it began at.
-_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
-             (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
-              FROM operations ORDER BY op_id DESC LIMIT ?1) o
-             LEFT JOIN sessions s ON s.session_id = o.session_id
-             WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
-             AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
 _FOUND = """SELECT a.action_id, o.failure_class FROM audit a JOIN operations o ON o.call_id = a.call_id
             WHERE a.action_id IN ({marks}) AND o.status = 'ok' AND o.failure_class IS NOT NULL"""
-_LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 _NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
 _ACTION = (
     "action_id, operation, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id, "
@@ -99,56 +87,11 @@ class CallItem(Result):
     position: int
 
 
-class FiguresRequest(Request):
-    """Over how long."""
-
-    minutes: int = Field(60, ge=5, le=1440)
-
-
-class OperationFigures(Result):
-    """How one operation fares."""
-
-    operation: str
-    calls: int
-    failed: int
-    p50_ms: float
-    p95_ms: float
-    p95_trend: tuple[float, ...] = Field((), description="p95 of each twelfth of the time in which it was called")
-
-
-class FiguresStep(Result):
-    """Calls between one moment, in seconds since 1970, and the next."""
-
-    at: float
-    calls: int
-    failed: int
-    p95_ms: float | None = None
-
-
-class CallFigures(Result):
-    """Calls by minute and by operation; `complete` says whether all of the time asked for was looked at."""
-
-    minutes: int
-    calls: int
-    failed: int
-    by_minute: tuple[tuple[int, int, int], ...] = Field(description="minute since 1970, calls, failures")
-    p95_by_minute: tuple[tuple[int, float], ...]
-    operations: tuple[OperationFigures, ...]
-    complete: bool
-    steps: tuple[FiguresStep, ...] = Field((), description="the same in 60 steps, since the first of the calls")
-
-    def text(self) -> str:
-        lines = [f"{self.calls} calls, {self.failed} failed, in {self.minutes} minutes"]
-        lines += [f"{one.operation} {one.calls} p95 {one.p95_ms} ms, {one.failed} failed" for one in self.operations]
-        return "\n".join(lines)
-
-
 class CallOperations:
     """Reads the log backwards, a bounded stretch at a time, and tells it as calls."""
 
-    def __init__(self, *, log: Ledger, clock: Clock, cursors: Cursors) -> None:
+    def __init__(self, *, log: Ledger, cursors: Cursors) -> None:
         self._log = log
-        self._clock = clock
         self._cursors = cursors
         self._sessions: dict[str, tuple[str | None, str | None]] = {}
 
@@ -232,67 +175,6 @@ class CallOperations:
                     yield CallItem(position=item.position)
                 else:
                     raise StreamGap(f"events after {item.requested_after} are gone")
-
-    @operation("call.figures", risk=Risk.READ)
-    async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
-        """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000."""
-        since = self._clock.now_ns() - request.minutes * 60 * SECOND_NS
-        found = await self._log.select(_LATELY, (_FIGURED, since))
-        longest_ago = await self._log.select(_LONGEST_AGO, (_FIGURED - 1,))
-        taken = cast(list[tuple[int, str, str, float, str | None]], found)
-        calls: Counter[int] = Counter()
-        failures: Counter[int] = Counter()
-        waited: dict[int, list[float]] = {}
-        by_name: dict[str, list[float]] = {}
-        by_part: dict[str, dict[int, list[float]]] = {}
-        # A young server's calls would all be in the last of the hour's steps.
-        begun = max(since, min((one[0] for one in taken), default=0))
-        begun = min(begun, self._clock.now_ns() - _SHORTEST_NS)
-        whole_ns = max(self._clock.now_ns() - begun, 1)
-        part_ns = whole_ns // _PARTS
-        by_step: dict[int, list[tuple[bool, float]]] = {}
-        failed: Counter[str] = Counter()
-        for at_ns, name, status, milliseconds, failure in taken:
-            minute = at_ns // (60 * SECOND_NS)
-            bad = is_failure(status, failure)
-            calls[minute] += 1
-            failures[minute] += bad
-            failed[name] += bad
-            by_name.setdefault(name, []).append(milliseconds)
-            by_part.setdefault(name, {}).setdefault((at_ns - begun) // part_ns, []).append(milliseconds)
-            by_step.setdefault(min((at_ns - begun) * _STEPS // whole_ns, _STEPS - 1), []).append((bad, milliseconds))
-            waited.setdefault(minute, []).append(milliseconds)
-        return CallFigures(
-            minutes=request.minutes,
-            calls=len(taken),
-            failed=sum(failures.values()),
-            by_minute=tuple((minute, calls[minute], failures[minute]) for minute in sorted(calls)),
-            p95_by_minute=tuple((minute, _percentile(waited[minute], 95)) for minute in sorted(waited)),
-            operations=tuple(
-                OperationFigures(
-                    operation=name,
-                    calls=len(spent),
-                    failed=failed[name],
-                    p50_ms=_percentile(spent, 50),
-                    p95_ms=_percentile(spent, 95),
-                    p95_trend=tuple(_percentile(part, 95) for _, part in sorted(by_part[name].items())),
-                )
-                for name, spent in sorted(by_name.items(), key=lambda one: -len(one[1]))
-            ),
-            complete=not longest_ago or int(str(longest_ago[0][0])) < since,
-            steps=tuple(
-                FiguresStep(
-                    at=round((begun + whole_ns * place / _STEPS) / SECOND_NS, 1),
-                    calls=len(held),
-                    failed=sum(bad for bad, _ in held),
-                    p95_ms=_percentile([spent for _, spent in held], 95) if held else None,
-                )
-                for place in range(_STEPS)
-                for held in (by_step.get(place, []),)
-            )
-            if taken
-            else (),
-        )
 
     async def _wanted(self, request: CallFilter) -> EventQuery:
         """The filter as far as the log can apply it."""
@@ -474,11 +356,3 @@ def _of_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
 
 def _cell(value: str | int | float | bytes | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _percentile(values: Sequence[float], percent: int) -> float:
-    """Between the two values that are nearest, as `statistics.quantiles` does it, which makes all hundred."""
-    ordered = sorted(values)
-    place, part = divmod(percent * (len(ordered) - 1), 100)
-    following = ordered[min(place + 1, len(ordered) - 1)]
-    return round((ordered[place] * (100 - part) + following * part) / 100, 2)

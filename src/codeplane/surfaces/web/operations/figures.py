@@ -1,0 +1,135 @@
+"""`call.figures`: how many calls there were lately, how many failed, and how long they took."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+from pydantic import Field
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.surfaces.web.operations.failing import is_failure
+
+_FIGURED = 2000
+_PARTS, _STEPS = 12, 60
+_SHORTEST_NS = 60 * SECOND_NS
+# Without the dashboard's own reads: of a mutation it is known which commit it began at.
+_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
+             (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
+              FROM operations ORDER BY op_id DESC LIMIT ?1) o
+             LEFT JOIN sessions s ON s.session_id = o.session_id
+             WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
+             AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
+_LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
+
+
+class FiguresRequest(Request):
+    """Over how long."""
+
+    minutes: int = Field(60, ge=5, le=1440)
+
+
+class OperationFigures(Result):
+    """How one operation fares."""
+
+    operation: str
+    calls: int
+    failed: int
+    p50_ms: float
+    p95_ms: float
+    p95_trend: tuple[float, ...] = Field((), description="p95 of each twelfth of the time in which it was called")
+
+
+class FiguresStep(Result):
+    """Calls between one moment, in seconds since 1970, and the next."""
+
+    at: float
+    calls: int
+    failed: int
+    p95_ms: float | None = None
+
+
+class CallFigures(Result):
+    """Calls step by step and by operation; `complete` says whether all of the time asked for was looked at."""
+
+    minutes: int
+    calls: int
+    failed: int
+    operations: tuple[OperationFigures, ...]
+    complete: bool
+    steps: tuple[FiguresStep, ...] = Field((), description="60 of them, since the first of the calls")
+
+    def text(self) -> str:
+        lines = [f"{self.calls} calls, {self.failed} failed, in {self.minutes} minutes"]
+        lines += [f"{one.operation} {one.calls} p95 {one.p95_ms} ms, {one.failed} failed" for one in self.operations]
+        return "\n".join(lines)
+
+
+class FiguresOperations:
+    """Counts the newest calls."""
+
+    def __init__(self, *, tables: ProjectionStore, clock: Clock) -> None:
+        self._tables = tables
+        self._clock = clock
+
+    @operation("call.figures", risk=Risk.READ)
+    async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
+        """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000."""
+        now = self._clock.now_ns()
+        since = now - request.minutes * 60 * SECOND_NS
+        found = await self._tables.select(_LATELY, (_FIGURED, since))
+        longest_ago = await self._tables.select(_LONGEST_AGO, (_FIGURED - 1,))
+        taken = cast(list[tuple[int, str, str, float, str | None]], found)
+        # A young server's calls would all be in the last of the hour's steps.
+        begun = min(max(since, min((one[0] for one in taken), default=0)), now - _SHORTEST_NS)
+        whole_ns = now - begun
+        part_ns = whole_ns // _PARTS
+        by_name: dict[str, list[float]] = {}
+        by_part: dict[str, dict[int, list[float]]] = {}
+        by_step: dict[int, list[tuple[bool, float]]] = {}
+        failed: Counter[str] = Counter()
+        for at_ns, name, status, milliseconds, failure in taken:
+            bad = is_failure(status, failure)
+            failed[name] += bad
+            by_name.setdefault(name, []).append(milliseconds)
+            by_part.setdefault(name, {}).setdefault((at_ns - begun) // part_ns, []).append(milliseconds)
+            by_step.setdefault(min((at_ns - begun) * _STEPS // whole_ns, _STEPS - 1), []).append((bad, milliseconds))
+        return CallFigures(
+            minutes=request.minutes,
+            calls=len(taken),
+            failed=failed.total(),
+            operations=tuple(
+                OperationFigures(
+                    operation=name,
+                    calls=len(spent),
+                    failed=failed[name],
+                    p50_ms=_percentile(spent, 50),
+                    p95_ms=_percentile(spent, 95),
+                    p95_trend=tuple(_percentile(part, 95) for _, part in sorted(by_part[name].items())),
+                )
+                for name, spent in sorted(by_name.items(), key=lambda one: -len(one[1]))
+            ),
+            complete=not longest_ago or int(str(longest_ago[0][0])) < since,
+            steps=tuple(
+                _step(place, by_step.get(place, ()), begun, whole_ns) for place in range(_STEPS if taken else 0)
+            ),
+        )
+
+
+def _step(place: int, held: Sequence[tuple[bool, float]], begun: int, whole_ns: int) -> FiguresStep:
+    return FiguresStep(
+        at=round((begun + whole_ns * place / _STEPS) / SECOND_NS, 1),
+        calls=len(held),
+        failed=sum(bad for bad, _ in held),
+        p95_ms=_percentile([spent for _, spent in held], 95) if held else None,
+    )
+
+
+def _percentile(values: Sequence[float], percent: int) -> float:
+    """Between the two values that are nearest, as `statistics.quantiles` does it, which makes all hundred."""
+    ordered = sorted(values)
+    place, part = divmod(percent * (len(ordered) - 1), 100)
+    following = ordered[min(place + 1, len(ordered) - 1)]
+    return round((ordered[place] * (100 - part) + following * part) / 100, 2)
