@@ -167,3 +167,15 @@ def test_a_page_of_a_stream_has_its_limit(tmp_path: Path) -> None:
             assert await log.read(stream="nothing") == []
 
     run(scenario())
+
+
+def test_a_page_ends_where_the_log_ends_and_not_where_it_was_last_told_to(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with opened(tmp_path / "l.sqlite") as writer, opened(tmp_path / "l.sqlite") as reader:
+            # Another writer stands for the moment between a commit and the word of it.
+            await writer.append(DRAFTS)
+            assert reader.position == 0
+            page = await reader.page(EventQuery(newest=True, limit=1))
+            assert (page.last, page.events[0].stream, await reader.end()) == (len(DRAFTS), "ünï/x", len(DRAFTS))
+
+    run(scenario())

@@ -26,6 +26,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs, pages
 from codeplane.ledger.database import last_position, open_writer, translate
+from codeplane.ledger.pages import Page
 from codeplane.ledger.projection import Projection, Projector
 from codeplane.ledger.pulse import Pulse
 from codeplane.ledger.readers import Readers
@@ -141,7 +142,15 @@ class SqliteLog:
 
     async def query(self, query: EventQuery) -> list[Event]:
         """Events of the whole log that fit, in the order of their positions."""
-        return (await self.readers.run(lambda connection: pages.of_log(connection, query))).events
+        return (await self.page(query)).events
+
+    async def page(self, query: EventQuery) -> Page:
+        """The same, with where the log ended; `position` can be a moment behind what somebody has already read."""
+        return await self.readers.run(lambda connection: pages.of_log(connection, query))
+
+    async def end(self) -> int:
+        """The last position that can be read."""
+        return await self.readers.run(last_position)
 
     async def select(self, statement: str, parameters: Sequence[Cell] = ()) -> list[tuple[Cell, ...]]:
         """Rows of the projections' tables."""

@@ -188,13 +188,15 @@ class LedgerOperations:
     async def events(self, call: Call, request: EventsRequest) -> EventPage:
         """Events of the log, paged; a page and those after it show the log as it was at the first."""
         scope = _scope(call, request)
-        after, until = request.after, self._log.position
-        end = until if request.before is None else min(until, request.before - 1)
+        after, until = request.after, None
+        end = None if request.before is None else request.before - 1
         if request.cursor:
             state = self._cursors.open(request.cursor, scope=scope)
             after, end, until = int(str(state["after"])), int(str(state["end"])), int(str(state["until"]))
         query = request.query(limit=request.limit + 1, until=end, after=after)
-        found = await self._log.query(replace(query, newest=request.newest))
+        read = await self._log.page(replace(query, newest=request.newest))
+        found, until = read.events, read.last if until is None else until
+        end = until if end is None else min(end, until)
         more, following = len(found) > request.limit, None
         page = found[-request.limit :] if request.newest else found[: request.limit]
         if more:
@@ -228,7 +230,7 @@ class LedgerOperations:
         """Write events as JSON lines into a folder of its own under .codeplane/exports, rotating at 50 MB."""
         target = self._exports / call.call_id
         folder = TraceFolder(target, segment_bytes=self._segment_bytes)
-        until, after, events, size = self._log.position, request.after, 0, 0
+        until, after, events, size = await self._log.end(), request.after, 0, 0
         while True:
             found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
             size += await asyncio.to_thread(folder.write, found)

@@ -28,8 +28,6 @@ _RETRY_SEC = 30
 # What a page missed beyond this is loaded anew instead of being told piece by piece.
 _BACKLOG = 2000
 
-_FROM_NOW: JsonObject = {"from_now": True}
-
 Shown = Callable[[JsonObject], str]
 
 
@@ -43,9 +41,9 @@ class Live:
 
     async def signals(self, visit: Visit) -> Response:
         """`approvals` when something waits or was decided; `runs`, where asked for, when a change begins or ends."""
-        after = await self._near(visit, _after(visit))
+        after, knew = await self._near(visit, _after(visit))
         types = _DECIDED + (_RUNS if "runs" in visit.query else ())
-        arguments: JsonObject = {"types": list(types), "heartbeat_sec": _HEARTBEAT_SEC, **(after or _FROM_NOW)}
+        arguments: JsonObject = {"types": list(types), "heartbeat_sec": _HEARTBEAT_SEC, "after": after}
 
         def shown(item: JsonObject) -> str:
             event = item.get("event")
@@ -56,8 +54,9 @@ class Live:
                 return ""
             return _message("changed", event=kind, position=event.get("position"))
 
-        # A page that does not know its place in the log may have missed something before it got here.
-        first = "" if after else _message("changed", event="approvals")
+        # A page that does not know its place in the log may have missed something before it got here. What happens
+        # while it looks again is told too: its place is from before it was told to look.
+        first = "" if knew else _message("changed", event="approvals", position=after)
         return self._stream(visit, visit.follow("ledger.watch", arguments), shown, first)
 
     async def calls(self, visit: Visit) -> Response:
@@ -74,12 +73,12 @@ class Live:
 
         return self._stream(visit, visit.follow("call.watch", arguments), shown)
 
-    async def _near(self, visit: Visit, after: JsonObject) -> JsonObject:
-        """A place in the log to go on from, unless it is so far back that telling everything would take long."""
-        if not after:
-            return after
+    async def _near(self, visit: Visit, asked: JsonObject) -> tuple[int, bool]:
+        """Where in the log to go on from, and whether it is what was asked for: not when it was not said, and not when
+        it is so far back that telling everything would take long."""
         last = number(await visit.ask("ledger.events", {"newest": True, "limit": 1}), "last_position") or 0
-        return after if last - (number(after, "after") or 0) <= _BACKLOG else {}
+        after = number(asked, "after")
+        return (int(after), True) if after is not None and last - after <= _BACKLOG else (int(last), False)
 
     def _stream(self, visit: Visit, items: AsyncIterator[Result | Outcome], shown: Shown, first: str = "") -> Response:
         who = visit.sign_in.seal

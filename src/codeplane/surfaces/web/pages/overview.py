@@ -27,7 +27,7 @@ async def part(visit: Visit) -> Response:
 async def badge(visit: Visit) -> Response:
     """How many approvals wait, as the navigation shows it."""
     found = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    return visit.render("badge.html", pending=found["pending"])
+    return visit.render("badge_inner.html", pending=found["pending"])
 
 
 async def _shown(visit: Visit) -> dict[str, object]:
