@@ -2594,7 +2594,11 @@ REQUIREMENTS = (
         id="WEB-03",
         source="002 §13.3-13.4",
         promise="calls as groups, filtered, paged, the dashboard's own reads left out",
-        tests=("surfaces/web/test_activity.py", "surfaces/web/test_long_logs.py"),
+        tests=(
+            "surfaces/web/test_activity.py",
+            "surfaces/web/test_long_logs.py",
+            "surfaces/web/test_skipping.py",
+        ),
     ),
     Requirement(
         id="WEB-04",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from codeplane.repo.reading.read import MAX_BYTES, MAX_LINES
+from codeplane.repo.reading.read import MAX_BYTES, MAX_LINES, FileText
 from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
@@ -172,5 +172,18 @@ def test_a_line_that_is_cut_says_so(tmp_path: Path) -> None:
         for path in ("symbol:" + "a." * 5000, "/".join(["d"] * 5000)):
             refused = await ask("read_files", paths=[path])
             assert at(refused, "error", "error") == "NOT_FOUND", path[:10]
+
+    with_plane(root, body)
+
+
+def test_a_link_is_not_followed_and_says_where_it_leads(root: Path) -> None:
+    (root / "link").symlink_to("sub/b.txt")
+
+    async def body(ask: Ask) -> None:
+        (link,) = files(await ask("read_files", path="link"))
+        assert (link["is_link"], link["content"]) == (True, "sub/b.txt")
+        assert FileText.model_validate(link).text() == "== link: a symbolic link to\nsub/b.txt"
+        (plain,) = files(await ask("read_files", path="a.txt"))
+        assert not plain["is_link"]
 
     with_plane(root, body)

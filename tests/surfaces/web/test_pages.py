@@ -163,6 +163,13 @@ def test_files_that_cannot_be_shown_whole_say_why(shop: Server, visitor: Visitor
     (shop.repo / "large.txt").unlink()
 
 
+def test_a_link_is_told_from_a_file(shop: Server, visitor: Visitor) -> None:
+    (shop.repo / "link.txt").symlink_to("README.md")
+    seen = visitor.get("/dashboard/repository/file?path=link.txt").words
+    (shop.repo / "link.txt").unlink()
+    assert "A symbolic link" in seen and "README.md" in seen
+
+
 def test_other_files_are_changes_too(shop: Server, visitor: Visitor) -> None:
     (shop.repo / "plain.txt").write_text("plain\n")
     seen = visitor.get("/dashboard/changes/compare?base=HEAD").words

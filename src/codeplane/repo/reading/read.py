@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,7 @@ class FileText(Result):
     end: int
     line_count: int
     encoding: str = "utf-8"
+    is_link: bool = Field(False, description="a symbolic link, not followed: the content is where it leads")
     truncated: bool = False
     next_range: str | None = None
     cut_line: int | None = None
@@ -78,6 +80,8 @@ class FileText(Result):
             if whole
             else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
         )
+        if self.is_link:
+            head = f"== {self.path}: a symbolic link to"
         if self.encoding != "utf-8":
             head += f" {self.encoding}"
         if self.metadata is not None:
@@ -198,6 +202,7 @@ class ReadOperations:
             end=last,
             line_count=len(lines),
             encoding=encoding,
+            is_link=found.stamp is not None and stat.S_ISLNK(found.stamp.mode),
             truncated=truncated,
             next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,

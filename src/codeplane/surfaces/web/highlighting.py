@@ -1,5 +1,7 @@
 """Source text as lines of marked-up words; what a language does not know is shown as it is."""
 
+from functools import cache, lru_cache
+
 from markupsafe import Markup, escape
 
 _MOST = 200_000
@@ -17,28 +19,36 @@ _CLASSES = (
 )
 
 
-def highlighted(path: str, content: str) -> list[Markup]:
+# A page that is looked at again, or followed further down, is of a file that was highlighted a moment ago.
+@lru_cache(maxsize=16)
+def highlighted(path: str, content: str) -> tuple[Markup, ...]:
     """The lines of a file; takes its time, so it is for a thread."""
     # Slow to import, and only the file view needs it.
     from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]  # it comes without types
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # it comes without types
 
-    plain = [escape(line) for line in content.split("\n")]
+    plain = tuple(map(escape, content.split("\n")))
     if len(content) > _MOST:
         return plain
     try:
         lexer = get_lexer_for_filename(path.rpartition("/")[2], stripnl=False, ensurenl=False)
     except ClassNotFound:
         return plain
-    lines: list[list[Markup]] = [[]]
+    lines: list[list[str]] = [[]]
     for kind, value in lexer.get_tokens(content):
-        name = str(kind)
-        style = next((style for begin, style in _CLASSES if name.startswith(begin)), "")
+        style = _style(str(kind))
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append([])
             if part:
-                lines[-1].append(Markup('<span class="{}">{}</span>').format(style, part) if style else escape(part))
-    done = [Markup("").join(parts) for parts in lines]
+                shown = str(escape(part))
+                lines[-1].append(f'<span class="{style}">{shown}</span>' if style else shown)
+    done = tuple(Markup("".join(parts)) for parts in lines)
     # A lexer that changes the number of lines would put every number beside the wrong one.
     return done if len(done) == len(plain) else plain
+
+
+@cache
+def _style(kind: str) -> str:
+    """The class of a token's type, of which there are a few dozen."""
+    return next((style for begin, style in _CLASSES if kind.startswith(begin)), "")

@@ -28,6 +28,7 @@ from codeplane.surfaces.web.operations.call_row import (
     row_of,
 )
 from codeplane.surfaces.web.operations.failing import REFUSED
+from codeplane.surfaces.web.operations.skipping import Skipping
 
 # The port promises an iterator; every log there is gives one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
@@ -93,6 +94,7 @@ class CallOperations:
     def __init__(self, *, log: Ledger, cursors: Cursors) -> None:
         self._log = log
         self._cursors = cursors
+        self._skipping = Skipping(log)
         self._sessions: dict[str, tuple[str | None, str | None]] = {}
 
     @operation("call.list", risk=Risk.READ)
@@ -116,7 +118,7 @@ class CallOperations:
             chunk = _CHUNK if seen else 3 * request.limit
             # What is of one task or session is found wherever it is; all else up to a bounded distance.
             after = 0 if narrow else max(0, begun - _LOOKED_BACK)
-            found = await self._log.query(replace(wanted, after=after, until=until, limit=chunk))
+            found = await self._found(replace(wanted, after=after, until=until, limit=chunk))
             low = found[0].position if len(found) == chunk else after + 1
             told = [] if alone else await self._proposed(request, low, until, chunk)
             low = told[-1].position if len(told) == chunk else low
@@ -191,6 +193,12 @@ class CallOperations:
             return query
         looking = await self._log.select(_LOOKING, (_QUIET,))
         return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking))
+
+    async def _found(self, query: EventQuery) -> list[Event]:
+        if not query.quiet or query.task_id or query.session_id:
+            return await self._log.query(query)
+        every = not query.said and query.actor is None and query.types == _ENDS
+        return await self._skipping.query(query, all_of_them=every)
 
     def _may_fit(self, event: Event, wanted: CallFilter) -> bool:
         surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))

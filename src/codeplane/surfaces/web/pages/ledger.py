@@ -10,7 +10,7 @@ _PAGE = 50
 # Most of a log's end may be what looking at it wrote, which is left out.
 _LOOKS = 8
 # Each step asks again what an agent asked, however long that takes.
-_STEPS = 20
+_STEPS = 10
 
 
 async def page(visit: Visit) -> Response:
