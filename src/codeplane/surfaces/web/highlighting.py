@@ -34,21 +34,21 @@ def highlighted(path: str, content: str) -> tuple[Markup, ...]:
         lexer = get_lexer_for_filename(path.rpartition("/")[2], stripnl=False, ensurenl=False)
     except ClassNotFound:
         return plain
-    lines: list[list[str]] = [[]]
+    lines: list[list[Markup]] = [[]]
     for kind, value in lexer.get_tokens(content):
-        style = _style(str(kind))
+        opening, closing = _around(str(kind))
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append([])
             if part:
-                shown = str(escape(part))
-                lines[-1].append(f'<span class="{style}">{shown}</span>' if style else shown)
-    done = tuple(Markup("".join(parts)) for parts in lines)
+                lines[-1] += (opening, escape(part), closing)
+    done = tuple(map(Markup().join, lines))
     # A lexer that changes the number of lines would put every number beside the wrong one.
     return done if len(done) == len(plain) else plain
 
 
 @cache
-def _style(kind: str) -> str:
-    """The class of a token's type, of which there are a few dozen."""
-    return next((style for begin, style in _CLASSES if kind.startswith(begin)), "")
+def _around(kind: str) -> tuple[Markup, Markup]:
+    """What stands around a token of a type, of which there are a few dozen."""
+    style = next((style for begin, style in _CLASSES if kind.startswith(begin)), "")
+    return (Markup('<span class="{}">').format(style), Markup("</span>")) if style else (Markup(), Markup())
