@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,12 @@ from hypothesis import HealthCheck, settings
 from tests.harness import Server, make_repo, start
 
 # How long an example takes is the machine's affair; with tests side by side, more so.
-settings.register_profile("codeplane", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("codeplane")
+settings.register_profile(
+    "codeplane", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
+)
+# Other examples each time are for whoever looks for what nobody has thought of: `make soak`.
+settings.register_profile("drawn", settings.get_profile("codeplane"), derandomize=False, print_blob=True)
+settings.load_profile("drawn" if os.environ.get("CODEPLANE_DRAWN") else "codeplane")
 
 
 # Wrong codes of all tests add up.

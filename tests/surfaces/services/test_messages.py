@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codeplane._gen import approvals_pb2, events_pb2, system_pb2, types_pb2
@@ -50,9 +50,14 @@ class TestFilled:
         found = filled(system_pb2.Notification, {"type": "APPROVAL_EXPIRING_SOON"})
         assert found.type == types_pb2.NOTIFICATION_APPROVAL_EXPIRING_SOON
 
+    @example({"decided_at": -62135596800000000001, "decided_ns": 2**80})
     @given(st.dictionaries(st.sampled_from([f.name for f in approvals_pb2.Approval.DESCRIPTOR.fields]), ANY_JSON))
     def test_whatever_a_result_holds_there_is_a_message(self, values: dict[str, JsonValue]) -> None:
         assert filled(approvals_pb2.Approval, values).SerializeToString() is not None
+
+    def test_a_number_that_no_field_can_hold_is_left_out(self) -> None:
+        found = filled(system_pb2.ListNotificationsRequest, {"page_size": 2**32})
+        assert not found.page_size and filled(system_pb2.ListNotificationsRequest, {"page_size": 7}).page_size == 7
 
     def test_only_what_was_set_is_an_argument(self) -> None:
         request = approvals_pb2.ListApprovalsRequest(status=types_pb2.REJECTED, page_size=5)

@@ -1,5 +1,6 @@
 """Which files differ between two states of git, with renames told as such."""
 
+import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -39,27 +40,39 @@ class Differing:
         return self.old_path or self.path
 
 
-async def untracked(reading: Reading, base: GitState, paths: Sequence[str]) -> list[str]:
+async def differing(
+    reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
+) -> list[Differing]:
+    """The files that differ, in the order of their paths; of the work tree also those that git has not."""
+    # Neither needs the other, and a process takes its time.
+    changed, new = await asyncio.gather(
+        _changed(reading, base, target, paths), _untracked(reading, base, target, paths)
+    )
+    found = {one.path: one for one in changed}
+    for path in new:
+        if path not in found or found[path].status == "deleted":
+            found[path] = Differing(path=path, status="added", new_mode="100644", untracked=True)
+    return [found[path] for path in sorted(found)]
+
+
+async def _untracked(reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]) -> list[str]:
     """The files of the work tree that the state does not know and no rule of git's leaves out."""
+    if isinstance(target, GitState):
+        return []
     tracked = () if base.commit is not None else ("--cached",)
     done = await reading.run("ls-files", "-z", *tracked, "--others", "--exclude-standard", "--", *paths)
     # A folder is a repository of its own.
     return sorted({os.fsdecode(one) for one in done.records() if not one.endswith(b"/")})
 
 
-async def differing(
-    reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str], new: Sequence[str]
+async def _changed(
+    reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[Differing]:
-    """The files that differ, in the order of their paths; `new` are those of the work tree that git has not."""
-    found: dict[str, Differing] = {}
-    if base.commit is not None:
-        commits = [base.commit, *([target.commit] if isinstance(target, GitState) and target.commit else [])]
-        done = await reading.run("diff", *_FORM, *commits, "--", *paths)
-        found = {one.path: one for one in _parsed(done.records(), in_tree=isinstance(target, GitState))}
-    for path in new:
-        if path not in found or found[path].status == "deleted":
-            found[path] = Differing(path=path, status="added", new_mode="100644", untracked=True)
-    return [found[path] for path in sorted(found)]
+    if base.commit is None:
+        return []
+    commits = [base.commit, *([target.commit] if isinstance(target, GitState) and target.commit else [])]
+    done = await reading.run("diff", *_FORM, *commits, "--", *paths)
+    return list(_parsed(done.records(), in_tree=isinstance(target, GitState)))
 
 
 def with_renames(

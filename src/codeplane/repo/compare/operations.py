@@ -19,7 +19,7 @@ from codeplane.repo.compare import epochs
 from codeplane.repo.compare.answer import SemanticDiffResult
 from codeplane.repo.compare.change import Change, FileOutlines, order
 from codeplane.repo.compare.comparison import Comparison
-from codeplane.repo.compare.files import Differing, differing, untracked
+from codeplane.repo.compare.files import Differing, differing
 from codeplane.repo.compare.hint import breaking_summary, every, hint, summary
 from codeplane.repo.compare.impact import Impacts
 from codeplane.repo.compare.loading import Loaded, Loading, Unparsed
@@ -166,8 +166,7 @@ class CompareOperations:
         else:
             base, target = await states(self._reading, request.base, request.target)
             paths = self._reading.pathspecs(request.paths)
-            new = await untracked(self._reading, base, paths) if isinstance(target, WorkTree) else []
-            files = await differing(self._reading, base, target, paths, new)
+            files = await differing(self._reading, base, target, paths)
             if isinstance(target, WorkTree) and (newer := await fresh.recheck(snapshot, [one.path for one in files])):
                 snapshot = newer
                 behind = (await self._knowledge.behind(snapshot)).line()

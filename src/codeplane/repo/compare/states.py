@@ -79,8 +79,9 @@ async def states(reading: Reading, base: str, target: str | None) -> tuple[GitSt
             one = found.out.decode().split()[0]
             left = f"merge base of {left} and {right}"
         return _named(left, one), _named(right, two)
-    if base == "HEAD" and target is None and await reading.head() is None:
-        return GitState(commit=None, said="nothing: no commits yet"), WorkTree()
+    if base == "HEAD" and target is None:
+        head = await reading.head()
+        return _named(base, head) if head else GitState(commit=None, said="nothing: no commits yet"), WorkTree()
     one = await _commit(reading, base)
     if target is None:
         return _named(base, one), WorkTree()

@@ -17,8 +17,12 @@ from codeplane.surfaces.services.fitting import EXACT, fitting, fitting_text
 
 M = TypeVar("M", bound=Message)
 
-_WHOLE = frozenset({FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64})
-_NATURAL = frozenset({FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64})
+_WHOLE = {
+    FieldDescriptor.CPPTYPE_INT32: range(-(2**31), 2**31),
+    FieldDescriptor.CPPTYPE_INT64: range(-(2**63), 2**63),
+    FieldDescriptor.CPPTYPE_UINT32: range(2**32),
+    FieldDescriptor.CPPTYPE_UINT64: range(2**64),
+}
 
 
 def arguments_of(message: Message) -> JsonObject:
@@ -107,9 +111,8 @@ def _converted(field: FieldDescriptor, value: JsonValue) -> object:
         return _enum(field.enum_type, str(value).upper())
     if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
         return value if isinstance(value, bool) else None
-    if field.cpp_type in _WHOLE or field.cpp_type in _NATURAL:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return value if whole and (field.cpp_type in _WHOLE or cast(int, value) >= 0) else None
+    if field.cpp_type in _WHOLE:
+        return value if isinstance(value, int) and type(value) is int and value in _WHOLE[field.cpp_type] else None
     if field.type == FieldDescriptor.TYPE_BYTES:
         return fitting_text(value).encode() if isinstance(value, str) else None
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -139,7 +142,10 @@ def _message(field: FieldDescriptor, value: JsonValue) -> Message | None:
 def _timestamp(value: JsonValue) -> Timestamp | None:
     found = Timestamp()
     if isinstance(value, int) and not isinstance(value, bool):
-        found.FromNanoseconds(value)
+        try:
+            found.FromNanoseconds(value)
+        except ValueError:
+            return None
         return found
     try:
         found.FromJsonString(str(value))
