@@ -2324,6 +2324,7 @@ REQUIREMENTS = (
             "trust/shell/test_enclosure.py",
             "adapters/test_shell_sandbox.py",
             "adapters/test_pids_cgroup.py",
+            "kernel/test_child.py",
         ),
     ),
     Requirement(

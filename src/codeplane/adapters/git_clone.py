@@ -4,14 +4,13 @@ import asyncio
 import os
 import re
 import shutil
-import signal
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from codeplane.adapters.git_cli import clean_environment
+from codeplane.kernel.child import PIPE, Child
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, RemoteFailed, TooLarge
 
 _LOOK_SEC = 0.3
@@ -84,21 +83,12 @@ class GitClone:
         self, command: list[str], environment: dict[str, str], remote: Remote, target: Path, call: Listener
     ) -> None:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                env=environment,
-                cwd=target.parent,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                # A group of its own: git's transports and filters end with it.
-                start_new_session=True,
-            )
+            # A group of its own: git's transports and filters end with it.
+            process = Child(command, env=environment, cwd=target.parent, stderr=PIPE)
         except FileNotFoundError as error:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
-        assert process.stderr is not None
         watching = asyncio.create_task(self._watch_size(target))
-        listening = asyncio.create_task(_listen(process.stderr, call.progress))
+        listening = asyncio.create_task(_listen(process.err, call.progress))
         try:
             async with asyncio.timeout(self.timeout_sec):
                 await asyncio.wait({watching, listening}, return_when=asyncio.FIRST_COMPLETED)
@@ -115,9 +105,9 @@ class GitClone:
             watching.cancel()
             listening.cancel()
             if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await asyncio.shield(process.wait())
+                process.end()
+            process.close()
+            await asyncio.shield(process.wait())
         if status != 0:
             raise RemoteFailed(f"git could not clone {remote.shown}: {remote.redacted(said) or f'status {status}'}")
         await asyncio.to_thread(self._refuse_large, target)

@@ -9,8 +9,10 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
+from codeplane.kernel.child import Child, ReadPipe
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
 from codeplane.kernel.trace import span
@@ -173,24 +175,18 @@ class Git:
         # Should this process be killed, what changes files goes on as if somebody still listened: to break off in the
         # middle of what it says would leave it half done.
         outliving = (_roomy(out_end), _roomy(err_end)) if _CHANGING.intersection(command) else ()
-        starting = asyncio.ensure_future(
-            asyncio.create_subprocess_exec(
-                *command,
+        try:
+            # A group of its own: hooks, filters and transports end with it.
+            process = Child(
+                command,
                 cwd=self.root,
                 env=environment,
-                stdin=asyncio.subprocess.DEVNULL if given is None else asyncio.subprocess.PIPE,
+                given=given,
                 stdout=out_start,
                 stderr=err_start,
-                # A group of its own: hooks, filters and transports end with it.
-                start_new_session=True,
                 pass_fds=outliving,
             )
-        )
-        try:
-            process = await asyncio.shield(starting)
         except BaseException as error:
-            # Whoever gives up while it starts must not leave it running.
-            starting.add_done_callback(_ended_late)
             os.close(out_end)
             os.close(err_end)
             if isinstance(error, FileNotFoundError):
@@ -201,13 +197,9 @@ class Git:
         finally:
             os.close(out_start)
             os.close(err_start)
-        pipes: list[asyncio.BaseTransport] = []
+        pipes = [ReadPipe(FileIO(out_end), out), ReadPipe(FileIO(err_end), err)]
         try:
-            for descriptor, gathered in ((out_end, out), (err_end, err)):
-                pipes.append(await _listened(descriptor, gathered))
             async with asyncio.timeout(limit):
-                if given is not None:
-                    await process.communicate(given)
                 code = await process.wait()
         finally:
             if process.returncode is None:
@@ -219,13 +211,6 @@ class Git:
             for pipe in pipes:
                 pipe.close()
         return code
-
-
-def _ended_late(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:
-    """End a command that began after nobody wanted it any more."""
-    if not starting.cancelled() and starting.exception() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(starting.result().pid, signal.SIGKILL)
 
 
 class _Gathered(asyncio.Protocol):
@@ -254,12 +239,7 @@ def _roomy(pipe: int) -> int:
     return pipe
 
 
-async def _listened(descriptor: int, gathered: _Gathered) -> asyncio.BaseTransport:
-    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: gathered, os.fdopen(descriptor, "rb"))
-    return pipe
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: Child) -> None:
     """End a command and everything in its group: asked first, since git takes its locks away when it is asked."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)

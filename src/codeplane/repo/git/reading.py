@@ -112,7 +112,7 @@ class Reading:
                 if cut:
                     running.end()
                 words = (await said)[0].decode("utf-8", "backslashreplace").strip()
-                code = await running.process.wait()
+                code = await running.wait()
         except FileNotFoundError as error:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
         except TimeoutError as error:

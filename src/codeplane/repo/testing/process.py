@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.kernel.child import started
+from codeplane.kernel.child import PIPE, STDOUT, Child
 from codeplane.kernel.errors import TestRunnerNotFound
 from codeplane.repo.testing.output import Output
 from codeplane.repo.testing.sandbox import ProcessTree
@@ -59,10 +59,9 @@ async def run(
     """Run a command to its end, or end it; in either case nothing that it started is left."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    process = await _started(argv, cwd, {**environment, MARK: mark}, mark, tree)
-    assert process.stdout is not None
+    process = _started(argv, cwd, {**environment, MARK: mark})
     said = Output(output)
-    draining = asyncio.create_task(said.drain(process.stdout))
+    draining = asyncio.create_task(said.drain(process.out))
     waiting = asyncio.create_task(process.wait())
     timed_out = silent = False
     heard_at, heard_bytes, told = began, 0, ""
@@ -91,29 +90,16 @@ async def run(
     )
 
 
-async def _started(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], mark: str, tree: ProcessTree
-) -> asyncio.subprocess.Process:
+def _started(argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Child:
     """Start a process in a session of its own."""
     try:
-        return await started(
-            asyncio.create_subprocess_exec(
-                *argv,
-                cwd=cwd,
-                env=environment,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,
-            ),
-            end=lambda pid: tree.end(pid, mark),
-        )
+        return Child(argv, cwd=cwd, env=environment, stdout=PIPE, stderr=STDOUT)
     except (FileNotFoundError, PermissionError) as error:
         raise TestRunnerNotFound(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
 async def _finish(
-    process: asyncio.subprocess.Process,
+    process: Child,
     waiting: "asyncio.Task[int]",
     draining: "asyncio.Task[None]",
     mark: str,
@@ -126,6 +112,7 @@ async def _finish(
         await asyncio.wait({waiting}, timeout=_LAST_WORDS_SEC)
         await asyncio.wait({draining}, timeout=_LAST_WORDS_SEC)
         draining.cancel()
+        process.close()
         await asyncio.wait({draining})
         if process.returncode is None:
             with suppress(ProcessLookupError):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.kernel.child import started
+from codeplane.kernel.child import PIPE, Child
 from codeplane.kernel.errors import NotFound
 from codeplane.trust.shell.captured import Captured
 from codeplane.trust.shell.enclosure import MARK, Processes
@@ -75,13 +75,11 @@ class Running:
 
     async def run(self) -> Ended:
         """Run to the end, or end it; in either case nothing that it started is left."""
-        process = await self._started()
-        assert process.stdout is not None
-        assert process.stderr is not None
+        process = self._started()
         waiting = asyncio.create_task(process.wait())
         reading = [
-            asyncio.create_task(self._read(process.stdout, self._out)),
-            asyncio.create_task(self._read(process.stderr, self._err)),
+            asyncio.create_task(self._read(process.out, self._out)),
+            asyncio.create_task(self._read(process.err, self._err)),
         ]
         telling = asyncio.create_task(self._told())
         stopped, timed_out = "", False
@@ -98,21 +96,12 @@ class Running:
         # A shell and a sandbox pass a signal on as 128 and more; the same without them.
         return Ended(code=code if code >= 0 else 128 - code, timed_out=timed_out, stopped=stopped)
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    def _started(self) -> Child:
         program = self._program
         capped = self._processes.capped(program.argv, program.mark, most=self._bounds.processes)
         try:
-            return await started(
-                asyncio.create_subprocess_exec(
-                    *capped,
-                    cwd=program.cwd,
-                    env={**program.environment, MARK: program.mark},
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.PIPE,
-                    start_new_session=True,
-                ),
-                end=lambda pid: self._processes.end(pid, program.mark),
+            return Child(
+                capped, cwd=program.cwd, env={**program.environment, MARK: program.mark}, stdout=PIPE, stderr=PIPE
             )
         except OSError as error:
             raise NotFound(
@@ -120,7 +109,7 @@ class Running:
             ) from error
 
     async def _watched(
-        self, process: asyncio.subprocess.Process, waiting: "asyncio.Task[int]", telling: "asyncio.Task[None]"
+        self, process: Child, waiting: "asyncio.Task[int]", telling: "asyncio.Task[None]"
     ) -> tuple[str, bool]:
         """Wait for the end; otherwise why it has to be stopped, and whether that is its time."""
         loop, bounds = asyncio.get_running_loop(), self._bounds
@@ -171,7 +160,7 @@ class Running:
 
     async def _finish(
         self,
-        process: asyncio.subprocess.Process,
+        process: Child,
         waiting: "asyncio.Task[int]",
         reading: "Sequence[asyncio.Task[None]]",
         telling: "asyncio.Task[None]",
@@ -183,6 +172,7 @@ class Running:
             with suppress(ProcessLookupError):
                 process.kill()
         await asyncio.wait((*reading, waiting), timeout=_LAST_WORDS_SEC)
+        process.close()
         for task in (*reading, telling, waiting):
             task.cancel()
         await asyncio.wait((*reading, telling, waiting))
