@@ -180,6 +180,7 @@ def addresses(served: Served) -> list[Address]:
         Address(name="Ledger, one task", path=f"/dashboard/ledger?task_id={task['task_id']}",
                 peer=f"{_EVENTS} WHERE task_id = '{task['task_id']}' {newest} 50"),
         Address(name="Ledger, a task asked again", path=f"/dashboard/ledger/replay/{task['task_id']}"),
+        Address(name="Ledger, a further step of it", path=f"/dashboard/ledger/replay/{task['task_id']}/step?skip=1"),
         Address(name="Trust", path="/dashboard/trust", peer=f"SELECT * FROM audit {newest} 20"),
         Address(name="Settings", path="/dashboard/settings"),
     ]  # fmt: skip

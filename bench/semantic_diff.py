@@ -210,7 +210,7 @@ def by_codeplane(root: Path, package: str) -> Told:
 
     async def compared() -> tuple[list[Change], int]:
         base, target = await states(reading, "HEAD~1", "HEAD")
-        files = await differing(reading, base, target, [package], [])
+        files = await differing(reading, base, target, [package])
         loaded = await loading.loaded(files, nothing)
         return Comparison(loaded.files).changes, len(loaded.files)
 

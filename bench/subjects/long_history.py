@@ -135,13 +135,25 @@ class History:
 
     def _read(self, ids: Correlation, actor: str) -> Draft:
         name = self._random.choice(_READS)
-        arguments: JsonObject = {"query": self._words(3), "mode": "auto", "limit": 20, "paths": [self._path()]}
-        payload = self._common(name, mutates=False) | {"arguments": arguments}
+        payload = self._common(name, mutates=False) | {"arguments": self._asked(name)}
         failed = self._random.random() < 0.02
         payload |= self._ended("NOT_FOUND" if failed else "ok", self._random.lognormvariate(8, 1))
         if failed:
             payload["error"] = {"code": 1004, "message": f"there is no {self._path()}", "retryable": False}
         return self._draft("call.finished", ids, actor, payload)
+
+    def _asked(self, name: str) -> JsonObject:
+        """Arguments that the operation takes, so that it can be asked again."""
+        if name == "search":
+            return {"query": self._words(3), "mode": "auto", "limit": 20, "paths": [self._path()]}
+        named: dict[str, JsonObject] = {
+            "read_files": {"paths": [self._path()]},
+            "explain_symbol": {"symbol": self._words(1)},
+            "map_repo": {"focus": self._words(2)},
+            "semantic_diff": {"base": "HEAD"},
+            "list_dir": {"path": ""},
+        }
+        return named.get(name, {})
 
     def _edit(self, ids: Correlation, actor: str) -> Iterator[Draft]:
         common = self._common("write_files", mutates=True) | {"repo_before": _HEAD}

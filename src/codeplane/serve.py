@@ -1,6 +1,7 @@
 """Serving a workspace: the surfaces around a running plane, from the first socket to the last goodbye."""
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -229,6 +230,8 @@ class Serving:
         }
 
     def _ready(self, facts: JsonObject, said: FilteringBoundLogger, activity: Activity) -> None:
+        # What has come up stays. The collector would look at all of it again and again, and everyone waits meanwhile.
+        gc.freeze()
         activity.start()
         self._idle = asyncio.ensure_future(self._end_when_idle(activity))
         replace_file(self._workspace.server, dumps(facts) + "\n")

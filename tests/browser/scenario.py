@@ -167,6 +167,7 @@ FOUND: dict[str, Callable[[Server], str]] = {
         "/dashboard/calls/" + rows(server, "call.list", "results", {"operation": "run_bash", "outcome": "ok"})[0]["key"]
     ),
     "task": lambda server: "/dashboard/tasks/" + busiest(server),
+    "replay": lambda server: "/dashboard/ledger/replay/" + busiest(server),
     "run": lambda server: (
         "/dashboard/changes/tests/"
         + next(one["run_id"] for one in rows(server, "test.history", "runs") if int(one["failed"]))

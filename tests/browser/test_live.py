@@ -8,7 +8,7 @@ import pytest
 
 from codeplane.client.client import Client
 from tests.browser.chromium import signed_in
-from tests.browser.scenario import rows
+from tests.browser.scenario import FOUND, rows
 from tests.harness import Server, make_repo, start, until
 
 if TYPE_CHECKING:
@@ -113,3 +113,11 @@ def test_approvals_are_followed_where_they_are_listed_and_looked_at(page: "Page"
     shop.call("approval.reject", action_id=action, reason="decided elsewhere")
     page.get_by_text("It was decided while you looked at it").wait_for()
     assert page.locator("textarea").count() == 0
+
+
+def test_a_session_is_replayed_step_by_step(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}{FOUND['replay'](shop)}")
+    page.locator("#replayed .tile", has_text="Still to ask").locator(".value", has_text="0").wait_for()
+    steps = page.locator(".timeline li").count()
+    counted = [int(said) for said in page.locator("#replayed .value").all_inner_texts()]
+    assert steps > 2 and sum(counted) == steps

@@ -1,5 +1,6 @@
 """Asking the whole log."""
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import cast
@@ -30,7 +31,9 @@ DRAFTS = [
             ("task/10", "a", "10", "s1", "c2", "agent:y", {"operation": "git", "status": "REJECTED", "mutates": False}),
             ("task/1", "b", "1", "s2", None, "agent:x", {"operation": "search", "status": "ok", "mutates": False}),
             ("audit", "b", "1", None, "c1", "owner:owner", {"operation": "git.diff", "mutates": False}),
-            ("task0", "c", None, None, None, "system", {}),
+            ("task0", "c", None, None, None, "system", {"surface": "web"}),
+            ("task0", "c", None, None, None, "system", {"surface": "mcp", "client": "web"}),
+            ("task0", "c", None, "s3", None, "system", {"surface": "web"}),
             ("task", "c", None, None, None, "system", {"status": None, "operation": 7}),
             ("task/1", "c", "1", "s1", "c1", "agent:x", {"mutates": False}),
             ("ünï/x", "a", None, "s1", None, "agent:ünï", {"operation": "ünï*", "status": ""}),
@@ -73,6 +76,8 @@ def fits(event: Event, query: EventQuery) -> bool:
         and (query.actor is None or alike(event.actor, query.actor))
         and all(says(event, said) for said in query.said)
         and (ids.session_id not in query.quiet or event.payload.get("mutates") is not False)
+        and all(word in json.dumps(event.payload, ensure_ascii=False).lower() for word in query.holding)
+        and not (query.quiet_surface and not ids.session_id and event.payload.get("surface") == query.quiet_surface)
     )
 
 
@@ -93,6 +98,8 @@ def queries(last: int) -> st.SearchStrategy[EventQuery]:
         actor=st.sampled_from([None, None, "agent:x", "agent:*", "nobody"]),
         said=st.lists(st.sampled_from(SAID), max_size=2).map(tuple),
         quiet=st.sampled_from([(), (), ("s1",), ("s1", "s2")]),
+        holding=st.sampled_from([(), (), ("git",), ("operation", "push"), ("nowhere",)]),
+        quiet_surface=st.sampled_from(["", "", "web"]),
         newest=st.booleans(),
     )
 

@@ -62,7 +62,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something."""
+    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something, and what
+    has no session not where it names the `quiet_surface`. Of `holding`, small letters of ASCII, each is in
+    the payload."""
 
     after: int = 0
     until: int | None = None
@@ -74,7 +76,9 @@ class EventQuery:
     call_id: str | None = None
     actor: str | None = None
     said: tuple[Said, ...] = ()
+    holding: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
+    quiet_surface: str = ""
     newest: bool = False
 
 

@@ -85,12 +85,17 @@ def _told(where: _Where, query: EventQuery) -> _Where:
         else:
             # Asked for once: to find it, SQLite takes the whole payload apart.
             where = _like(where, f"coalesce({field}, ?)", one.value, one.value.removesuffix("*"))
+    for word in query.holding:
+        where = where.also("instr(lower(payload), ?) > 0", word)
     if query.quiet:
         marks = ", ".join("?" * len(query.quiet))
         # Told by the letters where they can tell: there may be thousands of these, and taking them apart takes long.
         changed = """instr(payload, '"mutates":false') = 0
                OR (instr(payload, '"mutates":true') > 0 AND payload ->> '$.mutates' IS NOT 0)"""
         where = where.also(f"(session_id IS NULL OR session_id NOT IN ({marks}) OR {changed})", *query.quiet)
+    if query.quiet_surface:
+        named = "session_id IS NOT NULL OR instr(payload, ?) = 0 OR payload ->> '$.surface' IS NOT ?"
+        where = where.also(f"({named})", query.quiet_surface, query.quiet_surface)
     return where
 
 

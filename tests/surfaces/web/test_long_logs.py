@@ -3,16 +3,21 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StreamGap
+from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.web.operations.calls import CallPage
 from codeplane.surfaces.web.operations.figures import CallFigures
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.ledger.logs import n
+from tests.surfaces.http.wire import at
 from tests.surfaces.web.visitor import Visitor
 
 _FILLERS = 21_000
@@ -113,4 +118,39 @@ def test_what_a_task_read_is_asked_again(shop: Server, visitor: Visitor) -> None
     session = next(one["session_id"] for one in rows(shop, "task.board", "results") if one["task_id"] == task)
     for recorded in (task, session):
         seen = visitor.get(f"/dashboard/ledger/replay/{recorded}")
-        assert seen.status == 200 and "Same answer" in seen.words and "search" in seen.words
+        words, steps = seen.words, 1
+        assert seen.status == 200 and "Same answer" in words
+        while following := re.search(r'hx-get="(/dashboard/ledger/replay/[^"]+)"', seen.text):
+            seen, steps = visitor.get(following[1].replace("&amp;", "&")), steps + 1
+            words += seen.words
+        assert " search " in words and "Still to ask 0" in seen.words
+        counted = [int(one) for one in re.findall(r"(?:Same answer|Another answer|Not asked) (\d+)", seen.words)]
+        assert len(counted) == 3 and sum(counted) == steps > 2
+
+
+def test_a_replay_waits_after_a_while_to_be_told_to_go_on(shop: Server, visitor: Visitor) -> None:
+    address = f"/dashboard/ledger/replay/{busiest(shop)}"
+    assert 'hx-trigger="load"' in visitor.get(f"{address}/step?skip=0").text
+    agent = shop.client()
+    for _ in range(25):
+        answer = agent.call("list_dir", {})
+    session = at(answer, "meta", "session_id")
+    paused = visitor.get(f"/dashboard/ledger/replay/{session}/step?skip=19").text
+    assert "click from:find button" in paused and re.search(r"Go on: \d more", paused)
+
+
+@pytest.mark.parametrize("text", ["more", "and 2 mor", "S0.PY, S1", "files ok", "write_files s", "é, s1.py", "1.p"])
+def test_letters_are_found_wherever_a_row_has_them(tmp_path: Path, text: str) -> None:
+    paths: JsonValue = ["é.py", "s0.py", "é, s1.py", "s2.py", "s3.py"]
+    payload: JsonObject = {"operation": "write_files", "mutates": True, "changed_paths": paths, "status": "ok"}
+    payload |= {"executed": True, "duration_us": 5}
+
+    async def scenario() -> None:
+        async with plane(tmp_path) as opened:
+            ids = Correlation(call_id="call_1")
+            await opened.log.append([Draft(stream="x", type="call.finished", payload=payload, correlation=ids)])
+            (row,) = (await listed(opened, operation="write_files")).results
+            shown = text.lower() in f"{row.operation} {row.said} ".lower()
+            assert len((await listed(opened, text=text)).results) == shown
+
+    run(scenario())

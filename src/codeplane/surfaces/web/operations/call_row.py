@@ -1,5 +1,7 @@
 """One row of the activity: a call, or everything that became of a proposed one, told in one place."""
 
+import re
+
 from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
@@ -11,6 +13,8 @@ from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, 
 from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 
 _SHOWN = 160
+# Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.
+_WORD, _WORDS, _MADE = re.compile(r"[a-z_]{3,}"), 8, "and more"
 # What a client sends along though nobody chose it.
 _LEFT_OPEN: tuple[JsonValue, ...] = (None, "", [], {})
 # A call that ended like this is told of by the action it proposed.
@@ -43,6 +47,11 @@ class CallFilter(Request):
         if self.outcome == "failed":
             return (Said(field="status", value="ok", other=True, or_has="failure_class"),)
         return (Said(field="status", value=self.outcome),) if self.outcome and self.outcome not in _GROUPS else ()
+
+    def words(self) -> tuple[str, ...]:
+        """What of the letters looked for is certainly an event's own: words of a row that are made for it are not."""
+        found = dict.fromkeys(_WORD.findall((self.text or "").lower()))
+        return tuple(word for word in found if word not in _MADE)[:_WORDS]
 
     def may_fit(self, event: Event, *, surface: str | None, client: str | None) -> bool:
         """Whether the row of an event could fit, told without making it: most of a look back is for nothing."""

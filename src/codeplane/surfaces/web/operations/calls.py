@@ -187,17 +187,18 @@ class CallOperations:
             task_id=request.for_task_id,
             session_id=request.in_session,
             actor=request.actor or None,
+            holding=request.words(),
             said=(*((Said(field="operation", value=request.operation),) if request.operation else ()), *outcome),
         )
         if request.dashboard:
             return query
         looking = await self._log.select(_LOOKING, (_QUIET,))
-        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking))
+        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking), quiet_surface="web")
 
     async def _found(self, query: EventQuery) -> list[Event]:
-        if not query.quiet or query.task_id or query.session_id:
+        if not query.quiet_surface or query.task_id or query.session_id:
             return await self._log.query(query)
-        every = not query.said and query.actor is None and query.types == _ENDS
+        every = not query.said and not query.holding and query.actor is None and query.types == _ENDS
         return await self._skipping.query(query, all_of_them=every)
 
     def _may_fit(self, event: Event, wanted: CallFilter) -> bool:

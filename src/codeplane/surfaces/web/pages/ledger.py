@@ -9,8 +9,9 @@ from codeplane.surfaces.web.visit import Visit
 _PAGE = 50
 # Most of a log's end may be what looking at it wrote, which is left out.
 _LOOKS = 8
-# Each step asks again what an agent asked, however long that takes.
-_STEPS = 10
+# After so many steps somebody has to ask for more.
+_STEPS = 20
+_COUNTED = ("same", "different", "not_asked")
 
 
 async def page(visit: Visit) -> Response:
@@ -65,22 +66,31 @@ def _position(said: str) -> int | None:
 
 
 async def replay(visit: Visit) -> Response:
-    """The reads of a task or a session, asked again one step after the other."""
+    """The reads of a task or a session, asked again step by step: the first here, and each asks for the next."""
+    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    return visit.render("replay.html", title="Replay", pending=waiting["pending"], **await _stepped(visit))
+
+
+async def step(visit: Visit) -> Response:
+    """One more step, for the page that is open."""
+    return visit.render("replay_step.html", **await _stepped(visit), later=True)
+
+
+async def _stepped(visit: Visit) -> dict[str, object]:
     skip = _position(visit.query.get("skip", "")) or 0
     recorded = visit.place("recorded")
     named = "task_id" if recorded.startswith("task_") else "in_session"
-    asked: JsonObject = {named: recorded, "limit": _STEPS, "skip": skip}
-    found = await visit.ask("session.replay", asked)
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    return visit.render(
-        "replay.html",
-        title="Replay",
-        pending=waiting["pending"],
-        recorded=recorded,
-        found=found,
-        steps=rows(found, "calls"),
-        further=skip + _STEPS if found["left_out"] else 0,
-    )
+    found = await visit.ask("session.replay", {named: recorded, "limit": 1, "skip": skip})
+    counted = {name: (_position(visit.query.get(name, "")) or 0) + int(number(found, name) or 0) for name in _COUNTED}
+    return {
+        "recorded": recorded,
+        "found": found,
+        "steps": rows(found, "calls"),
+        "counted": counted,
+        "left": found["left_out"],
+        "following": skip + 1,
+        "rests": (skip + 1) % _STEPS == 0,
+    }
 
 
 def _own(visit: Visit, event: JsonObject) -> bool:
@@ -91,4 +101,5 @@ def _own(visit: Visit, event: JsonObject) -> bool:
 ROUTES = (
     ("GET", "/dashboard/ledger", page),
     ("GET", "/dashboard/ledger/replay/{recorded}", replay),
+    ("GET", "/dashboard/ledger/replay/{recorded}/step", step),
 )
