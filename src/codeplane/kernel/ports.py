@@ -63,7 +63,7 @@ class Said:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
     """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something, and what
-    has no session not where it names the `quiet_surface`. Of `holding`, small letters of ASCII, each is in
+    has no session not where it names the `quiet_surface`. Of `holding`, small ASCII letters, each word is in
     the payload."""
 
     after: int = 0

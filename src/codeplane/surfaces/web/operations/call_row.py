@@ -14,7 +14,7 @@ from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 
 _SHOWN = 160
 # Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.
-_WORD, _WORDS, _MADE = re.compile(r"[a-z_]{3,}"), 8, "and more"
+_WORD, _WORDS, _MADE = re.compile(r"[a-z]{3,}"), 8, "and more"
 # What a client sends along though nobody chose it.
 _LEFT_OPEN: tuple[JsonValue, ...] = (None, "", [], {})
 # A call that ended like this is told of by the action it proposed.

@@ -259,6 +259,10 @@ class CallOperations:
         if request.operation:
             last = request.operation.removesuffix("*") + ("\U0010ffff" if request.operation.endswith("*") else "")
             term, values = f"{term} AND operation BETWEEN ? AND ?", (*values, request.operation.removesuffix("*"), last)
+        for word in request.words():
+            like = f"%{word}%"
+            term = f"{term} AND (operation LIKE ? OR summary LIKE ? OR reason LIKE ?)"
+            values = (*values, like, like, like)
         rows = await self._log.select(
             f"SELECT {_ACTION} FROM actions WHERE position BETWEEN ? AND ?{term} ORDER BY position DESC LIMIT ?",
             (low, until, *values, limit),
