@@ -275,7 +275,7 @@ def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pyte
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
         return await ask("checkpoint", message="run"), await ask("checkpoint", message="untested", tests="none")
 
-    refused, plain = with_plane(shop, body)
+    refused, plain = with_plane(shop, body, "approvals.wait_sec=0")
     assert refused["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]  # JSON
     assert result(plain)["committed"] is True
 

@@ -118,7 +118,7 @@ def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path)
         return await door.run()
 
     here = environment()
-    denied = at_the_door(root, refused, sandbox=NoSandbox(), environment=here)
+    denied = at_the_door(root, refused, "approvals.wait_sec=0", sandbox=NoSandbox(), environment=here)
     assert denied["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]
     assert "without a sandbox" in str(denied["error"])
     missing = at_the_door(root, refused, "tests.sandbox=required", sandbox=NoSandbox(), environment=here)

@@ -159,7 +159,7 @@ def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Pa
         result(await ask("workspace.detach", name="other"))
         result(await ask("workspace.attach", path="../lib/other"))
 
-    with_plane(main, refused, *settings(tmp_path / "open"))
+    with_plane(main, refused, *settings(tmp_path / "open"), "approvals.wait_sec=0")
     with_plane(main, allowed, *QUIET, "trust.allow=workspace.attach")
     with_plane(main, allowed_again, *QUIET, "workspaces.roots=['../lib']")
 

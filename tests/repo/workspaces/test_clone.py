@@ -81,7 +81,7 @@ def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) ->
         assert "it fetches from https://example.com/x.git" in said
         assert homes(main) == []
 
-    with_plane(main, body, "embeddings.model=none")
+    with_plane(main, body, "embeddings.model=none", "approvals.wait_sec=0")
 
 
 def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remote: Path) -> None:
