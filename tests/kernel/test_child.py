@@ -1,7 +1,9 @@
 """Child processes on either loop: read as far as there is room, waited for, and never left behind."""
 
 import asyncio
+import errno
 import os
+import resource
 import sys
 from collections.abc import Awaitable, Callable
 from io import FileIO
@@ -119,6 +121,32 @@ def test_what_cannot_be_started_says_why_and_leaves_nothing_open(loop: Loop, tmp
         with pytest.raises(NotADirectoryError):
             Child(["true"], cwd=plain, env={})
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+    loop(scenario())
+
+
+@on_either
+def test_one_that_cannot_be_watched_is_ended(loop: Loop, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        pid = tmp_path / "pid"
+        # Room for what starts it, and for nothing after that.
+        for room in range(1, 12):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (before + room, hard))
+            try:
+                one = child("sh", "-c", f"echo $$ > {pid}; sleep 60")
+            except OSError as error:
+                assert error.errno == errno.EMFILE
+            else:
+                one.end()
+                one.close()
+                await one.wait()
+                break
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+            assert not pid.exists() or not Path(f"/proc/{pid.read_text().strip() or 0}").exists()
 
     loop(scenario())
 

@@ -95,9 +95,16 @@ class Child:
                 pass_fds=pass_fds,
             )
         self._pipes: list[ReadPipe] = []
-        self.out = self._reader(self._popen.stdout)
-        self.err = self._reader(self._popen.stderr)
-        self._watch()
+        try:
+            self.out = self._reader(self._popen.stdout)
+            self.err = self._reader(self._popen.stderr)
+            self._watch()
+        except BaseException:
+            # No descriptor was left to watch it with, say.
+            self.end()
+            self._popen.wait()
+            self.close()
+            raise
 
     @property
     def pid(self) -> int:
