@@ -121,3 +121,42 @@ def test_a_session_is_replayed_step_by_step(page: "Page", shop: Server) -> None:
     steps = page.locator(".timeline li").count()
     counted = [int(said) for said in page.locator("#replayed .value").all_inner_texts()]
     assert steps > 2 and sum(counted) == steps
+
+
+def test_a_running_call_is_followed_to_its_end(page: "Page", shop: Server) -> None:
+    (shop.repo / "go").unlink(missing_ok=True)
+    command = "echo first; while [ ! -e go ]; do sleep 0.05; done; echo second; while [ -e go ]; do sleep 0.05; done"
+    running = threading.Thread(
+        target=lambda: shop.client().call("run_bash", {"command": command, "timeout_ms": 60_000})
+    )
+    running.start()
+    page.goto(f"{shop.url}/dashboard")
+    page.locator(".terminal", has_text="first").wait_for(timeout=40_000)
+    page.locator(".running a").first.click()
+    page.get_by_role("heading", name="run_bash").wait_for()
+    page.locator("#call .terminal", has_text="first").wait_for()
+    (shop.repo / "go").touch()
+    page.locator("#call .terminal", has_text="second").wait_for()
+    assert page.locator(".top .pill").inner_text() == "running"
+    (shop.repo / "go").unlink()
+    page.locator(".top .pill", has_text="ok").wait_for()
+    running.join()
+
+
+def test_a_page_in_the_background_holds_no_connection_and_catches_up(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}/dashboard/settings")
+    before = int(page.locator("#badge").inner_text().split()[0])
+    page.wait_for_timeout(500)
+    hide = "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
+    page.evaluate(hide + " document.dispatchEvent(new Event('visibilitychange')); }", True)
+    made = shop.client().call("agent.token", {"agent": "unseen", "capabilities": ["read_files", "execute_shell"]})
+    token = made["result"]["token"]  # type: ignore[index, call-overload]
+    Client(shop.host, shop.port, token=str(token)).call("run_bash", {"command": "echo behind"})
+    page.wait_for_timeout(1500)
+    assert int(page.locator("#badge").inner_text().split()[0]) == before
+    assert page.get_by_text("The connection to the server is gone").is_hidden()
+    page.evaluate(hide + " document.dispatchEvent(new Event('visibilitychange')); }", False)
+    page.locator("#badge", has_text=str(before + 1)).wait_for()
+    newest = rows(shop, "approval.list", "items", {"status": "PENDING"})[0]["action_id"]
+    shop.call("approval.reject", action_id=newest)
+    page.locator("#badge", has_text=str(before)).wait_for()

@@ -149,8 +149,8 @@ class ReplayOperations:
         if arguments.get("cursor"):
             return asked.model_copy(update={"why": "it was a later page, and its cursor is gone"})
         assert self._ask is not None
-        # A connection of its own: what is asked again does not become part of what was recorded.
-        again = replace(caller, request_id=None, on_progress=None, connection_id=f"replay {event.correlation.call_id}")
+        # A connection of its own: what is asked again becomes part neither of what was recorded nor of the asker's
+        again = replace(caller, request_id=None, on_progress=None, connection_id=f"replay by {caller.connection_id}")
         outcome = await self._ask(name, arguments, again)
         now = "ok" if outcome.error is None else outcome.error.name
         same = now == then and (outcome.result is None or _hash(outcome.result) == _recorded_hash(payload))

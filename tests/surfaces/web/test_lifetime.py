@@ -1,13 +1,18 @@
 """From an empty repository through a restart: empty pages say what fills them, streams end, sessions go on."""
 
+import re
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from tests.harness import make_repo, start
+import codeplane.surfaces.web as web
+from tests.harness import CPL, make_repo, start
 from tests.surfaces.web.visitor import Visitor
 
 EMPTY = {
     "/dashboard": "cpl init",
-    "/dashboard/approvals": "cpl policy summary",
+    "/dashboard/approvals": "cpl policy show",
     "/dashboard/tasks?state=CLOSED_FAILED": "cpl init",
     "/dashboard/changes": "cpl call test.run",
     "/dashboard/activity": "cpl search",
@@ -39,3 +44,14 @@ def test_a_dashboard_lives_through_a_restart(tmp_path_factory: pytest.TempPathFa
             assert "limit=2" in next(event for event in events if "data" in event)["data"]
     finally:
         server.stop()
+
+
+def test_every_command_that_a_page_names_exists() -> None:
+    templates = Path(web.__file__).parent / "templates"
+    named = {one for path in templates.rglob("*.html") for one in re.findall(r"'(cpl [^'\"]+)'", path.read_text())}
+    assert len(named) > 5
+    for command in sorted(named):
+        words = [word for word in command.split()[1:] if re.fullmatch(r"[a-z][a-z-]*", word)]
+        known = words[:1] if words[0] in ("call", "log", "search", "init") else words
+        done = subprocess.run([CPL, *known, "--help"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}: {done.stderr}"

@@ -15,6 +15,7 @@ from codeplane.repo.truth.paths import shown
 
 _MAX_SIGNATURE = 110
 _LOOKED_AT = 4
+_CLOSED = frozenset({"function", "method"})
 
 
 class MostUsedRequest(InWorkspace):
@@ -67,6 +68,9 @@ def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) ->
         if facts is None or position >= len(facts.definitions):
             continue
         one = facts.definitions[position]
+        if one.container >= 0 and facts.definitions[one.container].kind in _CLOSED:
+            # Nobody outside can mean it, whatever else has its name.
+            continue
         said = signature(facts, snapshot.text(known), one)
         found.append(
             UsedSymbol(

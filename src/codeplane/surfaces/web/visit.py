@@ -123,6 +123,10 @@ class Visit:
             **context,
         )
 
+    def anew(self) -> Response:
+        """Have the page that is open loaded again."""
+        return Response(status_code=200, headers={**SECURITY, **PRIVATE, "hx-refresh": "true"})
+
     def go(self, address: str) -> Response:
         """Send the browser on after a post."""
         return RedirectResponse(address, status_code=303, headers={**SECURITY, **PRIVATE})

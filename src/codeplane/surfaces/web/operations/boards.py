@@ -203,7 +203,7 @@ class BoardOperations:
             raise NotFound(f"there is no task {request.task[:80]!r}, or not any more", hint="see: cpl call task.list")
         found = await self._tables.select(
             """SELECT op_id, call_id, timestamp, op_type, status, duration_ms, failure_class, mutation_fingerprint,
-               failure_fingerprint FROM operations WHERE task_id = ? ORDER BY op_id DESC LIMIT ?""",
+               failure_fingerprint, repo_before_hash FROM operations WHERE task_id = ? ORDER BY op_id DESC LIMIT ?""",
             (request.task, _STEPS),
         )
         ((total,),) = await self._tables.select("SELECT count(*) FROM operations WHERE task_id = ?", (request.task,))
@@ -239,12 +239,14 @@ class BoardOperations:
 
 
 def _step(row: Sequence[Cell]) -> Step:
-    position, call_id, at_ns, name, status, duration, failure, mutation_mark, failure_mark = row
+    position, call_id, at_ns, name, status, duration, failure, mutation_mark, failure_mark, commit = row
+    # Only the beginning of what changes something is an event of its own; all else is written down when it ends.
+    begun_ns = int(str(at_ns)) - (0 if commit or duration is None else int(float(str(duration)) * SECOND_NS / 1000))
     return Step(
         position=int(str(position)),
         call_id=str(call_id),
-        at=rfc3339(int(str(at_ns))),
-        at_ns=int(str(at_ns)),
+        at=rfc3339(begun_ns),
+        at_ns=begun_ns,
         operation=str(name),
         status=str(status),
         duration_ms=None if duration is None else round(float(str(duration)), 2),

@@ -15,12 +15,14 @@ from codeplane.surfaces.web.operations.failing import is_failure
 _FIGURED = 2000
 _PARTS, _STEPS = 12, 60
 _SHORTEST_NS = 60 * SECOND_NS
-# Without the dashboard's own reads: of a mutation it is known which commit it began at.
+# Without the dashboard's own reads: of a mutation it is known which commit it began at. And without calls that waited
+# for a person, which is not how long an operation takes: what was approved is a call of its own.
 _LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
              (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
               FROM operations ORDER BY op_id DESC LIMIT ?1) o
              LEFT JOIN sessions s ON s.session_id = o.session_id
              WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
+             AND o.status != 'APPROVAL_PENDING'
              AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
 _LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 

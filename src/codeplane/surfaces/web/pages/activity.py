@@ -8,6 +8,7 @@ from starlette.responses import Response
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.operations.failing import is_failure
 from codeplane.surfaces.web.pages.waterfall import Bar, bars_of, steps_of
 from codeplane.surfaces.web.reading import at, number, record, rows, text
 from codeplane.surfaces.web.visit import Visit
@@ -78,10 +79,15 @@ async def show(visit: Visit) -> Response:
     # What was carried out says more than that it had to wait.
     ends = [one for one in ends if at(one, "payload", "status") != "APPROVAL_PENDING"] or ends
     last = ends[-1] if ends else events[-1]
+    if ends and visit.is_part:
+        # It ran when the page was loaded: all of it says something else now.
+        return visit.anew()
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
     return visit.render(
         "call.html",
-        title=text(last, "payload", "operation") or "Call",
+        title=next((said for one in (last, *events) if (said := text(one, "payload", "operation"))), "Call"),
+        running=not ends,
+        failed=is_failure(text(last, "payload", "status") or "running", text(last, "payload", "failure_class") or None),
         pending=waiting["pending"],
         name=name,
         action=action,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.operations.call_row import failure_said
 from codeplane.surfaces.web.reading import number, rows, text
 
 _MOST_BARS = 200
@@ -66,7 +67,9 @@ def steps_of(events: list[JsonObject]) -> list[Step]:
         said, tone = _WORDS.get(kind, (kind, ""))
         status = text(event, "payload", "status")
         if kind == "call.finished":
+            failure = failure_said(text(event, "payload", "failure_class") or None)
             said, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
+            said, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (said, tone)
         waits = status == "APPROVAL_PENDING"
         if waits:
             said, tone = "the caller was told that it waits for a person", "waiting"
