@@ -144,7 +144,8 @@ def test_a_running_call_is_followed_to_its_end(page: "Page", shop: Server) -> No
 
 
 def test_a_page_in_the_background_holds_no_connection_and_catches_up(page: "Page", shop: Server) -> None:
-    page.goto(f"{shop.url}/dashboard/settings")
+    with page.expect_response(lambda one: "/dashboard/live" in one.url):
+        page.goto(f"{shop.url}/dashboard/settings")
     before = int(page.locator("#badge").inner_text().split()[0])
     page.wait_for_timeout(500)
     hide = "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
