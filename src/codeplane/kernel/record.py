@@ -9,7 +9,7 @@ from codeplane.kernel.errors import CodePlaneError, TaskBudgetExceeded
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.operation import Operation
+from codeplane.kernel.operation import Budget, Operation
 from codeplane.kernel.ports import Convergence
 
 CALL_STARTED = "call.started"
@@ -120,11 +120,11 @@ class Record:
                 payload["repo_before"] = self.repo_before
             if self.call.action_id is not None:
                 payload["action_id"] = self.call.action_id
-        elif len(text := dumps(self.arguments).encode()) <= MAX_RECORDED_ARGUMENTS:
-            # Reads can be replayed, so what was asked is kept; what a mutation wrote is content, and is not.
-            payload["arguments"] = self.arguments
-        else:
-            payload["arguments_bytes"] = len(text)
+        if not self.operation.mutates or self.operation.mark.budget is Budget.TEST_RUN:
+            # Reads can be replayed, and one wants to know which tests ran; what a mutation wrote is not kept.
+            text = dumps(self.arguments).encode()
+            fits = len(text) <= MAX_RECORDED_ARGUMENTS
+            payload |= {"arguments": self.arguments} if fits else {"arguments_bytes": len(text)}
         return payload
 
     def _draft(self, kind: str, payload: JsonObject) -> Draft:

@@ -101,6 +101,15 @@ class TestFailures:
         shown = visitor.get("/dashboard/activity?operation=test.run").text
         row = shown.partition(f'id="row-{red[0]["key"]}"')[2].partition("</li>")[0]
         assert '<span class="pill bad">failed' in row
+        page = visitor.get(f"/dashboard/calls/{red[0]['key']}").words
+        assert "test.run failed" in page and "ended, and found: " in page and "ended well" not in page
+
+    def test_which_tests_ran_and_which_command_is_said(self, shop: Server, visitor: Visitor) -> None:
+        (run,) = [one for one in calls(shop, operation="test.run", limit=50) if "failed_only" in str(one["said"])]
+        assert "Arguments failed_only" in visitor.get(f"/dashboard/calls/{run['key']}").words
+        shop.client().call("run_bash", {"command": "echo of the owner"})
+        ran = calls(shop, operation="run_bash")[0]["key"]
+        assert "Command echo of the owner" in visitor.get(f"/dashboard/calls/{ran}").words
 
 
 class TestPages:
@@ -196,7 +205,7 @@ def test_one_call_is_told_from_all_sides(shop: Server, visitor: Visitor) -> None
     found = next(one for one in calls(shop, operation="read_files", outcome="NOT_FOUND") if "vat" in one["said"])
     seen = visitor.get(f"/dashboard/calls/{quote(found['key'])}")
     assert "there is no file" in seen.words and "shop/vat.py" in seen.words and "Events as JSON" in seen.words
-    done = until(lambda: calls(shop, operation="run_bash", outcome="ok"))
+    done = until(lambda: [one for one in calls(shop, operation="run_bash", outcome="ok") if one["action_id"]])
     told = visitor.get(f"/dashboard/calls/{done[0]['key']}").words
     assert [
         word for word in ("proposed", "approved by the owner", "command ended", "ended well") if word not in told

@@ -95,6 +95,7 @@ async def show(visit: Visit) -> Response:
         payload=record(last, "payload"),
         steps=steps_of(events),
         bars=await _bars(visit, [text(one, "call_id") for one in ends]),
+        command=next((said for one in events if (said := text(one, "payload", "display_command"))), ""),
         output=_output(events),
         events=events,
         cut=len(events) >= _EVENTS,
