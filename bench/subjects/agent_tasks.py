@@ -38,6 +38,17 @@ def _write(*edits: tuple[str, str, str]) -> Call:
     return "write_files", {"edits": [{"path": path, "old_text": old, "new_text": new} for path, old, new in edits]}
 
 
+def _rename(word: str, symbol: str, new: str, *files: str) -> Task:
+    there = f"$(rg -lw {word} .)"
+    return Task(
+        kind="change",
+        asks=f"{symbol} renamed wherever it is used, and what that changed",
+        facts=files,
+        shell=(f"rg -nw {word} .", f"sed -i 's/\\b{word}\\b/{new}/g' {there}", "git diff --stat=160"),
+        ours=(("refactor_rename", {"symbol": symbol, "new_name": new, "apply": True}),),
+    )
+
+
 def _issue(text: str, file: str, *shell: str) -> Task:
     return Task(kind="issue", asks=text, facts=(file,), shell=shell, ours=(_search(text, mode="hybrid", limit=5),))
 
@@ -336,5 +347,20 @@ CHANGES = (
             "git status --short",
         ),
         ours=(_write(("django/shortcuts.py", "def redirect(", "def redirected(")), ("undo", {})),
+    ),
+    _rename(
+        "lazystr",
+        "django.utils.functional.lazystr",
+        "lazy_text",
+        "django/utils/functional.py",
+        "tests/utils_tests/test_safestring.py",
+    ),
+    _rename(
+        "SuspiciousFileOperation",
+        "django.core.exceptions.SuspiciousFileOperation",
+        "UnsafeFileOperation",
+        "django/core/files/utils.py",
+        "django/utils/_os.py",
+        "django/core/files/storage/base.py",
     ),
 )
