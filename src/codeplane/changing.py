@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.git_cli import clean_environment
+from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.kernel.config import TestsConfig
 from codeplane.refactoring import refactoring
@@ -25,6 +26,7 @@ from codeplane.repo.edit.scope import Scope
 from codeplane.repo.edit.syntax import Syntax
 from codeplane.repo.edit.write_files import WriteOperations
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.pending import Pending
 from codeplane.repo.git.reversal import GitReversal
 from codeplane.repo.git.unfinished import Unfinished
@@ -107,7 +109,8 @@ def changing(
         unlisted=scope.unlisted,
     )
     locks = PathLocks()
-    git = Git(root, config.git, clean_environment)
+    programs = GuardedPrograms(home=home, enclosure=HookEnclosure(), clock=shared.clock)
+    git = Git(root, config.git, clean_environment, programs)
     engine = Engine(
         root=root,
         scope=scope,

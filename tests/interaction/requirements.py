@@ -2328,6 +2328,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TRUST-48",
+        source="002 §6",
+        promise="hooks and filters that agents can write reach neither `.codeplane/` nor what git runs",
+        tests=("repo/git/test_guarded.py", "trust/test_planted_hooks.py"),
+    ),
+    Requirement(
         id="TRUST-33",
         source="003 §8.5",
         promise="only public, pinned addresses are fetched, each redirect checked anew, within bounds",

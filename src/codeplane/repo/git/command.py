@@ -16,6 +16,7 @@ from codeplane.kernel.child import Child, ReadPipe
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
 from codeplane.kernel.trace import span
+from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.unentered import unentered, unentered_settings, unnamed
@@ -70,15 +71,19 @@ class Done:
 class Git:
     """Runs git in one work tree."""
 
-    def __init__(self, root: Path, config: GitConfig, environment: Environment) -> None:
-        """`environment` gives what git may know of this process, without settings of its own."""
+    def __init__(
+        self, root: Path, config: GitConfig, environment: Environment, programs: GuardedPrograms | None = None
+    ) -> None:
+        """`environment` gives what git may know of this process, without settings of its own; `programs`
+        encloses what it runs by itself."""
         self.root = root
         self.config = config
         self._environment = environment
+        self._programs = programs
 
     def at(self, root: Path) -> "Git":
         """The same git in another work tree."""
-        return Git(root, self.config, self._environment)
+        return Git(root, self.config, self._environment, self._programs)
 
     @property
     def folder(self) -> Path:
@@ -157,8 +162,10 @@ class Git:
 
     def _variables(self, env: Mapping[str, str] | None) -> dict[str, str]:
         environment = dict(self._environment()) | _SETTINGS
-        config = common(self.folder) / "config"
-        return environment | unentered_settings(self.root, config, environment) | dict(env or {})
+        folder = self.folder
+        guarded = self._programs.settings(self.root, folder, environment) if self._programs is not None else {}
+        settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
+        return environment | settings | dict(env or {})
 
     async def _ended(
         self,

@@ -24,9 +24,14 @@ def unentered(arguments: Sequence[str]) -> list[str]:
     return list(arguments)
 
 
-def unentered_settings(root: Path, config: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that tell the same to commands that have no option for it; `config` is the repository's own file."""
-    said = {"diff.ignoreSubmodules": "dirty"}
+def unentered_settings(
+    root: Path, config: Path, environment: Mapping[str, str], more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Variables that tell the same to commands that have no option for it; `config` is the repository's own file.
+
+    `more` are settings that git is told beside these.
+    """
+    said = {"diff.ignoreSubmodules": "dirty", **(more or {})}
     for place in (root / ".gitmodules", config):
         said |= _said(place, environment)
     first = int(environment.get(_COUNT) or 0)

@@ -1,0 +1,155 @@
+"""What git runs by itself, hooks and filters, out of reach of what decides here: agents may have written it."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.ids import digest
+from codeplane.repo.git.filter_commands import FilterCommand, filter_commands
+from codeplane.repo.git.opened import common
+
+_ASK_SEC = 20.0
+# Settings that others include are asked now and then.
+_ASKED_NS = 600 * SECOND_NS
+_NAME = re.compile(r"[a-z][a-z-]{2,40}")
+
+Marks = tuple[tuple[int, int, int], ...]
+
+
+class Enclosure(Protocol):
+    """Encloses single programs."""
+
+    def command(self, *, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]) -> list[str] | None:
+        """What is put before a program; None where nothing can be enclosed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """What the settings name: where hooks are, and the commands of filters and merge drivers."""
+
+    marks: Marks
+    asked_ns: int
+    hooks: Path
+    filters: tuple[FilterCommand, ...]
+
+
+class GuardedPrograms:
+    """Has git find, in place of each hook and filter there is, one that runs it enclosed.
+
+    Inside, `home` is empty, git's settings and hooks cannot be written, and nobody else's processes are there: whoever
+    writes a hook, or what it runs, is not let near the owner's token and the policies by it. All else is as git has it.
+    """
+
+    def __init__(self, *, home: Path, enclosure: Enclosure, clock: Clock) -> None:
+        self._home = home
+        self._enclosure = enclosure
+        self._clock = clock
+        self._known: dict[Path, _Named] = {}
+
+    def settings(self, root: Path, folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+        """What git is told for the work tree `root`, whose own folder is `folder`; nothing where nothing is run."""
+        named = self._named(root, folder, environment)
+        own = _own(folder)
+        fixed = [own / "hooks", own / "config", folder / "config.worktree"]
+        return self._hooks(named.hooks, fixed) | self._filters(named.filters, fixed)
+
+    def _hooks(self, hooks: Path, fixed: Sequence[Path]) -> dict[str, str]:
+        names = _runnable(hooks)
+        place = self._home / "hooks" / digest(os.fsencode(hooks))[:16]
+        before = self._enclosure.command(hidden=self._home, shown=(hooks, place), fixed=fixed) if names else None
+        if before is None:
+            return {}
+        place.mkdir(parents=True, exist_ok=True)
+        for name in {entry.name for entry in place.iterdir()} - names:
+            (place / name).unlink(missing_ok=True)
+        for name in names:
+            _put(place / name, f'#!/bin/sh\nexec {shlex.join([*before, str(hooks / name)])} "$@"\n')
+        return {"core.hooksPath": str(place)}
+
+    def _filters(self, filters: Sequence[FilterCommand], fixed: Sequence[Path]) -> dict[str, str]:
+        before = self._enclosure.command(hidden=self._home, shown=None, fixed=fixed) if filters else None
+        if before is None:
+            return {}
+        folder = self._home / "filters"
+        folder.mkdir(exist_ok=True)
+        said: dict[str, str] = {}
+        for one in filters:
+            place = folder / digest(one.key.encode("utf-8", "surrogateescape"))[:16]
+            _put(place, f'#!/bin/sh\nexec {shlex.join([*before, "sh", "-c", one.body, "sh"])} "$@"\n')
+            said[one.key] = one.calling(place)
+        return said
+
+    def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _Named:
+        marks, now = _marks(folder, environment), self._clock.monotonic_ns()
+        known = self._known.get(root)
+        if known is None or known.marks != marks or now - known.asked_ns > _ASKED_NS:
+            said = _asked(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
+            hooks = Path(os.path.normpath(root / said)) if said else _own(folder) / "hooks"
+            filters = filter_commands(lambda *words: _asked(root, environment, *words))
+            known = self._known[root] = _Named(marks=marks, asked_ns=now, hooks=hooks, filters=filters)
+        return known
+
+
+def _asked(root: Path, environment: Mapping[str, str], *words: str) -> str:
+    done = subprocess.run(
+        ["git", *words],
+        cwd=root,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_ASK_SEC,
+        check=False,
+    )
+    return os.fsdecode(done.stdout) if done.returncode == 0 else ""
+
+
+def _own(folder: Path) -> Path:
+    return Path(os.path.normpath(common(folder)))
+
+
+def _marks(folder: Path, environment: Mapping[str, str]) -> Marks:
+    """What changes when the settings do."""
+    home = Path(environment.get("HOME", "/"))
+    own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
+    places = (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+    return tuple(map(_mark, places))
+
+
+def _mark(place: Path) -> tuple[int, int, int]:
+    try:
+        found = place.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _runnable(folder: Path) -> set[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return {
+                one.name
+                for one in entries
+                if _NAME.fullmatch(one.name) and one.is_file() and os.access(one.path, os.X_OK)
+            }
+    except OSError:
+        return set()
+
+
+def _put(place: Path, text: str) -> None:
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        if place.read_bytes() == data:
+            return
+    except OSError:
+        pass
+    part = place.with_name(f".{place.name}.{os.getpid()}")
+    part.write_bytes(data)
+    part.chmod(0o700)
+    part.replace(place)

@@ -1,0 +1,204 @@
+"""What git runs can lie where agents write: it runs as ever, and out of reach of what decides here."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.errors import GitRefused
+from codeplane.repo.git.command import Git
+from codeplane.repo.git.commits import CommitRequest, Commits
+from codeplane.repo.git.filter_commands import filter_commands
+from codeplane.repo.git.guarded import Enclosure, GuardedPrograms
+from tests.repo.git.drawn import Desk, call, run, simple
+from tests.repo.git.made import environment
+
+needs_bubblewrap = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="NOT TESTED: enclosed hooks, since bubblewrap is not installed"
+)
+SECRET = "cpl_the-owners"
+
+
+class Guarded(Desk):
+    """A repository whose own folder holds a token, and whose hooks are enclosed."""
+
+    enclosure: Enclosure = HookEnclosure()
+
+    @property
+    def home(self) -> Path:
+        return self.made.root / ".codeplane"
+
+    def command(self) -> Git:
+        self.home.mkdir(exist_ok=True)
+        (self.home / "owner.token").write_text(SECRET)
+        (self.home / ".gitignore").write_text("*\n")
+        hooks = GuardedPrograms(home=self.home, enclosure=self.enclosure, clock=SystemClock())
+        return Git(self.made.root, self.config, lambda: environment(self.made.at), hooks)
+
+    def hook(self, name: str, text: str, folder: str = ".husky") -> None:
+        """A hook in the work tree, or elsewhere."""
+        place = self.made.root / folder / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/sh\n{text}\n")
+        place.chmod(0o755)
+
+    def commit(self, path: str = "a.txt", text: str = "changed\n") -> str:
+        """Change a file and commit it; what hooks said."""
+        self.made.write(path, text)
+        return run(Commits(self.writer).commit(call(), CommitRequest(message="x", paths=(path,)))).said
+
+
+class Nothing:
+    """A machine where nothing can be enclosed."""
+
+    def command(self, *, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]) -> list[str] | None:
+        return None
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Guarded:
+    made = simple(tmp_path).made
+    made.git("config", "core.hooksPath", ".husky")
+    return Guarded(made)
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("folder", [".husky", ".git/hooks"])
+def test_a_hook_reaches_neither_the_token_nor_the_policies_nor_what_git_runs(desk: Guarded, folder: str) -> None:
+    if folder != ".husky":
+        desk.made.git("config", "--unset", "core.hooksPath")
+    tries = (
+        "cat .codeplane/owner.token",
+        "mkdir -p .codeplane/policy && touch .codeplane/policy/mine.rego",
+        "touch .git/hooks/post-merge",
+        "git config core.fsmonitor /tmp/evil",
+        "rm -rf .codeplane",
+        "umount .codeplane",
+    )
+    desk.hook("pre-commit", "\n".join(f"({one}) 2>&1 && echo DONE {one}" for one in tries) + "\ntrue", folder)
+    settings = (desk.made.root / ".git" / "config").read_bytes()
+    said = desk.commit()
+    assert SECRET not in said
+    assert (desk.home / "owner.token").read_text() == SECRET
+    assert not (desk.home / "policy").exists()
+    assert not (desk.made.root / ".git" / "hooks" / "post-merge").exists()
+    assert (desk.made.root / ".git" / "config").read_bytes() == settings
+
+
+@needs_bubblewrap
+def test_a_hook_sees_no_processes_but_its_own(desk: Guarded) -> None:
+    desk.hook("pre-commit", "ls -d /proc/[0-9]* | wc -l > count; tr '\\0' ' ' < /proc/1/cmdline > first")
+    desk.commit()
+    assert int((desk.made.root / "count").read_text()) < 10
+    assert "bwrap" in (desk.made.root / "first").read_text()
+
+
+@needs_bubblewrap
+def test_it_does_what_hooks_do(desk: Guarded) -> None:
+    desk.hook("pre-commit", "echo made > made.txt && git add made.txt")
+    desk.hook("commit-msg", 'echo signed >> "$1"')
+    desk.hook("post-commit", "git log -1 --format=%B > after.txt")
+    desk.commit()
+    assert "made.txt" in desk.made.git("show", "--name-only", "--format=", "HEAD").decode().split()
+    assert desk.made.git("log", "-1", "--format=%B").decode().split() == ["x", "signed"]
+    assert (desk.made.root / "after.txt").read_text().split() == ["x", "signed"]
+
+
+@needs_bubblewrap
+def test_its_no_is_one(desk: Guarded) -> None:
+    desk.hook("pre-commit", "echo not on a Friday >&2; exit 3")
+    with pytest.raises(GitRefused, match="not on a Friday"):
+        desk.commit()
+
+
+@needs_bubblewrap
+def test_what_it_is_given_comes_through(desk: Guarded, tmp_path: Path) -> None:
+    desk.made.git("clone", "--quiet", "--bare", ".", str(tmp_path / "origin.git"))
+    desk.hook("pre-push", 'cat > given.txt; echo "$1" >> given.txt')
+    run(desk.git.run("push", "--quiet", str(tmp_path / "origin.git"), "HEAD:refs/heads/other"))
+    commit, remote = (desk.made.root / "given.txt").read_text().splitlines()
+    assert commit.split()[1] == desk.made.git("rev-parse", "HEAD").decode().strip()
+    assert remote == str(tmp_path / "origin.git")
+
+
+@needs_bubblewrap
+def test_hooks_that_come_go_and_move_are_followed(desk: Guarded) -> None:
+    desk.commit(text="without\n")
+    desk.hook("pre-commit", "echo one >> ran.txt")
+    desk.commit(text="one\n")
+    desk.hook("pre-commit", "echo two >> ran.txt", ".githooks")
+    desk.made.git("config", "core.hooksPath", ".githooks")
+    desk.commit(text="two\n")
+    (desk.made.root / ".githooks" / "pre-commit").unlink()
+    desk.commit(text="none\n")
+    assert (desk.made.root / "ran.txt").read_text().split() == ["one", "two"]
+
+
+@needs_bubblewrap
+def test_what_a_hook_commits_runs_hooks_too(desk: Guarded) -> None:
+    desk.hook("pre-commit", "cat .codeplane/owner.token >> ran.txt 2>&1; echo ran >> ran.txt")
+    desk.hook("post-commit", "test -e again || { touch again; git commit --quiet --allow-empty -m again; }")
+    desk.commit()
+    assert (desk.made.root / "ran.txt").read_text().count("ran\n") == 2
+    assert SECRET not in (desk.made.root / "ran.txt").read_text()
+
+
+@needs_bubblewrap
+def test_a_filter_reaches_no_more_and_filters(desk: Guarded) -> None:
+    desk.made.write("tool.sh", 'cat .codeplane/owner.token >> seen.txt 2>&1\necho "$1" >> seen.txt\nsed s/x/y/\n')
+    desk.made.write(".gitattributes", "*.nb filter=strip\n")
+    desk.made.git("config", "filter.strip.clean", "sh tool.sh %f 100%% | cat")
+    desk.commit("a b.nb", "xyx\n")
+    assert desk.made.git("show", "HEAD:a b.nb") == b"yyx\n"
+    assert SECRET not in (desk.made.root / "seen.txt").read_text()
+    assert "a b.nb" in (desk.made.root / "seen.txt").read_text().splitlines()
+
+
+@needs_bubblewrap
+def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
+    made = desk.made
+    made.write(".gitattributes", "m.txt merge=both\n")
+    made.write("m.txt", "base\n")
+    made.commit("base")
+    made.git("config", "merge.both.driver", "cat .codeplane/owner.token > seen.txt 2>&1; cat %B >> %A; echo %P >> %A")
+    made.git("checkout", "--quiet", "-b", "side")
+    made.write("m.txt", "theirs\n")
+    made.commit("theirs")
+    made.git("checkout", "--quiet", "main")
+    made.write("m.txt", "ours\n")
+    made.commit("ours")
+    run(desk.git.run("merge", "--quiet", "side"))
+    assert (made.root / "m.txt").read_text().split() == ["ours", "theirs", "m.txt"]
+    assert SECRET not in (made.root / "seen.txt").read_text()
+
+
+@pytest.mark.parametrize("command", ["git-lfs clean -- %f", "git lfs filter-process"])
+def test_large_files_are_fetched_as_ever(command: str) -> None:
+    assert filter_commands(lambda *words: f"filter.lfs.process\n{command}\0") == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "body"),
+    [
+        ("run 50%% %q %f", 'run 50% %q "$1"'),
+        ("run '%f' x", "run ''\"$1\"'' x"),
+        ('run "a %f" x', 'run "a $1" x'),
+        ("run it\\'s %f", 'run it\\\'s "$1"'),
+        ("run \"'%f'\"", "run \"'$1'\""),
+    ],
+)
+def test_what_a_setting_holds_is_put_in_as_one_word(tmp_path: Path, command: str, body: str) -> None:
+    (one,) = filter_commands(lambda *words: f"filter.x.clean\nfirst\0filter.x.clean\n{command}\0")
+    assert (one.key, one.body, one.given) == ("filter.x.clean", body, "f")
+    assert one.calling(tmp_path / "100%" / "s") == f"{tmp_path}/100%%/s %f"
+
+
+def test_without_an_enclosure_hooks_run_as_git_runs_them(desk: Guarded) -> None:
+    desk.enclosure = Nothing()
+    desk.__post_init__()
+    desk.hook("pre-commit", "echo ran > ran.txt")
+    desk.commit()
+    assert (desk.made.root / "ran.txt").exists()
