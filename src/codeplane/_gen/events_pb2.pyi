@@ -37,7 +37,7 @@ class WatchRequest(_message.Message):
     def __init__(self, stream: _Optional[str] = ..., from_sequence: _Optional[int] = ..., streams: _Optional[_Mapping[str, int]] = ..., types: _Optional[_Iterable[str]] = ..., from_position: _Optional[int] = ..., from_now: _Optional[bool] = ..., heartbeat_ms: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("event_id", "thread_id", "job_id", "turn_id", "sequence", "occurred_at", "source", "content_trust", "stream", "position", "type", "schema", "actor", "session_id", "call_id", "task_id", "data", "tool_execution_started", "tool_execution_output_delta", "tool_execution_finished", "policy_decision_made", "proposed_action_created", "proposed_action_status_changed", "idempotency_conflict", "heartbeat", "stream_gap")
+    __slots__ = ("event_id", "thread_id", "job_id", "turn_id", "sequence", "occurred_at", "source", "content_trust", "stream", "position", "type", "schema", "actor", "session_id", "call_id", "task_id", "data", "tool_execution_started", "tool_execution_output_delta", "tool_execution_finished", "policy_decision_made", "proposed_action_created", "proposed_action_status_changed", "idempotency_conflict", "audit_event_recorded", "notification_queued", "heartbeat", "stream_gap")
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +62,8 @@ class Event(_message.Message):
     PROPOSED_ACTION_CREATED_FIELD_NUMBER: _ClassVar[int]
     PROPOSED_ACTION_STATUS_CHANGED_FIELD_NUMBER: _ClassVar[int]
     IDEMPOTENCY_CONFLICT_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_EVENT_RECORDED_FIELD_NUMBER: _ClassVar[int]
+    NOTIFICATION_QUEUED_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     STREAM_GAP_FIELD_NUMBER: _ClassVar[int]
     event_id: str
@@ -88,9 +90,11 @@ class Event(_message.Message):
     proposed_action_created: ProposedActionCreated
     proposed_action_status_changed: ProposedActionStatusChanged
     idempotency_conflict: IdempotencyConflict
+    audit_event_recorded: AuditEventRecorded
+    notification_queued: NotificationQueued
     heartbeat: Heartbeat
     stream_gap: StreamGap
-    def __init__(self, event_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., job_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., sequence: _Optional[int] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[_Union[_types_pb2.EventSource, str]] = ..., content_trust: _Optional[_Union[_types_pb2.ContentTrust, str]] = ..., stream: _Optional[str] = ..., position: _Optional[int] = ..., type: _Optional[str] = ..., schema: _Optional[int] = ..., actor: _Optional[str] = ..., session_id: _Optional[str] = ..., call_id: _Optional[str] = ..., task_id: _Optional[str] = ..., data: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., tool_execution_started: _Optional[_Union[ToolExecutionStarted, _Mapping]] = ..., tool_execution_output_delta: _Optional[_Union[ToolExecutionOutputDelta, _Mapping]] = ..., tool_execution_finished: _Optional[_Union[ToolExecutionFinished, _Mapping]] = ..., policy_decision_made: _Optional[_Union[PolicyDecisionMade, _Mapping]] = ..., proposed_action_created: _Optional[_Union[ProposedActionCreated, _Mapping]] = ..., proposed_action_status_changed: _Optional[_Union[ProposedActionStatusChanged, _Mapping]] = ..., idempotency_conflict: _Optional[_Union[IdempotencyConflict, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., stream_gap: _Optional[_Union[StreamGap, _Mapping]] = ...) -> None: ...
+    def __init__(self, event_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., job_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., sequence: _Optional[int] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[_Union[_types_pb2.EventSource, str]] = ..., content_trust: _Optional[_Union[_types_pb2.ContentTrust, str]] = ..., stream: _Optional[str] = ..., position: _Optional[int] = ..., type: _Optional[str] = ..., schema: _Optional[int] = ..., actor: _Optional[str] = ..., session_id: _Optional[str] = ..., call_id: _Optional[str] = ..., task_id: _Optional[str] = ..., data: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., tool_execution_started: _Optional[_Union[ToolExecutionStarted, _Mapping]] = ..., tool_execution_output_delta: _Optional[_Union[ToolExecutionOutputDelta, _Mapping]] = ..., tool_execution_finished: _Optional[_Union[ToolExecutionFinished, _Mapping]] = ..., policy_decision_made: _Optional[_Union[PolicyDecisionMade, _Mapping]] = ..., proposed_action_created: _Optional[_Union[ProposedActionCreated, _Mapping]] = ..., proposed_action_status_changed: _Optional[_Union[ProposedActionStatusChanged, _Mapping]] = ..., idempotency_conflict: _Optional[_Union[IdempotencyConflict, _Mapping]] = ..., audit_event_recorded: _Optional[_Union[AuditEventRecorded, _Mapping]] = ..., notification_queued: _Optional[_Union[NotificationQueued, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., stream_gap: _Optional[_Union[StreamGap, _Mapping]] = ...) -> None: ...
 
 class ToolExecutionStarted(_message.Message):
     __slots__ = ("execution_id", "tool_call_id", "tool_name", "display_command")
@@ -165,14 +169,18 @@ class ProposedActionCreated(_message.Message):
     def __init__(self, action_id: _Optional[str] = ..., tool: _Optional[str] = ..., risk_class: _Optional[_Union[_types_pb2.RiskClass, str]] = ..., identity: _Optional[_Union[_types_pb2.Identity, str]] = ..., idempotency_key: _Optional[str] = ..., justification: _Optional[str] = ..., deterministic_summary: _Optional[str] = ..., preview: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ProposedActionStatusChanged(_message.Message):
-    __slots__ = ("action_id", "status", "reason")
+    __slots__ = ("action_id", "status", "reason", "outcome_unknown", "outcome")
     ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_UNKNOWN_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
     action_id: str
     status: _types_pb2.ActionStatus
     reason: str
-    def __init__(self, action_id: _Optional[str] = ..., status: _Optional[_Union[_types_pb2.ActionStatus, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+    outcome_unknown: bool
+    outcome: str
+    def __init__(self, action_id: _Optional[str] = ..., status: _Optional[_Union[_types_pb2.ActionStatus, str]] = ..., reason: _Optional[str] = ..., outcome_unknown: _Optional[bool] = ..., outcome: _Optional[str] = ...) -> None: ...
 
 class IdempotencyConflict(_message.Message):
     __slots__ = ("action_id", "tool", "idempotency_key", "reason")
@@ -185,6 +193,22 @@ class IdempotencyConflict(_message.Message):
     idempotency_key: str
     reason: str
     def __init__(self, action_id: _Optional[str] = ..., tool: _Optional[str] = ..., idempotency_key: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class AuditEventRecorded(_message.Message):
+    __slots__ = ("entry_id", "event_type")
+    ENTRY_ID_FIELD_NUMBER: _ClassVar[int]
+    EVENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    entry_id: str
+    event_type: str
+    def __init__(self, entry_id: _Optional[str] = ..., event_type: _Optional[str] = ...) -> None: ...
+
+class NotificationQueued(_message.Message):
+    __slots__ = ("notification_id", "type")
+    NOTIFICATION_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    notification_id: str
+    type: str
+    def __init__(self, notification_id: _Optional[str] = ..., type: _Optional[str] = ...) -> None: ...
 
 class Heartbeat(_message.Message):
     __slots__ = ("latest_sequence", "position")

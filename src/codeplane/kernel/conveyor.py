@@ -49,6 +49,7 @@ from codeplane.kernel.ports import (
     Tasks,
     Verdict,
 )
+from codeplane.kernel.record import with_action
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Trace, Tracer
 from codeplane.kernel.welcome import welcome
@@ -408,8 +409,9 @@ class Conveyor:
         try:
             if blob is not None:
                 self._stages.blobs.put(blob)
-            if passage.mutated or not log.append_soon([draft]):
-                await log.append([draft])
+            drafts = with_action(draft)
+            if passage.mutated or not log.append_soon(drafts):
+                await log.append(drafts)
         except CodePlaneError as error:
             return error
         return None
@@ -437,7 +439,7 @@ class Conveyor:
         )
         # A record that cannot be queued any more is what recovery calls an unknown outcome.
         with suppress(CodePlaneError):
-            self._stages.log.append_soon([draft])
+            self._stages.log.append_soon(with_action(draft))
         self._observe(passage, Cancelled.name)
 
     async def _replayed(self, passage: Passage, operation: Operation, stored: StoredOutcome) -> Outcome:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import CodePlaneError, TaskBudgetExceeded
+from codeplane.kernel.errors import Cancelled, CodePlaneError, DeadlineExceeded, OutcomeUnknown, TaskBudgetExceeded
 from codeplane.kernel.event import Draft, Source
-from codeplane.kernel.ids import digest
+from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Budget, Operation
 from codeplane.kernel.ports import Convergence
@@ -16,6 +16,9 @@ CALL_STARTED = "call.started"
 CALL_FINISHED = "call.finished"
 CALL_REPLAYED = "call.replayed"
 CALL_REFUSED = "call.refused"
+ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
+# Cut off in the middle: nobody knows how much of it was done.
+CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 MAX_RECORDED_ARGUMENTS = 4096
 # Together they stay below the smallest `ledger.max_payload_bytes`: an outcome that is too large could not be recorded.
 _MAX_PATHS_BYTES = 65_536
@@ -25,6 +28,35 @@ _MAX_LINES_BYTES = 16_384
 def task_stream(task_id: str) -> str:
     """The stream a task's own facts and its calls are in."""
     return f"task/{task_id}"
+
+
+def action_stream(action_id: str) -> str:
+    """The stream that an action's facts are in."""
+    return f"action/{action_id}"
+
+
+def with_action(finished: Draft) -> list[Draft]:
+    """How a call ended, and for whoever follows the action that it carried out, that it did or was cut off."""
+    payload, call_id = finished.payload, finished.correlation.call_id
+    action_id = payload.get("action_id")
+    if not isinstance(action_id, str) or not payload.get("executed") or call_id is None:
+        return [finished]
+    unknown = payload["status"] in CUT_OFF
+    said: JsonObject = {
+        "action_id": action_id,
+        "operation": payload["operation"],
+        "outcome": OutcomeUnknown.name if unknown else payload["status"],
+    }
+    ended = Draft(
+        stream=action_stream(action_id),
+        type=ACTION_INTERRUPTED if unknown else ACTION_EXECUTED,
+        payload=said,
+        actor=finished.actor,
+        source=Source.TOOL_EXECUTOR,
+        correlation=finished.correlation,
+        event_id=derived_event_id("action-ended", call_id),
+    )
+    return [finished, ended]
 
 
 def key_holder(actor: Actor) -> str:

@@ -8,9 +8,7 @@ from typing import ClassVar
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import (
     ERRORS,
-    Cancelled,
     CodePlaneError,
-    DeadlineExceeded,
     IdempotencyConflict,
     Internal,
     OutcomeUnknown,
@@ -19,12 +17,10 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.event import Draft, Event, Source
 from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, key_holder
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, CUT_OFF, key_holder
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _BY_NAME = {kind.name: kind for kind in ERRORS}
-# Cut off in the middle: nobody knows how much of it was done.
-_CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 
 
 class IdempotencyTable:
@@ -61,7 +57,7 @@ class IdempotencyTable:
             )
             return
         error, status = payload.get("error"), str(payload["status"])
-        if isinstance(error, dict) and (not payload["executed"] or (error["retryable"] and status not in _CUT_OFF)):
+        if isinstance(error, dict) and (not payload["executed"] or (error["retryable"] and status not in CUT_OFF)):
             # What never ran, or failed in a way worth retrying, leaves the key free: trying again is the point of it.
             tables.execute(
                 "DELETE FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?",
@@ -133,7 +129,7 @@ class IdempotencyKeys:
         first_hash, status, result_hash, error, call_id = row
         if first_hash != arguments_hash:
             await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
-        if status == "running" or status in _CUT_OFF:
+        if status == "running" or status in CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
         if error is not None:
             return StoredOutcome(error=_error(str(status), json.loads(error)))

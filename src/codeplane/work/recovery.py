@@ -5,7 +5,7 @@ from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, Ledger
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, task_stream
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, task_stream, with_action
 from codeplane.work.task import TaskState
 
 _BATCH = 500
@@ -24,7 +24,7 @@ async def _end_calls(log: Ledger) -> int:
     for call_id, task_id, session_id, actor in rows:
         ids = Correlation(call_id=str(call_id), task_id=str(task_id), session_id=str(session_id))
         (intent,) = await log.query(EventQuery(call_id=str(call_id), types=(CALL_STARTED,), limit=1))
-        drafts.append(
+        drafts += with_action(
             Draft(
                 stream=task_stream(str(task_id)),
                 type=CALL_FINISHED,

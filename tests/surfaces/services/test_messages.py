@@ -12,6 +12,7 @@ from codeplane.surfaces.services.messages import arguments_of, filled, plain, st
 from codeplane.surfaces.services.operation_answer import OperationAnswer
 from codeplane.surfaces.services.services import SERVICES
 from codeplane.surfaces.services.typed import METHODS
+from codeplane.trust.audit.table import AUDITED
 
 ANY_JSON = st.recursive(
     st.none()
@@ -164,3 +165,26 @@ class TestTable:
         answer = showing.answer('{"action_id": "act_1", "preview": "the diff"}')
         assert isinstance(answer, approvals_pb2.GetApprovalResponse)
         assert answer.item.preview["text"] == "the diff"
+
+
+class TestMessagesOfEvents:
+    def test_what_becomes_of_an_action_is_a_change_of_its_status(self) -> None:
+        def changed(kind: str, outcome: str) -> events_pb2.ProposedActionStatusChanged:
+            wire: JsonObject = {"type": kind, "payload": {"action_id": "act_1", "outcome": outcome}}
+            return event_message(wire).proposed_action_status_changed
+
+        done, cut_off = changed("action.executed", "ok"), changed("action.interrupted", "OUTCOME_UNKNOWN")
+        assert (done.status, done.outcome, done.outcome_unknown) == (types_pb2.EXECUTED, "ok", False)
+        assert (cut_off.status, cut_off.outcome_unknown) == (types_pb2.APPROVED, True)
+
+    def test_a_reminder_is_a_notification_under_the_id_it_is_listed_by(self) -> None:
+        event = event_message({"type": "action.expiring", "event_id": "e1", "payload": {"action_id": "act_1"}})
+        queued = event.notification_queued
+        assert (queued.notification_id, queued.type) == ("note_e1", "NOTIFICATION_APPROVAL_EXPIRING_SOON")
+
+    def test_all_that_is_audited_has_a_message(self) -> None:
+        for kind in sorted(AUDITED - {"call.finished", "call.replayed", "action.expired"}):
+            event = event_message({"type": kind, "event_id": "e1", "payload": {}})
+            assert event.WhichOneof("payload") is not None, kind
+            if event.HasField("audit_event_recorded"):
+                assert (event.audit_event_recorded.entry_id, event.audit_event_recorded.event_type) == ("e1", kind)

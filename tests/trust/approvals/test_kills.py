@@ -19,6 +19,9 @@ def checked(folder: Path) -> list[dict[str, object]]:
         known = case["ended"] == "done" and case["marks"] == 1 and case["actions"] == [["EXECUTED", "ok"]]
         unknown = case["ended"] == "OUTCOME_UNKNOWN" and case["actions"] == [["APPROVED", "OUTCOME_UNKNOWN"]]
         assert known or (unknown and case["marks"] in (0, 1)), case
+        # Whoever follows the action is told the same, once.
+        ended = "action.executed" if known else "action.interrupted"
+        assert case["told"] == ["action.created", "action.approved", ended], case
     return cases
 
 

@@ -10,7 +10,21 @@ from codeplane.surfaces.services.messages import filled, struct
 
 Make = Callable[[str, JsonObject], Message]
 
-_STATUS = {"action.approved": "APPROVED", "action.rejected": "REJECTED", "action.executed": "EXECUTED"}
+_STATUS = {
+    "action.approved": "APPROVED",
+    "action.rejected": "REJECTED",
+    "action.executed": "EXECUTED",
+    "action.interrupted": "APPROVED",
+}
+# What has to be accounted for and has no message of its own, by how its type begins.
+_AUDITED = ("agent.", "answer.", "call.refused", "capability.", "content.", "device.", "owner.", "pairing.", "storage.")
+_AUDITED_TOO = frozenset({"policy.loaded", "policy.rejected"})
+_QUEUED = {
+    "action.expiring": "NOTIFICATION_APPROVAL_EXPIRING_SOON",
+    "job.completed": "NOTIFICATION_JOB_COMPLETED",
+    "job.failed": "NOTIFICATION_JOB_FAILED",
+    "reach_out.queued": "NOTIFICATION_PROACTIVE_REACH_OUT",
+}
 
 
 def event_message(wire: JsonObject) -> events_pb2.Event:
@@ -23,6 +37,12 @@ def event_message(wire: JsonObject) -> events_pb2.Event:
         if known is not None:
             name, make = known
             getattr(event, name).CopyFrom(make(event.type, payload))
+    if event.type in _QUEUED:
+        event.notification_queued.notification_id = f"note_{event.event_id}"
+        event.notification_queued.type = _QUEUED[event.type]
+    elif event.type.startswith(_AUDITED) or event.type in _AUDITED_TOO:
+        event.audit_event_recorded.entry_id = event.event_id
+        event.audit_event_recorded.event_type = event.type
     return event
 
 
@@ -55,7 +75,10 @@ def _created(kind: str, payload: JsonObject) -> Message:
 
 
 def _changed(kind: str, payload: JsonObject) -> Message:
-    return filled(events_pb2.ProposedActionStatusChanged, {**payload, "status": _STATUS[kind]})
+    unknown = kind == "action.interrupted"
+    return filled(
+        events_pb2.ProposedActionStatusChanged, {**payload, "status": _STATUS[kind], "outcome_unknown": unknown}
+    )
 
 
 def _conflict(kind: str, payload: JsonObject) -> Message:

@@ -10,6 +10,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
+from codeplane.kernel.record import action_stream
 
 EXPIRED = "expired"
 Cell = str | int | float | bytes | None
@@ -115,11 +116,6 @@ def from_row(row: Sequence[Cell]) -> Action:
 
 def _text(cell: Cell) -> str | None:
     return None if cell is None else str(cell)
-
-
-def action_stream(action_id: str) -> str:
-    """The stream that an action's facts are in."""
-    return f"action/{action_id}"
 
 
 def preview_hash(question: Question) -> str:

@@ -26,6 +26,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
+from codeplane.kernel.record import action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import (
@@ -33,7 +34,6 @@ from codeplane.trust.approvals.action import (
     EXPIRED,
     Action,
     ActionStatus,
-    action_stream,
     covered,
     from_row,
     kind_of,

@@ -2,15 +2,13 @@
 
 from typing import ClassVar
 
-from codeplane.kernel.errors import Cancelled, DeadlineExceeded, OutcomeUnknown
+from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, CUT_OFF
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 CREATED, APPROVED, REJECTED, EXPIRING = "action.created", "action.approved", "action.rejected", "action.expiring"
-# Cut off in the middle: nobody knows how much of it was done.
-_CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 
 
 class ActionTable:
@@ -86,7 +84,7 @@ def _carried_out(tables: Tables, action_id: str, event: Event) -> None:
         tables.execute(
             "UPDATE actions SET status = ?, started = 1, outcome = ? WHERE action_id = ? AND outcome IS NULL",
             # Approved and begun is all that is known of one that was cut off.
-            ("APPROVED" if status in _CUT_OFF else "EXECUTED", OutcomeUnknown.name if status in _CUT_OFF else status,
+            ("APPROVED" if status in CUT_OFF else "EXECUTED", OutcomeUnknown.name if status in CUT_OFF else status,
              action_id),
         )  # fmt: skip
     else:

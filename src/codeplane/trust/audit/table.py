@@ -15,7 +15,7 @@ MAX_ENTRIES = 200_000
 
 _CALLS = frozenset({CALL_FINISHED, CALL_REPLAYED})
 _DECISIONS = {
-    "action": ("created", "approved", "rejected", "expired", "executed"),
+    "action": ("created", "approved", "rejected", "expired", "executed", "interrupted"),
     "answer": ("remembered", "forgotten"),
     "capability": ("requested", "granted", "denied", "revoked", "expired"),
     "device": ("paired", "rotated", "renewed", "revoked", "expired"),
