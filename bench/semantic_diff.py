@@ -18,10 +18,11 @@ import tempfile
 import time
 import venv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.labelled_edits import labelled_edits
 from bench.measure import machine
 from bench.mutations import Mutation, mutations
 from codeplane.adapters.git_cli import clean_environment
@@ -91,7 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--labels-only", action="store_true", help="only the changes with known labels")
     asked = parser.parse_args(arguments)
     print(machine(Path.cwd()))
-    labelled()
+    for said, edits in (("written with the rules", mutations()), ("written before the rules", labelled_edits())):
+        print(f"\nedits {said}:")
+        labelled(edits)
     if asked.labels_only:
         return
     with tempfile.TemporaryDirectory(prefix="semantic-diff-") as folder:
@@ -103,18 +106,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         compare(ours, theirs, verbose=asked.verbose)
 
 
-def labelled() -> None:
+def labelled(edits: Iterable[Mutation]) -> None:
     """Breaking or not on every labelled change, by language."""
     counts: dict[str, Counter[tuple[bool, bool]]] = {}
     started = time.process_time()
     wrong = []
-    for one in mutations():
+    for one in edits:
         told = is_breaking(one)
         counts.setdefault(one.language, Counter())[one.breaking, told] += 1
         if told != one.breaking:
             wrong.append(f"{one.language}: {one.what}: {'breaking' if one.breaking else 'harmless'} by its label")
     took = time.process_time() - started
-    print(f"\n{'language':<12}{'changes':>8}{'breaking':>9}{'precision':>10}{'recall':>8}{'accuracy':>9}")
+    print(f"{'language':<12}{'changes':>8}{'breaking':>9}{'precision':>10}{'recall':>8}{'accuracy':>9}")
     for language, count in [*counts.items(), ("all", sum(counts.values(), Counter[tuple[bool, bool]]()))]:
         right, extra, missed = count[True, True], count[False, True], count[True, False]
         accuracy = (right + count[False, False]) / count.total()

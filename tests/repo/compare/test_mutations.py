@@ -1,6 +1,7 @@
 """Edits whose effect is known: breaking or not is told for each of them, language by language."""
 
 import pytest
+from bench.labelled_edits import labelled_edits
 from bench.mutations import TEMPLATES, Mutation, Template, mutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from tests.repo.compare.versions import compared, every, outline
 
 ALL = list(mutations())
+LABELLED = list(labelled_edits())
 
 
 @pytest.mark.parametrize("language", sorted({one.language for one in TEMPLATES}))
@@ -18,8 +20,16 @@ def test_breaking_or_not(language: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("language", sorted({one.language for one in LABELLED}))
+def test_breaking_or_not_by_what_the_language_says(language: str) -> None:
+    edits = [one for one in LABELLED if one.language == language]
+    wrong = [(one.what, one.breaking) for one in edits if is_breaking(one) != one.breaking]
+    assert len(edits) >= 9
+    assert not wrong
+
+
 def test_the_edits_are_code() -> None:
-    for one in ALL:
+    for one in [*ALL, *LABELLED]:
         assert not outline(one.path, one.after).errors, (one.language, one.what)
 
 

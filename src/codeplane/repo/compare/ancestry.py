@@ -2,10 +2,12 @@
 
 import builtins
 import re
+from collections.abc import Sequence
 
 from codeplane.repo.compare.header import Header
 from codeplane.repo.compare.outline import Outline
 from codeplane.repo.compare.reasons import Verdict
+from codeplane.repo.compare.rules import PROMISES
 
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _SCRIPT_ERRORS = frozenset(
@@ -22,12 +24,14 @@ def judge_bases(found: Verdict, old: Outline, old_place: int, new: Outline, new_
     if gone:
         above = _above(new, two)
         lost = [base for base in gone if "=" not in base and not _is_kept(old, base, two, above)]
-        told = f"no longer builds on {', '.join(gone).replace(' . ', '.')}"
+        told = f"no longer builds on {_said(gone)}"
         if not lost:
             told += " itself"
         found.say(told, breaks=bool(lost), tag="bases_changed")
     if come:
-        found.say(f"builds on {', '.join(come).replace(' . ', '.')}", breaks=False, tag="bases_changed")
+        # Who has it has to have what that asks for, too.
+        asked = new.entities[new_place].kind in PROMISES and new.rules.typed
+        found.say(f"builds on {_said(come)}", breaks=asked, tag="bases_changed")
 
 
 def _is_kept(old: Outline, base: str, two: Header, above: frozenset[str]) -> bool:
@@ -38,8 +42,14 @@ def _is_kept(old: Outline, base: str, two: Header, above: frozenset[str]) -> boo
         made = None if _is_own(old, name) else _builtin(name)
         return name in above or (made is not None and any(_extends(other, made) for other in above))
     if old.language in _SCRIPTED:
+        if base.startswith("implements "):
+            return True
         return name in above or (name == "Error" and not _is_own(old, name) and not _SCRIPT_ERRORS.isdisjoint(above))
     return False
+
+
+def _said(bases: Sequence[str]) -> str:
+    return ", ".join(base.removeprefix("implements ") for base in bases).replace(" . ", ".")
 
 
 def _above(outline: Outline, header: Header) -> frozenset[str]:

@@ -3,19 +3,23 @@
 from collections.abc import Sequence
 
 from codeplane.repo.compare.parameters import Parameter
+from codeplane.repo.compare.qualifiers import accepts
 from codeplane.repo.compare.reasons import Verdict
 from codeplane.repo.compare.rules import Rules
-from codeplane.repo.compare.unions import widens
 
 
-def judge_calls(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules) -> None:
+def judge_calls(
+    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str
+) -> None:
     """Note what other parameters do to those who call."""
+    if old and old[0].receiver and not (new and new[0].receiver):
+        found.say("no extension any more", breaks=True, tag="parameters_changed")
     if rules.calls == "keywords":
         _by_keywords(found, old, new)
     elif rules.calls == "optional":
-        _by_position(found, old, new, rules, typed=rules.typed)
+        _by_position(found, old, new, rules, language)
     else:
-        _exactly(found, old, new, rules)
+        _exactly(found, old, new, rules, language)
 
 
 def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:
@@ -69,7 +73,7 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
 
 
 def _by_position(
-    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, *, typed: bool
+    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str
 ) -> None:
     """Calls give parameters by place, and may leave out the last ones that are optional."""
     names, others = [one.name for one in old], [one.name for one in new]
@@ -96,8 +100,8 @@ def _by_position(
             found.say(f"{other.name} has to be given", breaks=True, tag="parameters_changed")
         elif one.default != other.default or one.optional != other.optional:
             found.say(f"default of {other.name} changed", breaks=False, tag="parameters_changed")
-        if typed and one.type != other.type:
-            breaks = bool(one.type) and bool(other.type) and not widens(one.type, other.type)
+        if rules.typed and one.type != other.type:
+            breaks = bool(one.type) and bool(other.type) and not accepts(one, other, language)
             breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
             found.say(f"{other.name} is {other.type or 'of any type'} now", breaks=breaks, tag="parameters_changed")
     for one in new[len(old) :]:
@@ -124,12 +128,13 @@ def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rule
         found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
 
 
-def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules) -> None:
+def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str) -> None:
     """Calls give all parameters as they are declared."""
-    if [one.type or one.name for one in old] == [one.type or one.name for one in new] and (
-        [one.how for one in old] == [one.how for one in new]
-    ):
+    if len(old) == len(new) and all(_fits(one, other, language) for one, other in zip(old, new, strict=True)):
         for one, other in zip(old, new, strict=True):
+            if one.type != other.type and one.type and other.type:
+                told = f"{other.name} is {other.type} now"
+                found.say(told.replace("  ", " ").strip(), breaks=False, tag="parameters_changed")
             if one.name != other.name:
                 found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
             if not one.is_required and other.is_required:
@@ -139,6 +144,12 @@ def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter],
         return
     shown = [", ".join((one.type or one.name).replace(" ", "") for one in side) for side in (old, new)]
     found.say(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
+
+
+def _fits(one: Parameter, other: Parameter, language: str) -> bool:
+    """Whether what was given in a place still can be."""
+    more = language == "java" and (one.how, other.how) == ("positional", "rest")
+    return (one.how == other.how or more) and accepts(one, other, language)
 
 
 def _placed(parameters: Sequence[Parameter]) -> list[Parameter]:

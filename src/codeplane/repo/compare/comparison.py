@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from codeplane.repo.compare.change import Change, FileOutlines, Kind, Risk, order
 from codeplane.repo.compare.lines import line_change
+from codeplane.repo.compare.making import is_constructor, needs_nothing
 from codeplane.repo.compare.outline import Entity, Outline
 from codeplane.repo.compare.overloads import Side, is_hidden, joined
 from codeplane.repo.compare.pairing import Pair, Pairing
@@ -30,6 +31,7 @@ class Comparison:
         self._files = {one.old.path: one for one in files if one.old is not None}
         self._files |= {one.new.path: one for one in files if one.new is not None}
         self._now = {one.new.path: one.new for one in files if one.new is not None}
+        self._implemented = frozenset[tuple[str, str]]().union(*(one.implemented for one in self._now.values()))
         self._classes: dict[str, list[tuple[Outline, int]]] = {}
         for one in files:
             for place, entity in enumerate(one.new.entities) if one.new is not None else ():
@@ -83,6 +85,8 @@ class Comparison:
             breaking, why = False, ("its name is still to be had here",)
         elif breaking and one.parent >= 0 and self._is_inherited(old, one.parent, one.name):
             breaking, why = False, ("still there through what its class builds on",)
+        elif breaking and one.parent >= 0 and self._did_nothing(old, pair.old_place):
+            breaking, why = False, ("made with nothing all the same",)
         return Change(
             pair=pair,
             change="removed",
@@ -93,12 +97,23 @@ class Comparison:
             visibility=seen,
         )
 
+    def _did_nothing(self, old: Outline, place: int) -> bool:
+        """Whether a constructor that went asked for nothing, and none of another class takes its place."""
+        if not old.known or not is_constructor(old, place) or not needs_nothing(old, place):
+            return False
+        now = self._now.get(old.path)
+        around = old.entities[old.entities[place].parent]
+        left = now.named.get((-1, around.kind, around.name), ()) if now is not None and around.parent < 0 else ()
+        if now is None or len(left) != 1 or any(is_constructor(now, each) for each in now.children.get(left[0], ())):
+            return False
+        return not [base for base in now.parts(left[0]).header.bases if base != "object"]
+
     def _added(self, pair: Pair) -> Change | None:
         new = pair.new
         assert new is not None
         if pair.now.name == "__all__":
             return None
-        why = on_added(new, pair.new_place) if not new.is_test else []
+        why = on_added(new, pair.new_place, self._files[new.path].old) if not new.is_test else []
         return Change(
             pair=pair,
             change="added",
@@ -152,7 +167,9 @@ class Comparison:
             return
         one, two = old.parts(pair.old_place), new.parts(pair.new_place)
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
-        verdict = on_changed(pair) if not in_method or one.header.returns != two.header.returns else None
+        seen_else = old.visibility(pair.old_place) != new.visibility(pair.new_place)
+        judged = not in_method or one.header.returns != two.header.returns or seen_else
+        verdict = on_changed(pair, self._implemented) if judged else None
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden

@@ -78,6 +78,10 @@ def judge_field(found: Verdict, old: Outline, old_place: int, new: Outline, new_
 def judge_order(found: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
     """Note which fields are no longer where those expect them who give fields by their place."""
     before, after = _placed(old, old_place), _placed(new, new_place)
+    named = [name for name in before if name in _named(new, new_place)]
+    if named:
+        # Each of them says what it said; the class says it of all of them.
+        found.say(f"{', '.join(named[:5])} {'is' if len(named) == 1 else 'are'} keyword-only now", breaks=True)
     stayed = [name for name in after if name in before]
     order = [name for name in before if name in after]
     came = [at for at, name in enumerate(after) if name not in before]
@@ -85,6 +89,39 @@ def judge_order(found: Verdict, old: Outline, old_place: int, new: Outline, new_
     moved = [name for name, other in zip(stayed, order, strict=True) if name != other or name in late]
     if moved:
         found.say(f"{', '.join(moved[:5])} {'has' if len(moved) == 1 else 'have'} another place", breaks=True)
+
+
+def judge_made(found: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
+    """Note what a class can no longer do that its decorator did for it."""
+    one, two = old.parts(old_place).header, new.parts(new_place).header
+    if old.entities[old_place].kind != "class" or one.marks == two.marks:
+        return
+    before, after = _decorated(one), _decorated(two)
+    if before is not None and not is_made_of_fields(two):
+        own = {new.entities[child].name for child in new.children.get(new_place, ())}
+        if "__init__" not in own and not two.bases and _placed(old, old_place):
+            found.say("no longer made from its fields", breaks=True, tag="decorators_changed")
+    if before is None or after is None:
+        return
+    if "frozen = True" in after and "frozen = True" not in before:
+        found.say("can no longer be changed", breaks=True, tag="decorators_changed")
+    if "order = True" in before and "order = True" not in after:
+        found.say("can no longer be ordered", breaks=True, tag="decorators_changed")
+
+
+def is_tuple(header: Header) -> bool:
+    """Whether values of a class are taken apart by place."""
+    return _has_base(header, frozenset({"NamedTuple"}))
+
+
+def _named(outline: Outline, place: int) -> set[str]:
+    """The fields that are given by name only."""
+    found = set()
+    for child in outline.children.get(place, ()):
+        one = field_of(outline, child)
+        if one is not None and one.given != "never" and one.by_name:
+            found.add(outline.entities[child].name)
+    return found
 
 
 def _placed(outline: Outline, place: int) -> list[str]:

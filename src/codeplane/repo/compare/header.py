@@ -10,6 +10,10 @@ from codeplane.repo.compare.tokens import balanced, split_at
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _LINKS = frozenset({"extends", "implements", "with", "permits", "derives"})
 _ENDS = frozenset({"{", ";"})
+_C_LIKE = frozenset({"c", "cpp"})
+# What stands where a body would, and what it makes of a function.
+_INSTEAD = {"0": "abstract", "delete": "deleted"}
+_OWN_SETTERS = frozenset({"private", "protected", "internal", "fileprivate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,8 @@ class Said:
     after: Sequence[str]
     body: Sequence[str] | None
     marks: tuple[str, ...] = ()
+    # What stands before all of it: `template <typename T>`.
+    generics: Sequence[str] = ()
 
 
 def taken_apart(said: Said, rules: Rules) -> tuple[Header, list[str]]:
@@ -50,7 +56,7 @@ def taken_apart(said: Said, rules: Rules) -> tuple[Header, list[str]]:
         return _callable(said, rules, modifiers, marks, kind)
     if said.kind in VALUES:
         return _value(said, rules, modifiers, marks, kind)
-    return _type(said, rules, modifiers, marks)
+    return _type(said, rules, modifiers, marks, kind)
 
 
 def _callable(
@@ -65,10 +71,15 @@ def _callable(
         at, words = _assigned(after)
         more |= words
     generics, at = _generics(after, at)
+    if kind[:1] == ["<"] and not generics:
+        # Java and Kotlin say it first.
+        generics, end = _generics(kind, 0)
+        kind = kind[end:]
     found: tuple[Parameter, ...] | None = None
     if after[at : at + 1] == ["("]:
         end = balanced(after, at)
-        found = parameters(after[at + 1 : end - 1], rules.shape, python=said.language == "python")
+        inside = _any(after[at + 1 : end - 1]) if said.language == "go" else after[at + 1 : end - 1]
+        found = parameters(inside, rules.shape, python=said.language == "python")
         at = end
         while said.language == "scala" and after[at : at + 1] == ["("]:
             end = balanced(after, at)
@@ -82,6 +93,14 @@ def _callable(
         cut = _body_at(rest, said.language)
         rest, body = rest[:cut], rest[cut:]
         has_body = bool(body) and body != [";"]
+    if said.language in _C_LIKE:
+        if body[:1] == ["="] and body[1:2] and body[1] in _INSTEAD:
+            more.add(_INSTEAD[body[1]])
+            has_body = False
+        more |= {"final"} & set(rest)
+        rest = [token for token in rest if token not in ("final", "override")]
+        if said.kind == "macro":
+            rest, body, kind = [], [*rest, *body], []
     returns, rest = _returned(rest, rules, kind)
     if rules.returns != "before" and kind and said.language == "go":
         rest = [*_receiver(kind), *rest]
@@ -92,7 +111,7 @@ def _callable(
         Header(
             modifiers=frozenset(more),
             marks=marks,
-            generics=generics,
+            generics=" ".join(said.generics) or generics,
             parameters=found,
             returns=" ".join(returns),
             rest=" ".join(rest),
@@ -121,14 +140,17 @@ def _value(
         found = kind
     elif rules.shape == "go":
         cut = after.index("=") if "=" in after else len(after)
-        found, after = after[:cut], after[cut:]
+        if said.kind == "field" and after[-1:] and after[-1][:1] in ("`", '"'):
+            # What others read out of a field is not what it is.
+            cut = len(after) - 1
+        found, after = _any(after[:cut]), after[cut:]
     elif after[:1] == [":"]:
         cut = next((at for at in _plain_places(after) if at and after[at] in ("=", "{")), len(after))
         # A type in braces is a type; braces that hold accessors are what is done.
         if cut < len(after) and after[cut] == "{" and cut == 1:
             cut = balanced(after, 1)
         found, after = after[1:cut], after[cut:]
-    accessors = "set" if said.kind == "property" and not {"set", "init"}.isdisjoint(after) else ""
+    accessors = _accessors(after) if said.kind == "property" else ""
     return (
         Header(
             modifiers=modifiers,
@@ -142,9 +164,14 @@ def _value(
     )
 
 
-def _type(said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str, ...]) -> tuple[Header, list[str]]:
+def _type(
+    said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+) -> tuple[Header, list[str]]:
     after, body = list(said.after), list(said.body or ())
     generics, at = _generics(after, 0)
+    generics = " ".join(said.generics) or generics
+    if said.language == "cpp" and after[at : at + 1] == ["final"]:
+        modifiers, at = modifiers | {"final"}, at + 1
     found: tuple[Parameter, ...] | None = None
     bases: list[str] = []
     if after[at : at + 1] == ["("]:
@@ -159,13 +186,15 @@ def _type(said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str,
             body = ["(", *inside, ")"]
     rest = after[at:]
     if said.kind == "type" or (said.kind not in ("class", "interface", "trait") and rest[:1] == ["="]):
+        if "typedef" in modifiers and "{" not in kind:
+            rest = [*kind, *rest]
         return Header(modifiers=modifiers, marks=marks, generics=generics, rest=" ".join(rest).rstrip(" ;")), []
     if said.body is None:
         cut = next((at for at, token in enumerate(rest) if token in _ENDS), len(rest))
         rest, body = rest[:cut], [*body, *rest[cut:]]
     if said.language not in ("python", "go"):
         where = rest.index("where") if "where" in rest else len(rest)
-        bases = _bases(rest[:where])
+        bases = _bases(rest[:where], said.language)
         rest = rest[where:]
     elif said.language == "python":
         rest = []
@@ -183,7 +212,30 @@ def _type(said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str,
     )
 
 
-def _bases(tokens: Sequence[str]) -> list[str]:
+def _accessors(after: Sequence[str]) -> str:
+    """How others may set a property: at any time, when its object is made, or not at all."""
+    for word in ("set", "init"):
+        if word in after and (at := list(after).index(word)) >= 0:
+            return "" if at and after[at - 1] in _OWN_SETTERS else word
+    return ""
+
+
+def _any(tokens: Sequence[str]) -> list[str]:
+    """Go's two ways to write that any type will do, as one."""
+    found: list[str] = []
+    at = 0
+    while at < len(tokens):
+        bare = list(tokens[at : at + 3]) == ["interface", "{", "}"]
+        found.append("any" if bare else tokens[at])
+        at += 3 if bare else 1
+    return found
+
+
+def _bases(tokens: Sequence[str], language: str) -> list[str]:
+    if language in _SCRIPTED and "implements" in tokens:
+        # Whoever has the members is one, whatever is said.
+        cut = list(tokens).index("implements")
+        return [*_bases(tokens[:cut], language), *(f"implements {one}" for one in _bases(tokens[cut + 1 :], language))]
     found: list[str] = []
     for part in split_at([("," if token in _LINKS or token == ":" else token) for token in tokens], ",", angles=True):
         if part and part[-1] == ")" and "(" in part:
@@ -249,13 +301,21 @@ def _returned(rest: list[str], rules: Rules, kind: list[str]) -> tuple[list[str]
     if rules.returns == "before":
         return kind, rest
     if rules.returns == "after":
-        return rest, []
+        return _unnamed(_any(rest)), []
     if rest[-1:] in ([":"], ["=>"], [";"]):
         rest = rest[:-1]
     if rules.returns and rest[:1] == [rules.returns]:
         cut = rest.index("where") if "where" in rest else len(rest)
         return rest[1:cut], rest[cut:]
     return [], rest
+
+
+def _unnamed(results: list[str]) -> list[str]:
+    """Go's results without what they are called inside."""
+    if results[:1] != ["("] or balanced(results, 0) != len(results):
+        return results
+    kinds = [one.type for one in parameters(results[1:-1], "go")]
+    return kinds if len(kinds) == 1 else ["(", *" , ".join(kinds).split(" "), ")"]
 
 
 def _receiver(kind: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from codeplane.repo.compare.generators import yields
 from codeplane.repo.compare.header import Header, Said, taken_apart
 from codeplane.repo.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
+from codeplane.repo.compare.surroundings import implemented, is_passed_on, start_of, template_from, type_only, unnamed
 from codeplane.repo.compare.tokens import Span, balanced, body_of, code_of, without_docstring
 from codeplane.repo.compare.visibility import seen_by_itself
 from codeplane.repo.facts.model import Definition, Facts
@@ -137,6 +138,21 @@ class Outline:
         # What such a file imports, or keeps to itself, is to be had by nobody else.
         return frozenset(given if given else defined)
 
+    @cached_property
+    def type_only(self) -> frozenset[str]:
+        """The names of which a script gives away the type alone."""
+        return type_only(self.text) if self.language in _SCRIPTED else frozenset()
+
+    @cached_property
+    def implemented(self) -> frozenset[tuple[str, str]]:
+        """The traits that a Rust file gives to types, each with the type's name."""
+        return implemented(self.text) if self.language == "rust" else frozenset()
+
+    @cached_property
+    def unnamed(self) -> tuple[Span, ...]:
+        """The namespaces that no other file can reach."""
+        return unnamed(self.text) if self.language == "cpp" else ()
+
     def given_as(self, place: int) -> frozenset[str]:
         """The names that others know a definition of the file by."""
         name = self.entities[place].name
@@ -158,6 +174,9 @@ class Outline:
             return one.source.encode()
         start, end = self._outer[place], one.definition.end
         found = [self.text[first:last] for first, last in self._own(place, start, end)]
+        found += sorted(trait.encode() for trait, name in self.implemented if name == one.name and one.parent < 0)
+        if one.name in self.type_only:
+            found.append(b"type")
         if one.kind in _HEADED:
             # The order of what is in its head counts, too.
             found += [self.entities[child].name.encode() for child in self.children.get(place, ())]
@@ -288,6 +307,12 @@ class Outline:
                 given = item.local in listed or (package and item.imported and item.source.startswith("."))
                 if item.scope == 0 and given and item.local not in defined and not item.local.startswith("_"):
                     passed[item.local] = (f"{item.imported} {item.source}", item.local_at)
+        elif facts.language == "rust":
+            for item in facts.imports:
+                name = item.local or item.imported or "*"
+                if item.scope == 0 and name not in defined and is_passed_on(self.text, item.local_at):
+                    name = f"* from {item.source}" if name == "*" else name
+                    passed[name] = (f"{item.imported} {item.source}", item.local_at)
         for name, (source, at) in passed.items():
             line = self.text.count(b"\n", 0, at) + 1
             self.entities.append(
@@ -295,9 +320,17 @@ class Outline:
             )
             self._outer.append(at)
 
+    def start_of(self, one: Definition) -> int:
+        """Where what is said of a definition begins."""
+        return start_of(self.language, self.text, one)
+
     def _marked_from(self, one: Definition) -> int:
         """Where a definition begins with the decorators or attributes above it."""
         text = self.text
+        if self.language == "cpp":
+            return template_from(text, one)
+        if self.language == "kotlin" and one.start == one.name_at:
+            return self.start_of(one)
         line = text.rfind(b"\n", 0, one.start) + 1
         if text[line : one.start].strip() and not text[line : one.start].strip().startswith((b"export", b"@")):
             return one.start
@@ -350,20 +383,23 @@ class Outline:
         has_body = name_end < definition.body < definition.end
         until = definition.body if has_body else definition.end
         after = code_of(facts, text, self._own(place, name_end, until))
+        head = code_of(facts, text, [(self._outer[place], definition.start)])
         if one.kind in _HEADED and (self.children.get(place) or one.kind == "record"):
             after = _with_parameters(after, code_of(facts, text, [(name_end, until)]))
         body: list[str] | None = None
         if has_body:
             begin = without_docstring(facts, text, definition.body, definition.end)
             body = body_of(facts, text, self._own(place, begin, definition.end))
-        marks = tuple(_marks(code_of(facts, text, [(self._outer[place], definition.start)])))
+        if one.kind == "macro" and self.language in ("c", "cpp") and text[name_end : name_end + 1] != b"(":
+            after, body = [], [*after, *(body or ())]
         said = Said(
             kind=one.kind,
             language=self.language,
-            before=code_of(facts, text, [(definition.start, definition.name_at)]),
+            before=code_of(facts, text, [(self.start_of(definition), definition.name_at)]),
             after=after,
             body=body,
-            marks=marks,
+            marks=tuple(_marks(head)),
+            generics=head[1:] if head[:1] == ["template"] else (),
         )
         header, found = taken_apart(said, self.rules)
         if has_body and one.kind in CALLABLES and yields(facts, text, definition):

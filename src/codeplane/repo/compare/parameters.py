@@ -23,6 +23,8 @@ class Parameter:
     type: str = ""
     default: str = ""
     optional: bool = False
+    # What an extension is called on: `this string text`.
+    receiver: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -71,6 +73,9 @@ def _name_first(part: Sequence[str]) -> Parameter:
         how, name = "rest", name[1:]
     optional = bool(name) and name[-1] == "?"
     said = [token for token in name if token not in _MODIFIERS and token != "?"]
+    if len(said) == 2 and all(token.isidentifier() for token in said):
+        # Swift: what callers say, and what it is called inside.
+        said = said[:1]
     if said[:1] == ["&"] or (said and said[0].startswith("'")):
         kind = kind or list(name)
     if "vararg" in part[:1] or kind[-1:] == ["..."]:
@@ -93,7 +98,7 @@ def _type_first(part: Sequence[str]) -> Parameter:
         name, kind = dollar, [token for token in kept if token != dollar]
     else:
         name, kind = "", kept + suffix
-    return Parameter(name=name, how=how, type=" ".join(kind), default=" ".join(default))
+    return Parameter(name=name, how=how, type=" ".join(kind), default=" ".join(default), receiver=head[:1] == ["this"])
 
 
 def _go(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:

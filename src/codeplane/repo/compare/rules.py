@@ -11,7 +11,7 @@ Calls = Literal["keywords", "optional", "exact"]
 Visibility = Literal["public", "protected", "internal", "private"]
 ORDER: dict[str, int] = {"public": 0, "protected": 1, "internal": 2, "private": 3}
 
-CALLABLES = frozenset({"function", "method", "constructor", "delegate", "macro"})
+CALLABLES = frozenset({"function", "prototype", "method", "constructor", "delegate", "macro"})
 VALUES = frozenset({"variable", "constant", "field", "property", "enum_member", "event"})
 PROMISES = frozenset({"interface", "trait", "protocol", "annotation"})
 
@@ -134,20 +134,20 @@ RULES: dict[str, Rules] = {
     "kotlin": Rules(
         module="folder",
         visible="modifier",
-        calls="exact",
+        calls="optional",
         names_count=True,
         typed=True,
         returns=":",
         modifiers=_JVM,
         added=words("abstract sealed suspend val"),
-        removed=words("open suspend data companion var infix operator"),
+        removed=words("open suspend data companion var infix operator const"),
     ),
     "csharp": Rules(
         visible="modifier",
         top="internal",
         member="private",
         shape="type_first",
-        calls="exact",
+        calls="optional",
         names_count=True,
         typed=True,
         returns="before",
@@ -179,7 +179,7 @@ RULES: dict[str, Rules] = {
             " final override mutating nonmutating lazy weak required convenience async throws indirect case actor"
         ),
         added=words("final static mutating async required"),
-        removed=words("static open async"),
+        removed=words("static open async var"),
     ),
     "php": Rules(
         visible="modifier",
@@ -210,7 +210,7 @@ RULES: dict[str, Rules] = {
         modifiers=words(
             "static inline extern virtual explicit constexpr consteval friend class struct enum union typedef"
         ),
-        added=words("explicit static"),
+        added=words("explicit static abstract deleted final"),
         removed=words("static virtual constexpr"),
     ),
     "ruby": Rules(visible="underscore", shape="bare", modifiers=words("def class module self")),

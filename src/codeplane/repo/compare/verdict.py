@@ -1,27 +1,41 @@
 """What a change does to those who use a definition: whether it breaks them, and why."""
 
-from collections.abc import Sequence
+import re
 
 from codeplane.repo.compare.ancestry import judge_bases
 from codeplane.repo.compare.calls import judge_calls
-from codeplane.repo.compare.fields import field_of, judge_field, judge_order
+from codeplane.repo.compare.fields import field_of, is_tuple, judge_field, judge_made, judge_order
 from codeplane.repo.compare.generators import gives_the_same
+from codeplane.repo.compare.generics import as_called_now, judge_generics, type_parameters
 from codeplane.repo.compare.header import Header
+from codeplane.repo.compare.lambdas import called_with
+from codeplane.repo.compare.making import takes_away
+from codeplane.repo.compare.operators import judge_operators
 from codeplane.repo.compare.outline import Outline
 from codeplane.repo.compare.pairing import Pair
 from codeplane.repo.compare.parameters import Parameter
+from codeplane.repo.compare.qualifiers import gives_no_more
 from codeplane.repo.compare.reasons import Verdict
 from codeplane.repo.compare.rules import CALLABLES, ORDER, PROMISES, VALUES, Rules
+from codeplane.repo.compare.traits import Implemented, lost
 from codeplane.repo.compare.unions import narrows, widens
 
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
+_TYPES = frozenset({"interface", "type"})
+_IMPLEMENTING = frozenset({"struct", "enum", "union"})
+# What is around a function that makes something else of it.
+_WRAPPERS = ("contextmanager", "asynccontextmanager")
+_TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
 _CONTAINED = frozenset({"struct", "record", "enum_member"})
 _WAYS = {"staticmethod": "static method", "classmethod": "class method", "property": "property"}
 
 
-def on_added(new: Outline, place: int) -> list[str]:
-    """Why a definition that came breaks those who build on what it is in; nothing where it does not."""
+def on_added(new: Outline, place: int, old: Outline | None) -> list[str]:
+    """Why a definition that came breaks those who build on what it is in; nothing where it does not.
+
+    `old` is the file as it was, if it was there.
+    """
     one = new.entities[place]
     if one.parent < 0 or not new.known:
         return []
@@ -29,6 +43,14 @@ def on_added(new: Outline, place: int) -> list[str]:
     header, holder = new.parts(place).header, new.parts(one.parent).header
     if new.visibility(one.parent) != "public":
         return []
+    if takes_away(old, new, place):
+        return [f"{around.name} can no longer be made with nothing"]
+    if "deleted" in header.modifiers:
+        return ["it is refused now"]
+    if new.language == "rust" and around.kind == "trait" and one.kind == "type":
+        return [] if header.rest else [f"{around.name} asks for it now"]
+    if new.language == "python" and any(re.match(r"(?:\w+ \. )*Protocol\b", base) for base in holder.bases):
+        return [f"{around.name} asks for it now"] if around.kind == "class" else []
     if around.kind in PROMISES and one.kind != "type":
         needed = not header.optional and not (header.has_body and one.kind in CALLABLES)
         if new.language == "java" and (header.modifiers & {"default", "static", "private"} or one.kind == "field"):
@@ -48,15 +70,18 @@ def on_added(new: Outline, place: int) -> list[str]:
         if fields and all(new.visibility(child) == "public" for child in fields):
             return ["every value that is written out has to name it"]
     field = field_of(new, place)
-    return ["it has to be given now"] if field is not None and field.given == "required" else []
+    if field is not None and field.given == "required":
+        return ["it has to be given now"]
+    return ["every value that is taken apart has one more"] if field is not None and is_tuple(holder) else []
 
 
-def on_changed(pair: Pair) -> Verdict:
-    """What another head says to those who use it."""
+def on_changed(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
+    """What another head says to those who use it; `elsewhere` are the traits that other files give now."""
     assert pair.old is not None and pair.new is not None
     found = Verdict()
     before, after = pair.old.entities[pair.old_place], pair.new.entities[pair.new_place]
     one, two = pair.old.parts(pair.old_place).header, pair.new.parts(pair.new_place).header
+    one = as_called_now(pair.old, pair.old_place, pair.new, pair.new_place, one)
     rules = pair.new.rules
     old_seen, new_seen = pair.old.visibility(pair.old_place), pair.new.visibility(pair.new_place)
     if before.name != after.name:
@@ -65,13 +90,26 @@ def on_changed(pair: Pair) -> Verdict:
         found.say(f"{old_seen} before, {new_seen} now", breaks=ORDER[old_seen] < 2, tag="visibility_changed")
     elif old_seen != new_seen:
         found.say(f"{old_seen} before, {new_seen} now", breaks=False, tag="visibility_changed")
-    if before.kind != after.kind:
+    if after.name in pair.new.type_only and after.name not in pair.old.type_only and before.kind not in _TYPES:
+        found.say("only its type is given away", breaks=True, tag="visibility_changed")
+    if before.kind != after.kind and {before.kind, after.kind} != {"function", "prototype"}:
+        if after.kind == "type" and _is_same_by_name(pair.new, two, before.kind):
+            found.say(f"a name for {two.rest.split()[1]} now", breaks=False, tag="kind_changed")
+            return found
+        if pair.new.language == "python" and _judge_lambda(found, pair):
+            return found
         called = before.kind in CALLABLES and _way(one) != "property"
         calls = after.kind in CALLABLES and _way(two) != "property"
         _judge_kind(found, before.kind, after.kind, still=not called and not calls)
         return found
     _judge_words(found, before.kind, one, two, rules)
     _judge_marks(found, one, two, pair.new.language)
+    if pair.new.language == "rust" and before.kind in _IMPLEMENTING:
+        gone = lost(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
+        if gone:
+            found.say(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
+    if pair.new.language == "csharp":
+        judge_operators(found, pair.old, pair.old_place, pair.new, pair.new_place)
     if one.parameters != two.parameters:
         _judge_parameters(found, pair, one, two)
     _judge_types(found, before.kind, one, two, rules, pair.new.language)
@@ -79,6 +117,7 @@ def on_changed(pair: Pair) -> Verdict:
     if pair.new.language == "python":
         judge_field(found, pair.old, pair.old_place, pair.new, pair.new_place)
         judge_order(found, pair.old, pair.old_place, pair.new, pair.new_place)
+        judge_made(found, pair.old, pair.old_place, pair.new, pair.new_place)
     promised = after.parent >= 0 and pair.new.entities[after.parent].kind in PROMISES
     if promised and before.kind in CALLABLES and one.has_body and not two.has_body:
         found.say("has to be given by everyone now", breaks=True)
@@ -99,12 +138,16 @@ def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Rul
     for word in sorted(two.modifiers - one.modifiers):
         if word == "*":
             found.say("a generator now", breaks=not gives_the_same(one, two))
+        elif word == "async" and one.returns == two.returns and re.match(_TASK, one.returns):
+            found.say("async now, and gives what it gave", breaks=False)
         elif word not in ORDER and word not in ("open",):
             breaks = word in rules.added and not (word == "readonly" and kind == "class")
             found.say(f"{word} now", breaks=breaks)
     for word in sorted(one.modifiers - two.modifiers):
         if word == "*":
             found.say("no generator any more", breaks=not gives_the_same(one, two))
+        elif word == "async" and one.returns == two.returns and re.match(_TASK, one.returns):
+            found.say("no longer async, and gives what it gave", breaks=False)
         elif word not in ORDER:
             found.say(f"no longer {word}", breaks=word in rules.removed)
 
@@ -113,10 +156,7 @@ def _judge_marks(found: Verdict, one: Header, two: Header, language: str) -> Non
     if one.marks == two.marks:
         return
     if language == "rust":
-        lost = _derived(one.marks) - _derived(two.marks)
         came = "non_exhaustive" in " ".join(two.marks) and "non_exhaustive" not in " ".join(one.marks)
-        if lost:
-            found.say(f"no longer derives {', '.join(sorted(lost))}", breaks=True, tag="decorators_changed")
         if came:
             found.say("non_exhaustive now", breaks=True, tag="decorators_changed")
     if language == "python":
@@ -127,6 +167,11 @@ def _judge_marks(found: Verdict, one: Header, two: Header, language: str) -> Non
         for word in ("abstractmethod", "final"):
             if _has(two, word) and not _has(one, word):
                 found.say(f"{word} now", breaks=True, tag="decorators_changed")
+        for word in _WRAPPERS:
+            # What is no generator without it may give what it gives by hand.
+            if _has(one, word) != _has(two, word) and "*" in one.modifiers & two.modifiers:
+                told = f"no longer {word}" if _has(one, word) else f"{word} now"
+                found.say(told, breaks=True, tag="decorators_changed")
         if before == after == "property" and _setter(one) and not _setter(two):
             found.say("can no longer be set", breaks=True, tag="decorators_changed")
     if not found.breaking and "decorators_changed" not in found.tags:
@@ -144,36 +189,45 @@ def _judge_parameters(found: Verdict, pair: Pair, one: Header, two: Header) -> N
     if pair.new.language == "python":
         is_method = pair.now.kind == "method"
         old, new = _given(old, one, is_method=is_method), _given(new, two, is_method=is_method)
-    judge_calls(found, old, new, rules)
+    judge_calls(found, old, new, rules, pair.new.language)
 
 
 def _judge_types(found: Verdict, kind: str, one: Header, two: Header, rules: Rules, language: str) -> None:
-    if one.generics != two.generics:
-        breaks = rules.typed and not (language in _SCRIPTED and one.generics and "=" in two.generics)
-        found.say("type parameters changed", breaks=breaks)
+    before, first = type_parameters(one, language)
+    after, second = type_parameters(two, language)
+    judge_generics(found, before, after, typed=rules.typed, inferred=kind in CALLABLES and language in _SCRIPTED)
     if one.returns != two.returns:
         if language in ("typescript", "tsx"):
             breaks = bool(one.returns) and bool(two.returns) and not narrows(one.returns, two.returns)
             breaks = breaks if kind in CALLABLES else one.returns != two.returns and bool(one.returns)
         else:
             breaks = rules.typed and (bool(one.returns) or kind in CALLABLES)
+            breaks = breaks and not (kind in CALLABLES and gives_no_more(one.returns, two.returns, language))
         what = "gives" if kind in CALLABLES else "is"
         told = f"{what} {_plain(two.returns)} now, {_plain(one.returns)} before"
         found.say(told, breaks=breaks, tag="return_type_changed")
-    if one.rest != two.rest and kind != "export":
-        _judge_rest(found, kind, one.rest, two.rest, rules, language)
-    elif one.rest != two.rest:
+    if first != second and kind != "export":
+        virtual = "virtual" in two.modifiers
+        _judge_rest(found, kind, first, second, rules, language, virtual=virtual)
+    elif first != second:
         found.say(f"comes from {two.rest.split()[-1]} now", breaks=False)
 
 
-def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Rules, language: str) -> None:
-    if kind == "type" and language in ("typescript", "tsx"):
+def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Rules, language: str, *, virtual: bool) -> None:
+    if language == "cpp" and kind in CALLABLES:
+        had, has = set(one.split()), set(two.split())
+        for word in sorted(had ^ has):
+            breaks = word != "noexcept" and (word in had or word != "const" or virtual)
+            found.say(f"{word} now" if word in has else f"no longer {word}", breaks=breaks)
+    elif kind == "type" and language in ("typescript", "tsx"):
         before, after = one.removeprefix("= "), two.removeprefix("= ")
         found.say("the type is another", breaks=not widens(before, after, members=True))
     elif language == "go" and kind == "method":
         found.say("of a pointer now" if two == "*" else "of a value now", breaks=two == "*")
     elif kind == "property":
-        found.say("can be set now" if two else "can no longer be set", breaks=not two)
+        narrower = one == "set" and two == "init"
+        told = "can only be set when it is made" if narrower else "can be set now" if two else "can no longer be set"
+        found.say(told, breaks=not two or narrower)
     elif one.startswith("throws") or two.startswith("throws"):
         more = set(two.split()) - set(one.split()) - {"throws", ","}
         found.say(f"throws {', '.join(sorted(more))}" if more else "throws less", breaks=bool(more))
@@ -219,13 +273,21 @@ def _has(header: Header, word: str) -> bool:
     return any(word in mark.split() for mark in header.marks)
 
 
-def _derived(marks: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for mark in marks:
-        words = mark.split()
-        if "derive" in words:
-            found |= {word for word in words if word.isidentifier() and word != "derive"}
-    return found
+def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
+    """Whether a type is another name for one of the same kind in its file."""
+    words = header.rest.split()
+    return len(words) == 2 and words[0] == "=" and bool(new.named.get((-1, kind, words[1])))
+
+
+def _judge_lambda(found: Verdict, pair: Pair) -> bool:
+    """Judge a lambda that became a function, or the other way round; whether it was that."""
+    assert pair.old is not None and pair.new is not None
+    before, after = called_with(pair.old, pair.old_place), called_with(pair.new, pair.new_place)
+    if before is None or after is None:
+        return False
+    found.say("a function all the same", breaks=False, tag="kind_changed")
+    judge_calls(found, before, after, pair.new.rules, pair.new.language)
+    return True
 
 
 def _is_open(header: Header) -> bool:

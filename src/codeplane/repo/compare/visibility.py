@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
+_EXPORTED = re.compile(rb"\bexport\s+(?:(?:declare|default|abstract|async|const|let|var)\s+)*\Z")
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _DECLARING = (".d.ts", ".d.mts", ".d.cts")
 
@@ -58,6 +59,10 @@ def _by_export(outline: "Outline", one: "Entity", place: int) -> Visibility:
     if one.parent >= 0:
         if one.name.startswith("#"):
             return "private"
+        if outline.entities[one.parent].kind in _PLACES and not outline.path.endswith(_DECLARING):
+            at = one.definition.start if one.definition is not None else 0
+            if not _EXPORTED.search(outline.text, max(0, at - 60), at):
+                return "private"
         said = outline.parts(place).header.modifiers
         return "private" if "private" in said else "protected" if "protected" in said else "public"
     if outline.path.endswith(_DECLARING) and not outline.facts.exports:
@@ -92,6 +97,8 @@ def _by_modifier(outline: "Outline", one: "Entity", header: Header) -> Visibilit
 
 def _by_section(outline: "Outline", one: "Entity", around: str) -> Visibility:
     """C++ says it once for all that follows."""
+    if one.definition is not None and any(first <= one.definition.start < end for first, end in outline.unnamed):
+        return "private"
     if one.parent < 0 or around in _PLACES or one.definition is None:
         return "private" if "static" in _before(outline, one) and one.parent < 0 else "public"
     holder = outline.entities[one.parent].definition
@@ -105,4 +112,4 @@ def _by_section(outline: "Outline", one: "Entity", around: str) -> Visibility:
 def _before(outline: "Outline", one: "Entity") -> list[str]:
     if one.definition is None or outline.facts is None:
         return []
-    return code_of(outline.facts, outline.text, [(one.definition.start, one.definition.name_at)])
+    return code_of(outline.facts, outline.text, [(outline.start_of(one.definition), one.definition.name_at)])
