@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts, addresses, facts_of, find_server, not_ready, reached
 from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
+from codeplane.surfaces.cli.typed import typed
 
 
 @failing_clearly
@@ -116,11 +118,15 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
         told: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
         print(dumps({**told, **reached(facts), "note": note}))
         return
+    from codeplane.surfaces.cli.commands.init import cpl_path
+
     clients = _clients(workspace)
+    cpl, meant = typed(cpl_path(), workspace.root, cwd=Path.cwd())
     rows = [
         ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
         ("repository", str(workspace.root)),
-        ("dashboard", f"{facts.url}/dashboard (cpl dashboard signs you in)"),
+        ("dashboard", f"{facts.url}/dashboard"),
+        ("sign in", f"{cpl} dashboard{meant}"),
         ("MCP", f"{facts.url}/mcp"),
         ("Connect", f"{facts.url}/codeplane.v1"),
         *addresses(facts),
@@ -129,10 +135,10 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
         ("status", f"{facts.url}/status"),
         ("metrics", f"{facts.url}/metrics"),
         ("clients", clients),
-        ("next", _next(clients)),
+        ("next", _next(clients, cpl=cpl, meant=meant)),
     ]
     there = find_spec("codeplane.surfaces.web") is not None
-    block([(name, said) for name, said in rows if said and (there or name != "dashboard")])
+    block([(name, said) for name, said in rows if said and (there or name not in ("dashboard", "sign in"))])
 
 
 def _clients(workspace: Workspace) -> str:
@@ -148,6 +154,6 @@ def _clients(workspace: Workspace) -> str:
     return ", ".join(said) or "none found; any MCP client can start: cpl mcp"
 
 
-def _next(clients: str) -> str:
-    first = "cpl search WORDS" if "(registered)" in clients else "cpl init registers your coding clients"
-    return f"{first}; cpl status, cpl log -f, cpl down"
+def _next(clients: str, *, cpl: str, meant: str) -> str:
+    first = f"{cpl} search WORDS{meant}" if "(registered)" in clients else f"{cpl} init{meant} registers your clients"
+    return f"{first}; also: dashboard, status, log -f, down"
