@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 CPL = str(Path(sys.executable).with_name("cpl"))
 START_SEC = 60
+# How long a test waits for what certainly comes: a machine that does much else at once may take long.
+PATIENCE_SEC = 120.0
 
 
 def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
@@ -38,7 +40,7 @@ def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
     return folder
 
 
-def until(condition: Callable[[], T], *, sec: float = 30.0) -> T:
+def until(condition: Callable[[], T], *, sec: float = PATIENCE_SEC) -> T:
     """What the condition gives once it holds; for what no event tells of, such as another process's files."""
     deadline = time.monotonic() + sec
     while not (found := condition()):
@@ -105,7 +107,7 @@ class Server:
         self, method: str, path: str, *, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[HTTPResponse, bytes]:
         """One HTTP exchange."""
-        connection = HTTPConnection(self.host, self.port, timeout=30)
+        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_SEC)
         try:
             connection.request(method, path, body=body, headers=dict(headers or {}))
             response = connection.getresponse()
@@ -116,13 +118,13 @@ class Server:
     def kill(self) -> None:
         """End it at once, as a crash would."""
         self.process.kill()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=PATIENCE_SEC)
 
     def stop(self) -> int:
         """End it as Ctrl+C does; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE_SEC)
 
 
 def start(
@@ -141,7 +143,7 @@ def start(
     line = _first_line(process)
     if not line:
         said = process.stderr.read().decode() if process.stderr else ""
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE_SEC)
         raise RuntimeError(f"the server did not start: {said}")
     # Its log would fill the pipe; nobody reads it from here on.
     _discard(process.stderr)
@@ -169,5 +171,5 @@ def cpl(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SEC,
     )

@@ -16,7 +16,7 @@ import pytest
 from tests.browser.chromium import missing
 
 ROOT = Path(__file__).parents[1]
-_SECONDS = 1200
+_SECONDS = 2400
 # The child is no worker of ours, and what it covers is covered over HTTP already.
 _OURS = ("PYTEST_", "COVERAGE_")
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codeplane.client.client import Client
 from tests.browser.chromium import signed_in
-from tests.browser.scenario import rows
+from tests.browser.proposing import propose
 from tests.harness import Server, make_repo, start, until
 
 if TYPE_CHECKING:
@@ -26,14 +25,6 @@ def person(chromium: "Browser", server: Server) -> "Iterator[Page]":
     page = signed_in(chromium, server)
     yield page
     page.context.close()
-
-
-def propose(server: Server, command: str) -> str:
-    """What an agent wants to run; returns the action."""
-    made = server.client().call("agent.token", {"agent": "bot", "capabilities": ["read_files", "execute_shell"]})
-    token = made["result"]["token"]  # type: ignore[index, call-overload]
-    Client(server.host, server.port, token=str(token)).call("run_bash", {"command": command})
-    return rows(server, "approval.list", "items", {"status": "PENDING"})[0]["action_id"]
 
 
 def status(server: Server, action: str) -> str:

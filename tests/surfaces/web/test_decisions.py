@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeplane.client.client import Client
+from tests.browser.proposing import propose
 from tests.browser.scenario import rows
 from tests.harness import Server, make_repo, start, until
 from tests.surfaces.web.visitor import Visitor
@@ -22,15 +22,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def person(server: Server) -> Visitor:
     return Visitor(server).sign_in()
-
-
-def propose(server: Server, command: str) -> str:
-    """What an agent with a token of its own wants to run; returns the action."""
-    made = server.client().call("agent.token", {"agent": "bot", "capabilities": ["read_files", "execute_shell"]})
-    token = made["result"]["token"]  # type: ignore[index, call-overload]
-    agent = Client(server.host, server.port, token=str(token), user_agent="bot")
-    agent.call("run_bash", {"command": command})
-    return rows(server, "approval.list", "items", {"status": "PENDING"})[0]["action_id"]
 
 
 def preview_hash(seen: str) -> str:

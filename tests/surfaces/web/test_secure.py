@@ -7,7 +7,7 @@ from http.client import HTTPSConnection
 
 import pytest
 
-from tests.harness import Server, make_repo, start
+from tests.harness import PATIENCE_SEC, Server, make_repo, start
 from tests.surfaces.web.visitor import Seen, Visitor, link
 
 
@@ -20,7 +20,7 @@ class SecureVisitor(Visitor):
 
     def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Seen:
         context = ssl.create_default_context(cafile=str(self.server.workspace.tls / "certificate.pem"))
-        connection = HTTPSConnection("127.0.0.1", self.port, context=context, timeout=30)
+        connection = HTTPSConnection("127.0.0.1", self.port, context=context, timeout=PATIENCE_SEC)
         sent = {**({"cookie": self.cookie} if self.cookie else {}), **headers}
         try:
             connection.request(method, path, body, sent)

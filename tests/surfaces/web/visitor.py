@@ -8,7 +8,7 @@ from html import unescape
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlencode
 
-from tests.harness import Server
+from tests.harness import PATIENCE_SEC, Server
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Visitor:
     @contextmanager
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[Iterator[dict[str, str]]]:
         """Server-sent events as they come."""
-        connection = HTTPConnection(self.server.host, self.server.port, timeout=30)
+        connection = HTTPConnection(self.server.host, self.server.port, timeout=PATIENCE_SEC)
         try:
             connection.request("GET", path, headers={"cookie": self.cookie, **(headers or {})})
             response = connection.getresponse()

@@ -97,7 +97,7 @@ def _recorded(place: Place, position: int, rows: Iterable[Row]) -> Iterator[str]
 
     # A refusal is answered before it is on the disk.
     try:
-        until(lambda: not lacking(), sec=5)
+        until(lambda: not lacking())
     except AssertionError:
         yield f"{place.world}: not in the log: {lacking()}"
     for event in place.events(position):
