@@ -196,6 +196,7 @@ def _wire(
     )
     dashboard = Dashboard.of(
         log=log,
+        streams=streams,
         clock=clock,
         cursors=cursors,
         owner_token=token,

@@ -5,10 +5,12 @@ import json
 
 import pytest
 
+from codeplane.client.client import Client
 from codeplane.kernel.conveyor import Stages
 from codeplane.kernel.json import JsonObject
-from tests.harness import Server
+from tests.harness import Server, until
 from tests.surfaces.http.wire import owner
+from tests.surfaces.web.visitor import Visitor
 
 pytestmark = pytest.mark.skipif(
     "tracer" not in {field.name for field in dataclasses.fields(Stages)},
@@ -83,3 +85,44 @@ def test_metrics_tell_of_it(codeplane_server: Server) -> None:
     assert told['codeplane_policy_decisions_total{verdict="allow"}'] >= 1
     assert told["codeplane_index_ready"] == 1
     assert told["codeplane_stream_lag_events"] == 0
+
+
+def answer(envelope: JsonObject) -> object:
+    """What `trace.show` says that a call was answered."""
+    traces = result(envelope)["traces"]
+    assert isinstance(traces, list)
+    (trace,) = traces
+    assert isinstance(trace, dict) and trace["spans"]
+    return trace["answer"]
+
+
+def test_what_was_answered_is_for_the_owner_alone_and_secrets_for_nobody(codeplane_server: Server) -> None:
+    call_id = called(codeplane_server, "search", query="example")
+    assert "README.md" in str(answer(codeplane_server.call("trace.show", call_id=call_id)))
+    made = codeplane_server.call("agent.token", agent="curious", capabilities=["read_files"])
+    agent = Client(codeplane_server.host, codeplane_server.port, token=str(result(made)["token"]))
+    assert answer(agent.call("trace.show", {"call_id": str(call_id)})) is None
+    meta = made["meta"]
+    assert isinstance(meta, dict)
+    assert answer(codeplane_server.call("trace.show", call_id=meta["call_id"])) is None
+
+
+def test_only_who_was_cut_off_counts_as_come_back(server: Server) -> None:
+    def counted(name: str) -> int:
+        said = server.request("GET", "/metrics")[1].decode()
+        (line,) = (one for one in said.splitlines() if one.startswith(f'{name}{{surface="web"}}'))
+        return int(float(line.split()[-1]))
+
+    visitor = Visitor(server).sign_in()
+    for page in ("/dashboard/live", "/dashboard/activity/live"):
+        with visitor.stream(f"{page}?after=1") as events:
+            next(events)
+            until(lambda: counted("codeplane_streams_open") == 1)
+        until(lambda: counted("codeplane_streams_open") == 0)
+    assert (counted("codeplane_streams_opened_total"), counted("codeplane_stream_reconnects_total")) == (2, 0)
+    for page in ("/dashboard/live", "/dashboard/activity/live"):
+        with visitor.stream(page, {"last-event-id": "1"}) as events:
+            next(events)
+            until(lambda: counted("codeplane_streams_open") == 1)
+        until(lambda: counted("codeplane_streams_open") == 0)
+    assert (counted("codeplane_streams_opened_total"), counted("codeplane_stream_reconnects_total")) == (4, 2)

@@ -5,9 +5,12 @@ from typing import cast
 
 import pytest
 
+from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorInvalid, NotFound
+from codeplane.kernel.ports import EventLog
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Trace
 from codeplane.observe.trace_operations import (
@@ -40,7 +43,20 @@ class Asked:
         return asyncio.run(self._operations.list(cast(Call, None), request))
 
     def show(self, call_id: str) -> TraceShow:
-        return asyncio.run(self._operations.show(cast(Call, None), TraceShowRequest(call_id=call_id)))
+        catalogue = Catalogue([self._operations])
+        call = Call(
+            call_id="call",
+            request_id="request",
+            operation=catalogue.get("trace.show"),
+            caller=Caller(surface="test"),
+            actor=Actor(kind=ActorKind.OWNER, actor_id="owner"),
+            task=None,
+            idempotency_key=None,
+            log=cast(EventLog, None),
+            check_path=lambda call, path: None,
+            warnings=[],
+        )
+        return asyncio.run(self._operations.show(call, TraceShowRequest(call_id=call_id)))
 
     def names(self, **arguments: object) -> list[str]:
         return [found.operation for found in self.listed(**arguments).traces]

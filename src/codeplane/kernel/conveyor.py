@@ -393,6 +393,8 @@ class Conveyor:
             await self._keep(passage, passage.refused(error))
         if lost is not None and (error is None or passage.mutated):
             error, result, result_json = self._unrecorded(passage, lost), None, "null"
+        if result is not None and not result.secret:
+            passage.trace.answered(result_json)
         self._observe(passage, "ok" if error is None else error.name)
         return Outcome(
             operation=passage.operation,

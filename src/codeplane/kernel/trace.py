@@ -14,6 +14,7 @@ from codeplane.kernel.json import JsonObject
 Attribute: TypeAlias = str | int | float | bool
 
 MAX_SPANS = 256
+KEPT_ANSWER = 4000
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _LAST = 1 << 64
 _current: "ContextVar[Span | None]" = ContextVar("codeplane_span", default=None)
@@ -119,6 +120,7 @@ class Trace:
     ended_ns: int = 0
     status: str = ""
     facts: JsonObject = field(default_factory=dict)
+    answer: str = ""
     spans: list[Span] = field(default_factory=list)
     dropped: int = 0
     open: bool = True
@@ -147,6 +149,11 @@ class Trace:
     def stage(self, name: str, **attributes: Attribute) -> "Span | _Unseen":
         """A span directly below the call, wherever it is entered."""
         return Span(self, name, 0, attributes) if self.seen else _UNSEEN
+
+    def answered(self, encoded: str) -> None:
+        """Keep the beginning of what was answered, for people who look at the call; it is sent nowhere."""
+        if self.seen:
+            self.answer = encoded[:KEPT_ANSWER]
 
     def finish(self, status: str, facts: JsonObject) -> None:
         """The call has ended like that."""

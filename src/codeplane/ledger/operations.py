@@ -66,6 +66,7 @@ class WatchRequest(EventFilter):
 
     heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
     from_now: bool = Field(False, description="only what happens from now on")
+    resumed: bool | None = Field(None, description="whether this goes on where it was cut off; else told by `after`")
 
 
 class EventItem(Result):
@@ -208,9 +209,9 @@ class LedgerOperations:
     async def watch(self, call: Call, request: WatchRequest) -> AsyncIterator[EventItem]:
         """Events that fit, as they happen, with heartbeats; ends with stream_gap when some are gone."""
         query = request.query(limit=0, after=self._log.position if request.from_now else None)
-        reader = self._streams.open(
-            surface=call.caller.surface, after=query.after, resumed=bool(request.after) and not request.from_now
-        )
+        named = bool(request.after) and not request.from_now
+        resumed = named if request.resumed is None else request.resumed
+        reader = self._streams.open(surface=call.caller.surface, after=query.after, resumed=resumed)
         followed = self._log.follow(query, heartbeat_sec=request.heartbeat_sec)
         async with aclosing(followed) as items, reading(reader):
             async for item in items:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
@@ -100,7 +101,9 @@ class TraceOperations:
                 f"no trace of {request.call_id!r} is kept",
                 hint="only the last calls and the slowest are: cpl call trace.list; the ledger has them all",
             )
-        return TraceShow(traces=tuple(view(trace, self._redactor) for trace in found))
+        # What somebody was answered may be what another may not read.
+        answered = call.actor.kind is ActorKind.OWNER
+        return TraceShow(traces=tuple(view(trace, self._redactor, answered=answered) for trace in found))
 
 
 def _rank(request: TraceListRequest, number: int, trace: Trace) -> tuple[int, int]:

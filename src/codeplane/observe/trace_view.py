@@ -65,6 +65,7 @@ class TraceView(Result):
     facts: JsonObject
     spans: tuple[SpanView, ...]
     dropped: int = 0
+    answer: str | None = Field(None, description="the beginning of what was answered, for the owner alone")
 
     def text(self) -> str:
         whole = max(self.call.duration_ms, 0.001)
@@ -102,8 +103,8 @@ def summary(trace: Trace) -> TraceSummary:
     )
 
 
-def view(trace: Trace, redactor: Redactor) -> TraceView:
-    """The call with its spans, depth first, without what looks like a secret."""
+def view(trace: Trace, redactor: Redactor, *, answered: bool = False) -> TraceView:
+    """The call with its spans, depth first, without what looks like a secret; with its answer only where asked for."""
     below: dict[int, list[Span]] = {}
     for span in list(trace.spans):
         below.setdefault(span.parent, []).append(span)
@@ -136,6 +137,7 @@ def view(trace: Trace, redactor: Redactor) -> TraceView:
         facts=facts(trace, redactor),
         spans=tuple(spans),
         dropped=trace.dropped,
+        answer=redactor.text(trace.answer) if answered and trace.answer else None,
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.live import A_SESSION
+from tests.browser.proposing import propose
 from tests.browser.scenario import busiest, rows
-from tests.harness import Server, until
+from tests.harness import PATIENCE_SEC, Server, until
 from tests.surfaces.web.visitor import Visitor
 
 
@@ -25,11 +26,12 @@ def calls(server: Server, **asked: object) -> list[dict[str, str]]:
 
 class TestRows:
     def test_a_proposal_is_one_row_from_beginning_to_end(self, shop: Server) -> None:
-        asked: JsonObject = {"operation": "run_bash", "outcome": "ok"}
+        asked: JsonObject = {"operation": "run_bash", "outcome": "ok", "text": "grep -c def"}
         (done,) = rows(shop, "call.list", "results", asked)
         assert done["phase"] == "done" and done["decided_by"] == "owner:owner"
-        every = calls(shop, operation="run_bash", limit=50)
-        assert len(every) == 2 and len({row["key"] for row in every}) == 2
+        (every,) = calls(shop, operation="run_bash", limit=50, text="grep -c def")
+        (waits,) = calls(shop, operation="run_bash", limit=50, text="onerror")
+        assert every["key"] == done["key"] and waits["phase"] == "waiting"
 
     def test_what_the_dashboard_reads_is_left_out_unless_asked_for(self, shop: Server, visitor: Visitor) -> None:
         # The owner may have asked for it by other ways, in another test.
@@ -67,6 +69,15 @@ class TestFilters:
         shown = set(keys(visitor.get(f"/dashboard/activity?{asked}").text))
         known = {row["key"]: row for row in calls(shop, limit=200, dashboard=True)}
         assert shown and all(holds(known[key]) for key in shown if key in known)
+
+    def test_a_session_can_be_looked_at_alone(self, shop: Server, visitor: Visitor) -> None:
+        one = calls(shop, operation="explain_symbol")[0]
+        page = visitor.get(f"/dashboard/calls/{one['key']}").text
+        (session,) = re.findall(r'href="/dashboard/activity\?session=([^"]+)"', page)
+        seen = visitor.get(f"/dashboard/activity?session={session}")
+        known = {row["key"] for row in calls(shop, in_session=session, limit=30)}
+        assert set(keys(seen.text)) == known and one["key"] in known
+        assert f'name="session" value="{session}"' in seen.text
 
     def test_a_task_can_be_followed(self, shop: Server, visitor: Visitor) -> None:
         shown = keys(visitor.get(f"/dashboard/activity?task={busiest(shop)}").text)
@@ -150,7 +161,8 @@ class TestLive:
         shop.call("git.log", limit=12)
         shop.call("git.log", limit=13)
         with visitor.stream(path, {"last-event-id": first["id"]}) as events:
-            second, third = (next(event for event in events if "data" in event) for _ in range(2))
+            looks, second, third = (next(event for event in events if "data" in event) for _ in range(3))
+        assert looks["event"] == "approvals" and "id" not in looks
         assert "limit=12" in second["data"] and "limit=13" in third["data"]
 
     def test_what_is_filtered_out_does_not_come(self, shop: Server, visitor: Visitor) -> None:
@@ -160,6 +172,24 @@ class TestLive:
         with visitor.stream(f"/dashboard/activity/live?after={after}&operation=git.status") as events:
             first = next(event for event in events if "data" in event)
         assert "git.status" in first["data"]
+
+    def test_what_waits_is_told_where_its_row_is_filtered_out(self, shop: Server, visitor: Visitor) -> None:
+        after = shop.call("ledger.verify")["result"]["last_position"]  # type: ignore[index, call-overload]
+        action = propose(shop, "echo elsewhere")
+        with visitor.stream(f"/dashboard/activity/live?after={after}&operation=git.log") as events:
+            first = next(event for event in events if "data" in event)
+        assert first == {"event": "approvals", "data": "changed"}
+        shop.call("approval.reject", action_id=action)
+
+    def test_a_row_that_no_longer_waits_says_so_where_only_those_are_shown(
+        self, shop: Server, visitor: Visitor
+    ) -> None:
+        action = propose(shop, "echo waits no more")
+        after = shop.call("ledger.verify")["result"]["last_position"]  # type: ignore[index, call-overload]
+        shop.call("approval.reject", action_id=action, reason="no more")
+        with visitor.stream(f"/dashboard/activity/live?after={after}&outcome=waiting") as events:
+            first = next(event for event in events if "data" in event)
+        assert f'id="row-{action}"' in first["data"] and "no more" in first["data"] and "rejected" in first["data"]
 
     def test_markup_is_text_there_too(self, shop: Server, visitor: Visitor) -> None:
         after = shop.call("ledger.verify")["result"]["last_position"]  # type: ignore[index, call-overload]
@@ -180,7 +210,7 @@ class TestLive:
                 next(other)
 
         def free() -> bool:
-            connection = HTTPConnection(shop.host, shop.port, timeout=30)
+            connection = HTTPConnection(shop.host, shop.port, timeout=PATIENCE_SEC)
             connection.request("GET", "/dashboard/activity/live", headers={"cookie": person.cookie})
             with closing(connection):
                 return connection.getresponse().status == 200
@@ -199,6 +229,15 @@ class TestLive:
         with visitor.stream("/dashboard/live?after=0") as events:
             first = next(event for event in events if "data" in event)
         assert first["event"] == "approvals" and int(first["id"]) < int(str(after))
+
+
+def test_a_call_shows_what_it_was_answered_and_a_task_what_its_calls_were_about(shop: Server, visitor: Visitor) -> None:
+    found = calls(shop, operation="search", text="mode=literal", client="claude-code")[0]
+    page = visitor.get(f"/dashboard/calls/{found['key']}")
+    assert "Answer" in page.words and "&#34;path&#34;: &#34;shop/" in page.text
+    task = visitor.get(f"/dashboard/tasks/{busiest(shop)}").words
+    assert "search query=rate mode=literal" in task and "write_files shop/tax.py" in task
+    assert "run_bash run grep -c def" in task
 
 
 def test_one_call_is_told_from_all_sides(shop: Server, visitor: Visitor) -> None:

@@ -184,3 +184,18 @@ def test_files_that_do_not_change_are_kept_by_the_browser(visitor: Visitor) -> N
         seen = visitor.get(address)
         assert seen.status == 200 and "immutable" in seen.headers["cache-control"]
     assert visitor.get("/dashboard/static/../surface.py").status == 404
+
+
+def test_a_symbol_lists_who_refers_to_it_and_not_itself(shop: Server, visitor: Visitor) -> None:
+    page = visitor.get("/dashboard/repository/symbol?name=after_discount")
+    lines = re.findall(r'<span class="n">(\d+)</span>.*?<span class="tier">([^<]+)</span>', page.text)
+    found = shop.call("search", query="after_discount", mode="references")["result"]["results"]  # type: ignore[index, call-overload]
+    where = {(str(one["line"]), one["path"]) for one in found if not one["snippet"].startswith("def ")}  # type: ignore[index, union-attr, call-overload]
+    assert len(where) > 1 and set(lines) == where
+
+
+def test_a_folder_is_drawn_by_what_it_is_made_of(visitor: Visitor) -> None:
+    drawn = visitor.get("/dashboard/repository").text.partition('class="treemap"')[2].partition("</svg>")[0]
+    assert {"shop/", "web/", "docs/"} <= set(re.findall(r"<text[^>]*>([a-z]+/)</text>", drawn))
+    # Nobody steps through the same folder once for each of its languages.
+    assert drawn.count("<a ") - drawn.count("aria-hidden") == len(set(re.findall(r'href="([^"]+)" ?>', drawn)))

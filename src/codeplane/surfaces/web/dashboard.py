@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.ports import Ledger
+from codeplane.kernel.ports import Ledger, StreamObserver
 from codeplane.surfaces.web.operations.boards import BoardOperations
 from codeplane.surfaces.web.operations.calls import CallOperations
 from codeplane.surfaces.web.operations.figures import FiguresOperations
@@ -29,6 +29,7 @@ class Dashboard:
         cls,
         *,
         log: Ledger,
+        streams: StreamObserver,
         clock: Clock,
         cursors: Cursors,
         owner_token: str,
@@ -45,9 +46,9 @@ class Dashboard:
             sign_ins=sign_ins,
             operations=(
                 SignInOperations(sign_ins, url=url),
-                CallOperations(log=log, cursors=cursors),
+                CallOperations(log=log, cursors=cursors, streams=streams),
                 FiguresOperations(tables=log, clock=clock),
-                BoardOperations(tables=log, clock=clock, cursors=cursors),
+                BoardOperations(log=log, clock=clock, cursors=cursors),
                 ConfigOperations(config=config, origins=origins, sources=sources, clients=clients),
             ),
         )

@@ -43,7 +43,7 @@ class Live:
         """`approvals` when something waits or was decided; `runs`, where asked for, when a change begins or ends."""
         after, knew = await self._near(visit, _after(visit))
         types = _DECIDED + (_RUNS if "runs" in visit.query else ())
-        arguments: JsonObject = {"types": list(types), "heartbeat_sec": _HEARTBEAT_SEC, "after": after}
+        arguments: JsonObject = {"types": list(types), "after": after, **_kept(visit)}
 
         def shown(item: JsonObject) -> str:
             event = item.get("event")
@@ -56,22 +56,21 @@ class Live:
 
         # A page that does not know its place in the log may have missed something before it got here. What happens
         # while it looks again is told too: its place is from before it was told to look.
-        first = "" if knew else _message("changed", event="approvals", position=after)
+        first = _looking_again(visit) if knew else _message("changed", event="approvals", position=after)
         return self._stream(visit, visit.follow("ledger.watch", arguments), shown, first)
 
     async def calls(self, visit: Visit) -> Response:
         """Rows of the activity, as they are shown in its list; the same row again replaces the one before."""
-        arguments: JsonObject = {**wanted(visit.query), "heartbeat_sec": _HEARTBEAT_SEC, **_after(visit)}
+        arguments: JsonObject = {**wanted(visit.query), **_after(visit), **_kept(visit)}
 
         def shown(item: JsonObject) -> str:
             row, position = item.get("row"), item.get("position")
+            waits = _CHANGED if item.get("decides") else ""
             if not isinstance(row, dict):
-                return f"id: {position}\n: alive\n\n"
-            html = visit.text("activity_row.html", row=row, fresh=True)
-            said = _message(html, position=position)
-            return said + (_message("changed", event="approvals") if row.get("action_id") else "")
+                return f"id: {position}\n: alive\n\n{waits}"
+            return _message(visit.text("activity_row.html", row=row, fresh=True), position=position) + waits
 
-        return self._stream(visit, visit.follow("call.watch", arguments), shown)
+        return self._stream(visit, visit.follow("call.watch", arguments), shown, _looking_again(visit))
 
     async def _near(self, visit: Visit, asked: JsonObject) -> tuple[int, bool]:
         """Where in the log to go on from, and whether it is what was asked for: not when it was not said, and not when
@@ -169,8 +168,25 @@ def _after(visit: Visit) -> JsonObject:
     return {"after": int(last)} if last.isdecimal() and len(last) < 17 else {}
 
 
+def _kept(visit: Visit) -> JsonObject:
+    """What a stream is told of its reader."""
+    return {"heartbeat_sec": _HEARTBEAT_SEC, "resumed": _was_cut_off(visit)}
+
+
+def _was_cut_off(visit: Visit) -> bool:
+    return "last-event-id" in visit.request.headers
+
+
+def _looking_again(visit: Visit) -> str:
+    """A page that was cut off was told of its last events, but what it asked for then may not have reached it."""
+    return _CHANGED if _was_cut_off(visit) else ""
+
+
 def _message(data: str, *, event: str | None = None, position: JsonValue = None) -> str:
     head = f"id: {position}\n" if position is not None else ""
     named = f"event: {event}\n" if event else ""
     body = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
     return f"{head}{named}{body}\n"
+
+
+_CHANGED = _message("changed", event="approvals")

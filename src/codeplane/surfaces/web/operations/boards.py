@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -12,7 +12,9 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import EventQuery, Ledger
+from codeplane.kernel.record import CALL_FINISHED, CALL_REPLAYED
+from codeplane.surfaces.web.operations.call_row import said_of
 from codeplane.surfaces.web.operations.failing import FAILED_SQL
 
 _COLUMNS = (
@@ -86,6 +88,7 @@ class Step(Result):
     at: str
     at_ns: int
     operation: str
+    said: str = Field(description="what was asked, in a few words")
     status: str
     duration_ms: float | None
     failure: str | None
@@ -137,8 +140,8 @@ class ActorList(Result):
 class BoardOperations:
     """Tasks as people look at them."""
 
-    def __init__(self, *, tables: ProjectionStore, clock: Clock, cursors: Cursors) -> None:
-        self._tables = tables
+    def __init__(self, *, log: Ledger, clock: Clock, cursors: Cursors) -> None:
+        self._log = log
         self._clock = clock
         self._cursors = cursors
 
@@ -149,7 +152,7 @@ class BoardOperations:
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
-        rows = await self._tables.select(
+        rows = await self._log.select(
             # The page first: what is counted for a task is then counted for these alone.
             f"""SELECT {_COLUMNS} FROM
                 (SELECT t.* FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
@@ -168,7 +171,7 @@ class BoardOperations:
         """Everyone who opened a session lately, by which client and way, the latest first; not this dashboard."""
         scope = "actor.list"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
-        rows = await self._tables.select(
+        rows = await self._log.select(
             """SELECT actor, group_concat(DISTINCT client), group_concat(DISTINCT surface), count(*),
                sum(closed_at IS NULL), min(opened_at), max(opened_at)
                FROM (SELECT * FROM sessions ORDER BY rowid DESC LIMIT ?1) WHERE coalesce(surface, '') != 'web'
@@ -195,21 +198,32 @@ class BoardOperations:
     @operation("task.show", risk=Risk.READ)
     async def show(self, call: Call, request: TaskShowRequest) -> TaskStory:
         """One task: its budget, its calls in order, and what repeats in them, in words."""
-        rows = await self._tables.select(
+        rows = await self._log.select(
             f"SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id WHERE t.task_id = ?",
             (request.task,),
         )
         if not rows:
             raise NotFound(f"there is no task {request.task[:80]!r}, or not any more", hint="see: cpl call task.list")
-        found = await self._tables.select(
+        found = await self._log.select(
             """SELECT op_id, call_id, timestamp, op_type, status, duration_ms, failure_class, mutation_fingerprint,
                failure_fingerprint, repo_before_hash FROM operations WHERE task_id = ? ORDER BY op_id DESC LIMIT ?""",
             (request.task, _STEPS),
         )
-        ((total,),) = await self._tables.select("SELECT count(*) FROM operations WHERE task_id = ?", (request.task,))
-        steps = tuple(map(_step, reversed(found)))
+        ((total,),) = await self._log.select("SELECT count(*) FROM operations WHERE task_id = ?", (request.task,))
+        said = await self._said(request.task, {str(row[1]) for row in found})
+        steps = tuple(_step(row, said) for row in reversed(found))
         work = self._work(rows[0])
         return TaskStory(task=work, steps=steps, left_out=int(str(total)) - len(steps), signals=_signals(work, steps))
+
+    async def _said(self, task: str, calls: set[str]) -> dict[str, str]:
+        """What the calls of a task were about; of those that a person was asked for, what the person was shown."""
+        ended = (CALL_FINISHED, CALL_REPLAYED)
+        events = await self._log.query(EventQuery(task_id=task, types=ended, newest=True, limit=_STEPS))
+        said = {event.correlation.call_id or "": said_of(event.payload) for event in events}
+        asked = await self._log.select(
+            "SELECT call_id, summary FROM actions WHERE task_id = ? ORDER BY position DESC LIMIT ?", (task, _STEPS)
+        )
+        return {**said, **{str(call_id): str(summary) for call_id, summary in asked if str(call_id) in calls}}
 
     def _work(self, row: Sequence[Cell]) -> Work:
         (task_id, session_id, description, opened, closed, state, reason, limits, calls, failures, mutations, runs,
@@ -238,7 +252,7 @@ class BoardOperations:
         )
 
 
-def _step(row: Sequence[Cell]) -> Step:
+def _step(row: Sequence[Cell], said: Mapping[str, str]) -> Step:
     position, call_id, at_ns, name, status, duration, failure, mutation_mark, failure_mark, commit = row
     # Only the beginning of what changes something is an event of its own; all else is written down when it ends.
     begun_ns = int(str(at_ns)) - (0 if commit or duration is None else int(float(str(duration)) * SECOND_NS / 1000))
@@ -248,6 +262,7 @@ def _step(row: Sequence[Cell]) -> Step:
         at=rfc3339(begun_ns),
         at_ns=begun_ns,
         operation=str(name),
+        said=said.get(str(call_id), ""),
         status=str(status),
         duration_ms=None if duration is None else round(float(str(duration)), 2),
         failure=_text(failure),

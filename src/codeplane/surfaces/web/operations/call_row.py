@@ -23,6 +23,8 @@ CALLS = (CALL_STARTED, CALL_FINISHED, CALL_REPLAYED, CALL_REFUSED)
 # Outcomes that stand for several, or are an action's.
 _GROUPS = frozenset({"failed", "refused", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
 ACTIONS = ("action.created", "action.approved", "action.rejected")
+# Outcomes that an action does not keep.
+_PASSING = frozenset({"waiting", "PENDING"})
 _FAILURES = {"command": "the command failed"}
 _PHASES = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}
 
@@ -67,7 +69,7 @@ class CallFilter(Request):
         return (
             _ended(self.outcome, _status(event), _failure(event), phase=_PHASES.get(event.type, "done"))
             and (not self.client or self.client.lower() in (client or "").lower())
-            and (not self.text or self.text.lower() in f"{name} {_said(payload)} {_reason(payload) or ''}".lower())
+            and (not self.text or self.text.lower() in f"{name} {said_of(payload)} {_reason(payload) or ''}".lower())
         )
 
 
@@ -121,6 +123,12 @@ class CallRow(Result):
             and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
         )
 
+    def moved_on(self, wanted: CallFilter) -> bool:
+        """Whether it is a proposal that the filter let through until now: whoever shows it would show what was."""
+        if self.key != self.action_id or wanted.outcome not in _PASSING:
+            return False
+        return self.fits(wanted.model_copy(update={"outcome": None}))
+
 
 def is_own(operation: str, surface: str | None, *, mutates: bool) -> bool:
     """Whether a call is only somebody looking at the dashboard."""
@@ -143,7 +151,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
         actor=event.actor,
         status=_status(event),
         phase=phase,
-        said=_said(payload),
+        said=said_of(payload),
         mutates=bool(payload.get("mutates")),
         duration_us=_number(payload.get("duration_us")),
         client=client or _text(payload.get("client")),
@@ -160,7 +168,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
     )
 
 
-def _said(payload: JsonObject) -> str:
+def said_of(payload: JsonObject) -> str:
     """What was asked, in a few words: the arguments of a read, the paths of a mutation."""
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):

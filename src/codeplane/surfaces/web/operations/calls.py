@@ -1,7 +1,7 @@
 """`call.list` and `call.watch`: what is done here, by whom, and how it went."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import replace
 from typing import cast
 
@@ -16,7 +16,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, Ledger, Said
+from codeplane.kernel.ports import EventQuery, Ledger, Said, StreamObserver
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
 from codeplane.surfaces.web.operations.call_row import (
     ACTIONS,
@@ -79,6 +79,7 @@ class CallsWatchRequest(CallFilter):
         None, ge=0, le=2**53, description="a position of the log, at most 2,000 back; else from now on"
     )
     heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
+    resumed: bool = Field(False, description="whether this goes on where it was cut off")
 
 
 class CallItem(Result):
@@ -86,13 +87,15 @@ class CallItem(Result):
 
     row: CallRow | None = None
     position: int
+    decides: bool = Field(False, description="what waits for a person is another by now, whether or not its row fits")
 
 
 class CallOperations:
     """Reads the log backwards, a bounded stretch at a time, and tells it as calls."""
 
-    def __init__(self, *, log: Ledger, cursors: Cursors) -> None:
+    def __init__(self, *, log: Ledger, cursors: Cursors, streams: StreamObserver) -> None:
         self._log = log
+        self._streams = streams
         self._cursors = cursors
         self._skipping = Skipping(log)
         self._sessions: dict[str, tuple[str | None, str | None]] = {}
@@ -164,19 +167,27 @@ class CallOperations:
             )
         query = EventQuery(after=after, limit=0, types=(*CALLS, *ACTIONS))
         watched = cast(Followed, self._log.follow(query, heartbeat_sec=request.heartbeat_sec))
-        async with aclosing(watched) as items:
-            async for item in items:
-                if isinstance(item, Event):
-                    rows = await self._rows((item,), live=True)
-                    for row in rows:
-                        if row.fits(request):
-                            yield CallItem(
-                                row=row.model_copy(update={"updated": item.position}), position=item.position
-                            )
-                elif isinstance(item, Heartbeat):
-                    yield CallItem(position=item.position)
-                else:
-                    raise StreamGap(f"events after {item.requested_after} are gone")
+        with closing(self._streams.open(surface=call.caller.surface, after=after, resumed=request.resumed)) as reader:
+            async with aclosing(watched) as items:
+                async for item in items:
+                    if isinstance(item, Event):
+                        for told in await self._told(item, request):
+                            yield told
+                    elif isinstance(item, Heartbeat):
+                        yield CallItem(position=item.position)
+                    else:
+                        reader.gap()
+                        raise StreamGap(f"events after {item.requested_after} are gone")
+                    reader.reached(item.position)
+
+    async def _told(self, event: Event, request: CallFilter) -> list[CallItem]:
+        """What a follower learns from one event."""
+        decides = event.type in ACTIONS
+        rows = [row for row in await self._rows((event,), live=True) if row.fits(request) or row.moved_on(request)]
+        if not rows:
+            return [CallItem(position=event.position, decides=True)] if decides else []
+        fresh = (row.model_copy(update={"updated": event.position}) for row in rows)
+        return [CallItem(row=row, position=event.position, decides=decides) for row in fresh]
 
     async def _wanted(self, request: CallFilter) -> EventQuery:
         """The filter as far as the log can apply it."""

@@ -1,5 +1,6 @@
 """Activity: who asked for what, how it ended, as it happens; and one call from all sides."""
 
+import json
 import time
 from collections.abc import Mapping
 
@@ -8,6 +9,7 @@ from starlette.responses import Response
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.trace import KEPT_ANSWER
 from codeplane.surfaces.web.operations.failing import is_failure
 from codeplane.surfaces.web.pages.waterfall import Bar, bars_of, steps_of
 from codeplane.surfaces.web.reading import at, number, record, rows, text
@@ -83,6 +85,7 @@ async def show(visit: Visit) -> Response:
         # It ran when the page was loaded: all of it says something else now.
         return visit.anew()
     waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    bars, answer = await _traced(visit, [text(one, "call_id") for one in ends])
     return visit.render(
         "call.html",
         title=next((said for one in (last, *events) if (said := text(one, "payload", "operation"))), "Call"),
@@ -94,7 +97,9 @@ async def show(visit: Visit) -> Response:
         last=last,
         payload=record(last, "payload"),
         steps=steps_of(events),
-        bars=await _bars(visit, [text(one, "call_id") for one in ends]),
+        bars=bars,
+        answer=answer,
+        answer_is_cut=len(answer) >= KEPT_ANSWER,
         command=next((said for one in events if (said := text(one, "payload", "display_command"))), ""),
         output=_output(events),
         events=events,
@@ -110,12 +115,23 @@ async def _runs(visit: Visit, action_id: str, after: int) -> list[str]:
     return [call for one in (*reversed(rows(ended, "results")), *named) if (call := text(one, "call_id"))]
 
 
-async def _bars(visit: Visit, calls: list[str]) -> list[Bar]:
-    """The spans of the last call, where traces are kept."""
+async def _traced(visit: Visit, calls: list[str]) -> tuple[list[Bar], str]:
+    """The spans of the last call and what it was answered, where traces are kept."""
     if not calls or not visit.knows("trace.show"):
-        return []
+        return [], ""
     found, error = await visit.attempt("trace.show", {"call_id": calls[-1]})
-    return [] if error is not None else bars_of(found)
+    traces = rows(found, "traces")
+    if error is not None or not traces:
+        return [], ""
+    return bars_of(found), _indented(text(traces[0], "answer"))
+
+
+def _indented(encoded: str) -> str:
+    """An answer as people read JSON; one that is cut off stays as it is."""
+    try:
+        return json.dumps(json.loads(encoded), indent=2, ensure_ascii=False)
+    except ValueError:
+        return encoded
 
 
 def _output(events: list[JsonObject]) -> str:

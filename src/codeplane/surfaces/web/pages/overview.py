@@ -32,8 +32,9 @@ async def badge(visit: Visit) -> Response:
 
 async def _shown(visit: Visit) -> dict[str, object]:
     status = await visit.ask("status", {"include": ["daemon", "ledger", "index", "config", "session"]})
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 5})
+    # The page goes on from the place in the log that this names, so it comes before all that the log's events change.
     calls = await visit.ask("call.list", {"limit": 8})
+    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 5})
     figures = await visit.ask("call.figures", {"minutes": _MINUTES})
     trend, _ = await visit.attempt("server.trend", {"points": _MINUTES})
     running = [{**row, **await _printed(visit, row)} for row in rows(calls, "running")]

@@ -28,6 +28,7 @@ _SKIPPED = 100
 # How many files are looked through for those, at a time and in all.
 _LISTED, _LISTS = 1000, 20
 _PAGE_LINES = 1000
+_REFERENCES = 100
 
 
 async def page(visit: Visit) -> Response:
@@ -149,7 +150,7 @@ async def symbol(visit: Visit) -> Response:
     answer = await visit.ask("explain_symbol", {"symbol": name, "budget": 12_000})
     explanation = record(answer, "explanation")
     tiers: dict[str, list[JsonObject]] = {}
-    for hit in rows(explanation, "references", "lines"):
+    for hit in await _referring(visit, explanation):
         tiers.setdefault(text(hit, "tier") or "UNKNOWN", []).append(hit)
     return visit.render(
         "symbol.html",
@@ -161,6 +162,17 @@ async def symbol(visit: Visit) -> Response:
         answer=answer,
         tiers=tiers,
     )
+
+
+async def _referring(visit: Visit, explanation: JsonObject) -> list[JsonObject]:
+    """Lines that refer to a symbol: as many as fit a page, or the examples that its explanation has."""
+    examples = rows(explanation, "references", "lines")
+    if (number(explanation, "references", "total") or 0) <= len(examples):
+        return examples
+    asked: JsonObject = {"query": text(explanation, "id") or text(explanation, "name"), "mode": "references"}
+    found, _ = await visit.attempt("search", {**asked, "limit": _REFERENCES})
+    here = (explanation.get("path"), explanation.get("line"))
+    return [one for one in rows(found, "results") if (one.get("path"), one.get("line")) != here] or examples
 
 
 async def _pending(visit: Visit) -> object:

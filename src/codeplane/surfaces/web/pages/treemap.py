@@ -14,12 +14,26 @@ OTHER = "other"
 
 
 def by_folder(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
-    """A tile for each folder and file, in the colour of what there is most of in it."""
-    tiles = [
-        _tile(one, weight=max(1.0, number(one, "size_bytes") or 0), language=_main(one), hues=hues)
-        for one in rows(made, "parts")
-    ]
-    return squarified(tiles, width=WIDTH, height=HEIGHT)
+    """An area for each folder and file, and in it a tile for each language by how much of it there is."""
+    parts = {text(one, "path"): one for one in rows(made, "parts")}
+    areas = squarified(
+        [
+            Tile(name=path, title="", href="", weight=max(1.0, number(one, "size_bytes") or 0), hue=COLOURS)
+            for path, one in parts.items()
+        ],
+        width=WIDTH,
+        height=HEIGHT,
+    )
+    placed: list[Tile] = []
+    for area in areas:
+        one = parts[area.name]
+        shares = {name: float(str(share)) for name, share in record(one, "languages").items()} or {OTHER: area.weight}
+        inside = [_tile(one, weight=share, language=name, hues=hues) for name, share in shares.items()]
+        # The largest of them carries the name, and what all of them weigh.
+        for place, tile in enumerate(squarified(inside, width=area.width, height=area.height)):
+            named = replace(tile, weight=area.weight) if place == 0 else replace(tile, name="")
+            placed.append(replace(named, x=tile.x + area.x, y=tile.y + area.y))
+    return placed
 
 
 def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
@@ -57,10 +71,3 @@ def _tile(one: JsonObject, *, weight: float, language: str, hues: Mapping[str, i
         weight=weight,
         hue=hues.get(language, COLOURS),
     )
-
-
-def _main(one: JsonObject) -> str:
-    """The language that a part has most of; what is none counts only where there is nothing else."""
-    found = record(one, "languages")
-    sizes = {name: float(str(share)) for name, share in found.items() if name != OTHER}
-    return max(sizes, key=lambda name: sizes[name], default=OTHER)
