@@ -39,6 +39,7 @@ from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
 from codeplane.repo.index.service import IndexService
+from codeplane.repo.refactor.scip.tools import newest_by_language
 from codeplane.repo.workspaces.workspaces import Workspaces
 from codeplane.repository import repository, workspaces
 from codeplane.shared import Shared
@@ -168,7 +169,12 @@ def _wire(
     tracing = Tracing.of(
         config.observe, redactor=redactor, cursors=cursors, logger=logs.logger("traces"), version=__version__
     )
-    index_metrics = IndexMetrics(state=lambda: served.index.told(), head=repo.head, clock=clock)
+    index_metrics = IndexMetrics(
+        state=lambda: served.index.told(),
+        head=repo.head,
+        clock=clock,
+        indexers=lambda: newest_by_language(served.changing.scip.tools() if served.changing else ()),
+    )
     shared = Shared(
         config=config, log=log, clock=clock, logs=logs, cursors=cursors, reconciled=index_metrics.reconciled
     )

@@ -34,6 +34,7 @@ from codeplane.repo.git.writing import Writer
 from codeplane.repo.git.writing_operations import GitWrites
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.knowledge import Knowledge
+from codeplane.repo.refactor.scip.store import ScipStore
 from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.process import MARK
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
@@ -88,6 +89,7 @@ class Changing:
     kept: KeptMutations
     suite: Suite
     knowledge: Knowledge
+    scip: ScipStore
 
 
 def changing(
@@ -131,11 +133,13 @@ def changing(
     writes = GitWrites.over(writer)
     reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
+    scip = ScipStore(home / "scip.db")
     return Changing(
         recovered=recovered,
         kept=kept,
         suite=suite,
         knowledge=knowledge,
+        scip=scip,
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(
@@ -143,7 +147,14 @@ def changing(
             ),
             ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors),
             *refactoring(
-                shared, root=root, home=home, knowledge=knowledge, contexts=contexts, scope=scope, engine=engine
+                shared,
+                root=root,
+                home=home,
+                knowledge=knowledge,
+                contexts=contexts,
+                scope=scope,
+                engine=engine,
+                scip=scip,
             ),
             *writes.all,
             tests,

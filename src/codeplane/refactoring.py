@@ -25,12 +25,12 @@ def refactoring(
     contexts: ContextOperations,
     scope: Scope,
     engine: Engine,
+    scip: ScipStore,
 ) -> tuple[object, ...]:
     """Build them; none when `refactor.enabled` is off."""
     config = shared.config.refactor
     if not config.enabled:
         return ()
-    scip = ScipStore(home / "scip.db")
     planning = Planning(
         knowledge=knowledge,
         questions=Questions(root=root, config=config, scip=scip),

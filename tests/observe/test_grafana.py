@@ -43,7 +43,7 @@ def series() -> dict[str, set[str]]:
     state: JsonObject = {"version": 1, "commit": "a", "healthy": True}
     logger = bench.logs.logger("traces")
     bench.metrics.include(
-        IndexMetrics(state=lambda: state, head=lambda: "a", clock=HandClock(), indexers=lambda: {"python": True}),
+        IndexMetrics(state=lambda: state, head=lambda: "a", clock=HandClock(), indexers=lambda: {"python": 1}),
         LedgerMetrics(log=cast(EventLog, None), after=0, pending=nobody),
         Streams(position=lambda: 0),
         TraceMetrics(),

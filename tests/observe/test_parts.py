@@ -5,7 +5,7 @@ from pathlib import Path
 
 from prometheus_client.registry import Collector
 
-from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
@@ -156,7 +156,8 @@ class TestIndex:
             "healthy": True,
             "symbols": {"files": 3, "files_total": 10, "vectors": {"waiting": 4}},
         }
-        counted = IndexMetrics(state=lambda: state, head=lambda: "def", clock=clock, indexers=lambda: {"python": True})
+        taken_in = {"python": clock.now_ns() - 90 * SECOND_NS, "go": None}
+        counted = IndexMetrics(state=lambda: state, head=lambda: "def", clock=clock, indexers=lambda: taken_in)
         counted.reconciled("walk", 20_000_000)
         counted.reconciled("made up", 1)
         found = values(counted)
@@ -165,7 +166,9 @@ class TestIndex:
         assert (found["codeplane_index_files_waiting"], found["codeplane_index_vectors_waiting"]) == (7, 4)
         assert found["codeplane_index_reconcile_seconds_count walk"] == 1
         assert found["codeplane_index_reconcile_seconds_count other"] == 1
-        assert found["codeplane_indexer_available python"] == 1
+        assert (found["codeplane_indexer_available python"], found["codeplane_indexer_available go"]) == (1, 0)
+        assert found["codeplane_indexer_age_seconds python"] == 90
+        assert "codeplane_indexer_age_seconds go" not in found
 
     def test_before_the_first_epoch_it_is_not_ready(self) -> None:
         state: JsonObject = {"version": 0, "healthy": False, "state": "no space"}

@@ -1,6 +1,6 @@
 """The index as operators watch it: how old, how far from HEAD, how often reconciled, what still waits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Histogram
@@ -24,9 +24,9 @@ class IndexMetrics(Collector):
         state: Callable[[], JsonObject],
         head: Callable[[], str | None],
         clock: Clock,
-        indexers: Callable[[], dict[str, bool]] = dict,
+        indexers: Callable[[], Mapping[str, int | None]] = dict,
     ) -> None:
-        """`indexers` says of each language whether an index from outside (SCIP) is taken in and still holds."""
+        """`indexers` says of each language when an index from outside (SCIP) was last taken in; None for never."""
         self._state = state
         self._head = head
         self._indexers = indexers
@@ -58,9 +58,15 @@ class IndexMetrics(Collector):
         languages = GaugeMetricFamily(
             "codeplane_indexer_available", "Whether an index from outside is there.", labels=("language",)
         )
-        for language, there in sorted(self._indexers().items())[:50]:
-            languages.add_metric((language,), there)
+        ages = GaugeMetricFamily(
+            "codeplane_indexer_age_seconds", "Since an index from outside was taken in.", labels=("language",)
+        )
+        for language, at_ns in sorted(self._indexers().items())[:50]:
+            languages.add_metric((language,), at_ns is not None)
+            if at_ns is not None:
+                ages.add_metric((language,), max(self._clock.now_ns() - at_ns, 0) / SECOND_NS)
         yield languages
+        yield ages
 
     def _published(self, state: JsonObject) -> Iterator[Metric]:
         yield _gauge("epoch", "The published state.", _number(state.get("version")))

@@ -106,6 +106,14 @@ class ScipStore:
             rows = self._database().connection.execute("SELECT name, at_ns FROM imports ORDER BY name").fetchall()
         return tuple((name, at_ns) for name, at_ns in rows)
 
+    def tools(self) -> tuple[tuple[str, int], ...]:
+        """The indexers that wrote them, and when something of each was last taken in."""
+        with self._lock:
+            if not self._there():
+                return ()
+            rows = self._database().connection.execute("SELECT tool, max(at_ns) FROM imports GROUP BY tool").fetchall()
+        return tuple((tool, at_ns) for tool, at_ns in rows)
+
     def spoken(self, path: str, digest: str) -> tuple[Spoken, ...] | None:
         """What is said of a file with this very content; None when nothing is, or it was of another content."""
         with self._lock:
