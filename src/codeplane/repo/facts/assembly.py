@@ -290,18 +290,25 @@ class Assembly:
             at = self._scopes[at][4]
         return at if not inside or (at, name) in taken else scope
 
+    def _is_static(self, one: Draft) -> bool:
+        """Whether a member is a class's own, beside which instances may have another of its name."""
+        return self._language.family == "javascript" and b"static" in self._text[one.start : one.name_at].split()
+
     def _definitions(self) -> list[Definition]:
         """Each with its container, its path and its place among equals; what a class says twice is said once."""
         drafts = self._drafts
-        declared = {(one.scope, one.name) for one in drafts if one.kind != "field"}
+        declared = {(one.scope, one.name, self._is_static(one)) for one in drafts if one.kind != "field"}
         order: list[int] = []
         starts = [one.start for one in drafts]
         for index in sorted(range(len(drafts)), key=starts.__getitem__):
             one = drafts[index]
             if one.kind == "field":
-                if (one.scope, one.name) in declared or self._scopes[one.scope][2] not in self._language.methods_in:
+                static, inside = self._is_static(one), self._scopes[one.scope][2] in self._language.methods_in
+                # What is only assigned to `this` is declared by either side.
+                sides = (static, not static) if self._text[one.name_at - 1 : one.name_at] == b"." else (static,)
+                if not inside or any((one.scope, one.name, side) in declared for side in sides):
                     continue
-                declared.add((one.scope, one.name))
+                declared.add((one.scope, one.name, static))
             self._moved[index] = len(order)
             order.append(index)
         homes = Homes(

@@ -6,7 +6,7 @@ from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.repo.resolve.evidence import decorators
 from codeplane.repo.resolve.expression import chains, extended
-from codeplane.repo.resolve.instance import in_static, is_static
+from codeplane.repo.resolve.instance import Side, in_static, is_static
 from codeplane.repo.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
 from codeplane.repo.resolve.names import Names
 from codeplane.repo.resolve.world import World
@@ -29,21 +29,24 @@ class Classes(Names):
         super().__init__(world)
         self._lines: dict[Bound, tuple[tuple[Bound, ...], bool]] = {}
         self._prefixes: dict[Bound, frozenset[Bound]] = {}
-        self._members: dict[tuple[Bound, str, bool], tuple[Bound | None, bool]] = {}
+        self._members: dict[tuple[Bound, str, bool, Side], tuple[Bound | None, bool]] = {}
         self._replaced: dict[Bound, bool] = {}
         self._others: dict[Bound, bool] = {}
 
-    def member(self, of: Bound, name: str, *, skip_own: bool = False) -> tuple[Bound | None, bool]:
-        """The member a class has under a name, by its bases in their order; False when an unseen base may hide it."""
-        key = (of, name, skip_own)
+    def member(self, of: Bound, name: str, *, skip_own: bool = False, side: Side = "") -> tuple[Bound | None, bool]:
+        """The member a class has under a name, by its bases in their order; False when an unseen base may hide it.
+
+        Of a class and its instances, `side` says whose member it is, where these are two things.
+        """
+        key = (of, name, skip_own, side)
         held = self._members.get(key)
         if held is None:
-            held = self._member_of(of, name, skip_own)
+            held = self._member_of(of, name, skip_own, side)
             if not self._underway:
                 self._members[key] = held
         return held
 
-    def _member_of(self, of: Bound, name: str, skip_own: bool) -> tuple[Bound | None, bool]:
+    def _member_of(self, of: Bound, name: str, skip_own: bool, side: Side) -> tuple[Bound | None, bool]:
         line, whole = self.line_of(of)
         assigned: Bound | None = None
         for one in line[1 if skip_own else 0 :]:
@@ -65,9 +68,12 @@ class Classes(Names):
                         seen = whole or one == of or (near and one in self._before_unseen(of))
                         return found, seen and not self._is_twice(one)
                     ways = self._ways(found)
+                    lacks = "static" not in ways if side == "static" else side == "instance" and ways == {"static"}
+                    if lacks and facts.scopes[body].kind == "class":
+                        continue
                     if ways != {"assigned"}:
                         # Of a static and another member with one name this may be either.
-                        return found, len(ways) < 2 and (whole or one == of)
+                        return found, (bool(side) or len(ways) < 2) and (whole or one == of)
                     # What is assigned to `this` is declared by a base, if one does.
                     assigned = assigned or found
                     continue
@@ -77,6 +83,11 @@ class Classes(Names):
                     # Anyone may put another member there.
                     return Bound(one.file, body, name), False
         return assigned, whole
+
+    def has_both(self, member: Bound) -> bool:
+        """Whether a class of JavaScript has a static member and another one under one name."""
+        facts = self._world.facts(member.file)
+        return facts is not None and self._scripted(facts) and len(self._ways(member)) > 1
 
     def _ways(self, member: Bound) -> set[str]:
         """How a class of JavaScript comes to a member: by assignment, statically, or as any."""

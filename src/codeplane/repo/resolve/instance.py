@@ -1,9 +1,12 @@
 """Whose `this` it is, by the functions around a place."""
 
 import re
+from typing import Literal
 
 from codeplane.repo.facts.model import Definition, Facts, Scope
 
+# A class's own members, or those of its instances; nothing where a language does not keep them apart.
+Side = Literal["", "static", "instance"]
 _STATIC = re.compile(rb"\bstatic\b")
 _BLOCK = re.compile(rb"static\s*\{")
 _FUNCTION = re.compile(rb"(?:(?:export|default|async)\s+)*function\b")
@@ -29,6 +32,18 @@ def class_of_this(facts: Facts, text: bytes, offset: int) -> int:
 def is_static(text: bytes, one: Definition) -> bool:
     """Whether a member is the class's own, not that of its instances."""
     return _STATIC.search(text, max(one.start, one.name_at - 80), one.name_at) is not None
+
+
+def side_of(facts: Facts, text: bytes, one: Definition) -> Side:
+    """Whose member a definition in a class of JavaScript is: its instances may have another of the same name."""
+    around = facts.scopes[one.scope].kind
+    if facts.language not in ("javascript", "typescript", "tsx") or around not in ("class", "interface"):
+        return ""
+    if around == "interface":
+        return "instance"
+    assigned = text[max(0, one.name_at - 5) : one.name_at] == b"this."
+    static = in_static(facts, text, one.name_at, one.scope) if assigned else is_static(text, one)
+    return "static" if static else "instance"
 
 
 def in_static(facts: Facts, text: bytes, offset: int, of: int) -> bool:

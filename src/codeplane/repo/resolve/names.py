@@ -7,6 +7,7 @@ from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Impor
 from codeplane.repo.resolve.bindings import Bindings
 from codeplane.repo.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.repo.resolve.exported import given_whole
+from codeplane.repo.resolve.instance import Side
 from codeplane.repo.resolve.world import World
 
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
@@ -19,13 +20,15 @@ _VALUES = frozenset({"constant", "field", "property", "variable"})
 class Meaning:
     """What a name at a place stands for; `certain` says that nothing unseen could make it something else.
 
-    `own` is the binding of this file that brings it, when there is one: an import's, for example.
+    `own` is the binding of this file that brings it, when there is one: an import's, for example. `side` says whether a
+    member was asked of a class or of an instance, where these are two things and nothing else is in doubt.
     """
 
     entities: tuple[Entity, ...]
     certain: bool
     how: str
     own: Bound | None = None
+    side: Side = ""
 
 
 class Names:

@@ -12,6 +12,7 @@ from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.expression import is_short, shape
+from codeplane.repo.resolve.instance import Side
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -38,6 +39,8 @@ class Reference:
     tier: Tier
     role: Role
     receiver: str
+    side: Side = ""
+    """Of a class or of its instances, where that is certain and a language keeps them apart."""
 
 
 def references(
@@ -174,7 +177,8 @@ def _judged(
     if tier is None:
         return None
     receiver = shape(text, offset) if receivers and meaning.how == "member" else ""
-    return Reference(path=path, offset=offset, tier=tier, role=_ROLES.get(meaning.how, "REFERENCE"), receiver=receiver)
+    role = _ROLES.get(meaning.how, "REFERENCE")
+    return Reference(path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side)
 
 
 def _tier_in_object(

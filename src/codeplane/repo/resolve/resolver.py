@@ -26,7 +26,7 @@ from codeplane.repo.resolve.expression import (
     says_type,
 )
 from codeplane.repo.resolve.given_places import names_given, says_nothing
-from codeplane.repo.resolve.instance import class_of_this, in_static
+from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.world import World
 
@@ -129,19 +129,15 @@ class Resolver(Classes):
             found = self.export(owner.path, name)
             return Meaning(entities=found, certain=len(found) == 1, how="member")
         of = owner.of if isinstance(owner, Instance) else owner
-        member, whole = self.member(of, name, skip_own=skip_own)
-        if member is not None and self._scripted(facts):
-            whole = whole and self._has(owner, member)
-        entities: tuple[Entity, ...] = (member,) if member is not None else ()
-        return Meaning(entities=entities, certain=whole, how="member")
-
-    def _has(self, owner: Bound | Instance, member: Bound) -> bool:
-        """Whether a member is of the side that is asked: an instance has nothing static, and a class nothing else."""
-        ways = self._ways(member)
-        if isinstance(owner, Instance):
-            return ways != {"static"}
-        facts = self._world.facts(member.file)
-        return facts is None or facts.scopes[member.scope].kind != "class" or "static" in ways
+        side: Side = ""
+        if self._scripted(facts):
+            side = "instance" if isinstance(owner, Instance) else "static"
+        member, whole = self.member(of, name, skip_own=skip_own, side=side)
+        if member is None:
+            return Meaning(entities=(), certain=whole, how="member")
+        # Which of two it is stands in no binding: who asks about one of them compares the sides.
+        certain = whole and not (side and self.has_both(member))
+        return Meaning(entities=(member,), certain=certain, how="member", side=side if whole else "")
 
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0].at

@@ -10,6 +10,7 @@ from codeplane.repo.facts.model import Definition
 from codeplane.repo.index.facts import FactStore, Symbol
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.instance import Side, side_of
 from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -211,17 +212,20 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
                 if one.name_at == match.start():
                     return [_target(store, world, Bound(path, one.scope, one.name), at=one.name_at)]
             meaning = Resolver(world).at(path, match.start(), name)
-            return [_target(store, world, one) for one in meaning.entities if isinstance(one, Bound)]
+            return [_target(store, world, one, side=meaning.side) for one in meaning.entities if isinstance(one, Bound)]
     raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
 
 
-def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None) -> Target:
-    """What is bound there, by its first definition or the one whose name stands at a place."""
+def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None, side: Side = "") -> Target:
+    """What is bound there, by its first definition or the one whose name stands at a place, or of a side."""
     facts = world.facts(bound.file)
     positions = facts.declared.get((bound.scope, bound.name), []) if facts else []
     inside = {one.position: one for one in store.in_file(bound.file, limit=100_000)} if positions else {}
     if facts is not None and at is not None:
         positions = sorted(positions, key=lambda one: facts.definitions[one].name_at != at)
+    if facts is not None and side:
+        text = world.text(bound.file)
+        positions = sorted(positions, key=lambda one: side_of(facts, text, facts.definitions[one]) != side)
     for position in positions:
         if facts is not None and position in inside:
             return Target(bound=bound, symbol=inside[position], definition=facts.definitions[position])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_mangled
 from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.instance import Side, side_of
 
 _MAX_DEFINERS = 2_000
 _MAX_JOINED = 40
@@ -31,7 +32,7 @@ def family_of(ground: Ground) -> Family:
     if subject.owner is None or own:
         # What a class keeps to itself nobody overrides.
         return Family(members=(subject.bound,), owners=(), outside=())
-    definers = dict(_definers(ground, subject.name))
+    definers = dict(_definers(ground, subject.name, ground.side))
     definers.setdefault(subject.owner, subject.bound)
     lines = {owner: _line(ground, owner) for owner in definers}
     found = [subject.owner]
@@ -89,8 +90,8 @@ def _implemented(ground: Ground, of: Bound) -> Iterator[Bound]:
             yield from (found for found in meaning.entities if isinstance(found, Bound))
 
 
-def _definers(ground: Ground, name: str) -> Iterator[tuple[Bound, Bound]]:
-    """The classes that have a member of a name, each with it."""
+def _definers(ground: Ground, name: str, side: Side = "") -> Iterator[tuple[Bound, Bound]]:
+    """The classes that have a member of a name, each with it; one of the other side is something else."""
     listed = ground.store.named(name, limit=_MAX_DEFINERS)
     if len(listed) == _MAX_DEFINERS:
         ground.cut.append(f"only {_MAX_DEFINERS} definitions of {name} were compared")
@@ -105,6 +106,8 @@ def _definers(ground: Ground, name: str) -> Iterator[tuple[Bound, Bound]]:
         scope = facts.definitions[one.position].scope
         around = facts.scopes[scope]
         if around.definition < 0 or around.kind not in ("class", "interface"):
+            continue
+        if side and side_of(facts, ground.world.text(one.file), facts.definitions[one.position]) not in ("", side):
             continue
         owner = facts.definitions[around.definition]
         yield Bound(one.file, owner.scope, owner.name), Bound(one.file, scope, name)

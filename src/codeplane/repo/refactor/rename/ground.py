@@ -8,6 +8,7 @@ from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.rename.subject import Subject, is_generated
 from codeplane.repo.refactor.rename.written import Syntax
+from codeplane.repo.resolve.instance import Side, side_of
 from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -42,6 +43,12 @@ class Ground:
     def length(self) -> int:
         """How many bytes the name takes."""
         return len(self.name.encode())
+
+    @property
+    def side(self) -> Side:
+        """Whether the subject is a class's own or its instances', where a language keeps these apart."""
+        one, path = self.subject.definition, self.subject.bound.file
+        return side_of(self.subject.facts, self.world.text(path), one) if one is not None else ""
 
     def late(self, during: str) -> bool:
         """Whether time is up; then what was under way is said."""

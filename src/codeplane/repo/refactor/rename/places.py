@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.repo.facts.model import REASONS, Definition, Facts
+from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_mangled
 from codeplane.repo.refactor.rename.spelling import Spelling
 from codeplane.repo.refactor.rename.written import SCRIPTED, is_shorthand, under_new_name
 from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.instance import is_static
+from codeplane.repo.resolve.instance import Side, side_of
 from codeplane.repo.resolve.references import Reference, occurrences, references
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
@@ -35,7 +35,8 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
         ground.looked_at.add(one.path)
         if _belongs(ground, bounds, one):
             # Inside a class its own name is that of whatever stands before it.
-            found.append(replace(one, tier="STRONG") if own and one.tier == "ANCHORED" else one)
+            certain = own or (one.side != "" and one.side == ground.side)
+            found.append(replace(one, tier="STRONG") if certain and one.tier == "ANCHORED" else one)
         if ground.late("references were followed"):
             break
         if len(found) > ground.most:
@@ -61,12 +62,14 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
     if one.role == "DEFINITION":
         defined = ground.resolver.defined_at(one.path, facts, one.offset)
         mine = subject.definition
-        if defined is not None and mine is not None and one.path == subject.bound.file and _is_other(ground, defined):
+        if defined is not None and _is_other(ground, side_of(facts, ground.world.text(one.path), defined)):
             return False
         # Methods that name their receiver share a scope with those of other receivers.
         if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
             return defined.path == mine.path or bool(ground.resolver.bindings.rows(*_row_key(facts, bounds[0])))
         return True
+    if _is_other(ground, one.side):
+        return False
     if subject.name in _TYPES and facts.language in SCRIPTED and one.tier in _SURE:
         # A type that the language has, not a name that somebody gave.
         node = ground.syntax.node(one.path, one.offset, one.offset + ground.length)
@@ -82,13 +85,9 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
     return True
 
 
-def _is_other(ground: Ground, defined: Definition) -> bool:
-    """Whether a definition is static and the subject is not, or the other way round: then they are two."""
-    mine, facts = ground.subject.definition, ground.subject.facts
-    if mine is None or facts.language not in SCRIPTED or defined.scope != mine.scope:
-        return False
-    text = ground.world.text(ground.subject.bound.file)
-    return facts.scopes[mine.scope].kind == "class" and is_static(text, defined) != is_static(text, mine)
+def _is_other(ground: Ground, side: Side) -> bool:
+    """Whether a member is static and the subject is not, or the other way round: then they are two."""
+    return side != "" and ground.side not in ("", side)
 
 
 def _loose(ground: Ground, found: Sequence[Reference]) -> Iterator[Reference]:
