@@ -1,6 +1,7 @@
 """Fixtures that many tests share."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,13 @@ settings.load_profile("drawn" if os.environ.get("CODEPLANE_DRAWN") else "codepla
 
 # Wrong codes of all tests add up.
 _PAIRING = "devices.pairing_tries=1000"
+
+
+def pytest_configure() -> None:
+    """Whoever started the tests may ignore signals (nohup, a shell's background); what tests start heeds them."""
+    for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
