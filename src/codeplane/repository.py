@@ -5,9 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.disk import replace_file
 from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.git_clone import GitClone
+from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.changing import Changing, changing
@@ -20,6 +22,8 @@ from codeplane.repo.compare.operations import CompareOperations
 from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.explain.explain import ExplainOperations
 from codeplane.repo.fact_queries.operations import FactOperations
+from codeplane.repo.git.guarded import GuardedPrograms
+from codeplane.repo.git.reading import Before
 from codeplane.repo.git.reading_operations import reading_operations
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower
@@ -35,6 +39,7 @@ from codeplane.repo.reading.read import ReadOperations
 from codeplane.repo.refactor.structural.operations import StructuralOperations
 from codeplane.repo.resolve.world import SharedModules
 from codeplane.repo.search.search import SearchOperations
+from codeplane.repo.testing.suite import CACHE
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.vectors.chosen import embedder
 from codeplane.repo.vectors.filler import Filler
@@ -81,8 +86,11 @@ def repository(
     repo: GitRepo,
     stream: str = STREAM,
     attached: bool = False,
+    before: Before | None = None,
 ) -> Repository:
     """Build the operations over a root; the index is kept in `home`, and of an attached one nothing else is written.
+
+    `before` encloses the git that reads it, where others can write its settings.
 
     What the last run left half-changed is put right at once, before anybody reads.
     """
@@ -98,8 +106,10 @@ def repository(
     )
     contexts = ContextOperations(home=home, root=root, fresh=index.ready, parsers=index.parsers)
     max_file_bytes = shared.config.index.max_file_bytes
-    changed = None
+    changed, environment = None, clean_environment
     if not attached:
+        guarded = GuardedPrograms(home=home, enclosure=HookEnclosure(), clock=shared.clock)
+        environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
         changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
     return Repository(
         index=index,
@@ -118,10 +128,11 @@ def repository(
             FactOperations(root=root, knowledge=knowledge),
             *reading_operations(
                 root=root,
-                environment=clean_environment,
+                environment=environment,
                 timeout_sec=shared.config.git.timeout_sec,
                 cursors=shared.cursors,
                 clock=shared.clock,
+                before=before,
             ),
             CompareOperations(
                 root=root,
@@ -129,8 +140,9 @@ def repository(
                 knowledge=knowledge,
                 parsers=index.parsers,
                 cursors=shared.cursors,
-                environment=clean_environment,
+                environment=environment,
                 timeout_sec=shared.config.git.timeout_sec,
+                before=before,
             ),
             *(changed.operations if changed is not None else ()),
         ),
@@ -153,6 +165,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
             repo=GitRepo(attached.root),
             stream=f"{STREAM}/{attached.name}",
             attached=True,
+            before=_enclosed(workspace, attached.root),
         )
         leases = Leases()
         return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)
@@ -168,6 +181,34 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
     cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec)
     operations = WorkspaceOperations(workspaces=found, folders=folders, cloner=cloner, max_attached=config.max_attached)
     return found, operations
+
+
+def _enclosed(workspace: Workspace, root: Path) -> Before | None:
+    """What encloses the git that reads a folder inside the serving repository: tests and commands can write all of it,
+    its own settings of git too, and git would run the filters they name."""
+    home = workspace.home.resolve()
+    if workspace.root.resolve() not in root.parents or home in root.parents:
+        return None
+    sandbox = Bubblewrap(
+        home=Path.home(),
+        hidden=(home,),
+        cache=workspace.home / "tests" / CACHE,
+        environment=os.environ,
+    )
+    if sandbox.missing():
+        return None
+    reach = _Reach(root=root)
+    return lambda folder: sandbox.command([], cwd=folder, enclosure=reach)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reach:
+    """One folder, and nothing else."""
+
+    root: Path
+    writable: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
+    network: bool = False
 
 
 def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -> IndexService:

@@ -2330,8 +2330,12 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-48",
         source="002 §6",
-        promise="hooks and filters that agents can write reach neither `.codeplane/` nor what git runs",
-        tests=("repo/git/test_guarded.py", "trust/test_planted_hooks.py"),
+        promise="hooks, filters and repositories that agents can write reach neither `.codeplane/` nor what git runs",
+        tests=(
+            "repo/git/test_guarded.py",
+            "trust/test_planted_hooks.py",
+            "trust/test_planted_repositories.py",
+        ),
     ),
     Requirement(
         id="TRUST-33",

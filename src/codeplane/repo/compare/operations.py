@@ -29,7 +29,7 @@ from codeplane.repo.compare.rendered import Rendering, other
 from codeplane.repo.compare.states import EpochState, GitState, State, WorkTree, epoch_of, is_epoch, states
 from codeplane.repo.compare.tokens import body_of
 from codeplane.repo.git.pages import Continued, Pages
-from codeplane.repo.git.reading import Reading
+from codeplane.repo.git.reading import Before, Reading
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
@@ -78,11 +78,12 @@ class CompareOperations:
         cursors: Cursors,
         environment: Callable[[], Mapping[str, str]],
         timeout_sec: float = 120.0,
+        before: Before | None = None,
     ) -> None:
-        """`home` is where texts lie while they are parsed."""
+        """`home` is where texts lie while they are parsed; `before` is what encloses git."""
         self._root = root
         self._knowledge = knowledge
-        self._reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec)
+        self._reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before)
         self._loading = Loading(
             reading=self._reading,
             store=knowledge.store,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from codeplane.kernel.child import Child, ReadPipe
 from codeplane.kernel.config import GitConfig
-from codeplane.kernel.errors import DeadlineExceeded, NotFound, TooLarge
+from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, TooLarge
 from codeplane.kernel.trace import span
 from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.opened import common, git_dir_of
@@ -72,23 +72,37 @@ class Git:
     """Runs git in one work tree."""
 
     def __init__(
-        self, root: Path, config: GitConfig, environment: Environment, programs: GuardedPrograms | None = None
+        self,
+        root: Path,
+        config: GitConfig,
+        environment: Environment,
+        programs: GuardedPrograms | None = None,
+        within: Path | None = None,
     ) -> None:
-        """`environment` gives what git may know of this process, without settings of its own; `programs`
-        encloses what it runs by itself."""
+        """`environment` gives what git may know of this process, without settings of its own; `programs` encloses what
+        it runs by itself. The git folder of a work tree or submodule has to lie `within` that of the repository."""
         self.root = root
         self.config = config
         self._environment = environment
         self._programs = programs
+        self._within = within
 
     def at(self, root: Path) -> "Git":
-        """The same git in another work tree."""
-        return Git(root, self.config, self._environment, self._programs)
+        """The same git in another work tree, or submodule, of this repository."""
+        within = Path(os.path.realpath(common(self.folder)))
+        return Git(root, self.config, self._environment, self._programs, within)
 
     @property
     def folder(self) -> Path:
         """Where git keeps what belongs to this work tree; NotGit when there is none."""
-        return git_dir_of(self.root)
+        folder = git_dir_of(self.root)
+        if self._within is not None and self._within not in (real := Path(os.path.realpath(folder))).parents:
+            # Whoever can write the work tree can write such a folder, and git runs what its settings name.
+            raise GitRefused(
+                f"the git folder of {self.root.name} is not the repository's own: {real}",
+                hint="git submodule absorbgitdirs, or git worktree repair, puts it where it belongs",
+            )
+        return folder
 
     async def each(self, *arguments: str, paths: Sequence[str]) -> None:
         """Run a command for paths of which there may be more than one command line takes."""
@@ -97,7 +111,7 @@ class Git:
 
     def refuse_outside(self) -> None:
         """NotGit when there is no repository right here: git itself would go on to the folders above."""
-        git_dir_of(self.root)
+        _ = self.folder
 
     async def run(
         self,
@@ -165,6 +179,9 @@ class Git:
         folder = self.folder
         guarded = self._programs.settings(self.root, folder, environment) if self._programs is not None else {}
         settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
+        if self._within is not None:
+            # What was looked at above is what is used, whatever is put in its place meanwhile.
+            settings |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(self.root)}
         return environment | settings | dict(env or {})
 
     async def _ended(

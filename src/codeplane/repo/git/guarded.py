@@ -12,7 +12,8 @@ from typing import Protocol
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
 from codeplane.repo.git.filter_commands import FilterCommand, filter_commands
-from codeplane.repo.git.opened import common
+from codeplane.repo.git.opened import common, git_dir_of
+from codeplane.repo.git.unentered import as_variables
 
 _ASK_SEC = 20.0
 # Settings that others include are asked now and then.
@@ -59,6 +60,11 @@ class GuardedPrograms:
         own = _own(folder)
         fixed = [own / "hooks", own / "config", folder / "config.worktree"]
         return self._hooks(named.hooks, fixed) | self._filters(named.filters, fixed)
+
+    def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment with these settings in it, for whoever asks git about the work tree `root`."""
+        told = self.settings(root, git_dir_of(root), environment)
+        return {**environment, **(as_variables(told, environment) if told else {})}
 
     def _hooks(self, hooks: Path, fixed: Sequence[Path]) -> dict[str, str]:
         names = _runnable(hooks)

@@ -48,6 +48,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./~^@-]{0,250}")
 _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 
+# What is put before a command that runs in a folder.
+Before = Callable[[Path], Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """What git printed; `cut` when there was more than was wanted."""
@@ -66,10 +70,19 @@ class Read:
 class Reading:
     """Runs git to read one work tree; libgit2 knows neither sha256 nor clean filters nor a sparse index."""
 
-    def __init__(self, *, root: Path, environment: Callable[[], Mapping[str, str]], timeout_sec: float = 120.0) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        environment: Callable[[], Mapping[str, str]],
+        timeout_sec: float = 120.0,
+        before: Before | None = None,
+    ) -> None:
+        """`before` gives what encloses git where others can write its settings: it runs the filters they name."""
         self.root = root.resolve()
         self._environment = environment
         self._timeout_sec = timeout_sec
+        self._before = before
 
     async def run(
         self,
@@ -95,6 +108,7 @@ class Reading:
             **(env or {}),
         }
         command: list[str | bytes] = [
+            *(await asyncio.to_thread(self._before, self.root / folder) if self._before is not None else ()),
             "git",
             *_OPTIONS,
             "--no-pager",

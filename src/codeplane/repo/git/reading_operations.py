@@ -9,7 +9,7 @@ from codeplane.repo.git.blame import BlameOperations
 from codeplane.repo.git.diff import DiffOperations
 from codeplane.repo.git.history import HistoryOperations
 from codeplane.repo.git.merging import MergeReadOperations
-from codeplane.repo.git.reading import Reading
+from codeplane.repo.git.reading import Before, Reading
 from codeplane.repo.git.refs import RefOperations
 from codeplane.repo.git.remote_list import RemoteReadOperations
 from codeplane.repo.git.show import ShowOperations
@@ -26,9 +26,10 @@ def reading_operations(
     timeout_sec: float,
     cursors: Cursors,
     clock: Clock,
+    before: Before | None = None,
 ) -> tuple[object, ...]:
-    """The operations; `environment` is what git may know of this process."""
-    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec)
+    """The operations; `environment` is what git may know of this process, `before` what encloses it."""
+    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before)
     return (
         StatusOperations(reading=reading, cursors=cursors),
         DiffOperations(reading=reading, cursors=cursors),

@@ -34,9 +34,14 @@ def unentered_settings(
     said = {"diff.ignoreSubmodules": "dirty", **(more or {})}
     for place in (root / ".gitmodules", config):
         said |= _said(place, environment)
+    return as_variables(said, environment)
+
+
+def as_variables(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings as variables that tell git of them, beside those that the environment tells of already."""
     first = int(environment.get(_COUNT) or 0)
-    variables = {_COUNT: str(first + len(said))}
-    for number, (key, value) in enumerate(said.items(), start=first):
+    variables = {_COUNT: str(first + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), start=first):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
 

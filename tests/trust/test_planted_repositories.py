@@ -1,0 +1,110 @@
+"""What can be written into the work tree, a git folder of its own included, is not run by looking at it."""
+
+import shutil
+from pathlib import Path
+
+from codeplane.kernel.json import JsonValue
+from tests.harness import git, make_repo
+from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.repo.git.drawn import simple
+from tests.repo.git.test_guarded import SECRET, Guarded, needs_bubblewrap
+
+MAIN = {"README.md": "# shop\n", "src/app.py": "x = 1\n"}
+
+
+def _trap(folder: Path, mark: Path) -> None:
+    """A repository whose settings have git run something as soon as it looks at a file."""
+    git(folder, "config", "filter.trap.clean", f"touch '{mark}'; cat")
+    git(folder, "config", "core.fsmonitor", f"touch '{mark}'; false")
+    (folder / ".gitattributes").write_text("* filter=trap\n")
+    (folder / "f.txt").write_text("changed, and longer\n")
+
+
+def _planted(folder: Path, mark: Path) -> None:
+    make_repo(folder, {"f.txt": "one\n"})
+    _trap(folder, mark)
+
+
+@needs_bubblewrap
+def test_a_folder_inside_is_read_without_running_what_it_names(tmp_path: Path) -> None:
+    repo, mark = make_repo(tmp_path / "shop", MAIN), tmp_path / "ran"
+    _planted(repo / "nested", mark)
+
+    async def looked_at() -> None:
+        async with plane(repo) as opened:
+            assert (await opened.conveyor.call("workspace.attach", {"path": "nested"}, OWNER)).error is None
+            for operation in ("git.status", "git.diff", "semantic_diff", "git.log"):
+                outcome = await opened.conveyor.call(operation, {"workspace": "nested"}, AGENT)
+                assert outcome.error is None, (operation, outcome.error)
+            outcome = await opened.conveyor.call("git.blame", {"workspace": "nested", "path": "f.txt"}, AGENT)
+            assert outcome.error is None, outcome.error
+            status = await opened.conveyor.call("git.status", {"workspace": "nested"}, AGENT)
+            assert "f.txt" in status.result_json
+
+    run(looked_at())
+    assert not mark.exists()
+
+
+def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
+    repo, mark = make_repo(tmp_path / "shop", MAIN), tmp_path / "ran"
+    git(repo, "worktree", "add", "--quiet", str(repo / "trees" / "t"))
+    kept = (repo / "trees" / "t" / ".git").read_bytes()
+
+    async def removed() -> list[JsonValue]:
+        async with plane(repo) as opened:
+            said: list[JsonValue] = []
+            for operation, more in (("git.worktree_open", {}), ("git.worktree_remove", {"force": True})):
+                outcome = await opened.conveyor.call(operation, {"name": "t", **more}, AGENT)
+                said.append(outcome.error.name if outcome.error is not None else None)
+            return said
+
+    (repo / "trees" / "t" / ".git").unlink()
+    _planted(repo / "trees" / "t", mark)
+    mark.unlink(missing_ok=True)
+    assert run(removed()) == ["GIT_REFUSED", "GIT_REFUSED"]
+    assert not mark.exists()
+    # Put back where it belongs, it is entered and removed.
+    shutil.rmtree(repo / "trees" / "t" / ".git")
+    (repo / "trees" / "t" / ".git").write_bytes(kept)
+    assert run(removed()) == [None, "APPROVAL_PENDING"]
+
+
+def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
+    lib, mark = make_repo(tmp_path / "lib", {"f.txt": "one\n"}), tmp_path / "ran"
+    repo = make_repo(tmp_path / "shop", MAIN)
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lib), "sub")
+    git(repo, "commit", "--quiet", "--message", "sub")
+    (repo / "sub" / ".git").unlink()
+    _planted(repo / "sub", mark)
+    mark.unlink(missing_ok=True)
+
+    async def deinitialised() -> str | None:
+        async with plane(repo) as opened:
+            outcome = await opened.conveyor.call("git.submodule_deinit", {"path": "sub", "force": True}, AGENT)
+            return outcome.error.name if outcome.error is not None else None
+
+    assert run(deinitialised()) == "GIT_REFUSED"
+    assert not mark.exists()
+
+
+@needs_bubblewrap
+def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_by_looking(tmp_path: Path) -> None:
+    desk = Guarded(simple(tmp_path).made)
+    repo = desk.made.root
+    git(repo, "config", "filter.strip.clean", "sh tool.sh")
+    (repo / "tool.sh").write_text(
+        f"cat .codeplane/owner.token >> '{tmp_path}/seen' 2>&1; echo ran >> '{tmp_path}/seen'; cat\n"
+    )
+    (repo / ".gitattributes").write_text("*.txt filter=strip\n")
+    (repo / "a.txt").write_text("changed\n")
+    shutil.rmtree(desk.home)
+
+    async def looked_at() -> None:
+        async with plane(repo) as opened:
+            (repo / ".codeplane" / "owner.token").write_text(SECRET)
+            outcome = await opened.conveyor.call("git.diff", {}, AGENT)
+            assert outcome.error is None, outcome.error
+
+    run(looked_at())
+    assert "ran" in (tmp_path / "seen").read_text()
+    assert SECRET not in (tmp_path / "seen").read_text()
