@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.bubblewrap import MASKED, Bubblewrap
 from codeplane.adapters.process_tree import LinuxProcessTree
 
 
@@ -45,6 +45,17 @@ def test_secrets_are_out_of_sight_and_tools_are_not(tmp_path: Path) -> None:
     script = f"find {root} {home} -type f 2>/dev/null; cat {home}/.cargo/bin/tool"
     done = _shell(script, home, Reach(root=root))
     assert done.stdout == f"{home}/.cargo/bin/tool\ntool", done.stderr
+
+
+def test_of_the_systems_own_secrets_nothing_can_be_read(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    secrets = [place for place in map(Path, MASKED) if place.exists()]
+    assert Path("/etc/shadow") in secrets
+    done = _shell(f"find {' '.join(map(str, secrets))} -type f -exec cat {{}} +", home, Reach(root=root))
+    # As root they could be read otherwise; there is no file but the empty one that lies over each.
+    assert done.stdout == ""
+    for place in secrets:
+        assert _shell(f"test -f {place} && test -s {place}", home, Reach(root=root)).returncode != 0
 
 
 def test_a_tool_that_leads_to_keys_is_not_shown(tmp_path: Path) -> None:

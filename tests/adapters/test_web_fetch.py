@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from codeplane.adapters.web_fetch import WebFetch, is_own, looked_up
-from codeplane.kernel.errors import FetchFailed
+from codeplane.kernel.errors import AddressDenied, FetchFailed
 from codeplane.trust.web.target import target
 from tests.trust.door import run
 from tests.trust.web.pages import Site, answer
@@ -26,6 +26,20 @@ def test_the_address_decides_and_the_name_is_only_said(monkeypatch: pytest.Monke
             found = await WebFetch(resolve=refuse).get(wanted, "127.0.0.1", max_bytes=100)
             assert (found.status, found.body, found.cut) == (200, b"here", False)
             assert f"host: nowhere.invalid:{port}".encode() in site.asked[0].lower()
+
+    run(scenario())
+
+
+def test_nothing_is_asked_of_another_address_than_the_one_that_was_checked() -> None:
+    async def scenario() -> None:
+        site = Site(answers={"/": answer("here")})
+        server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+        wanted = target(f"http://nowhere.invalid:{server.sockets[0].getsockname()[1]}/")
+        async with server:
+            # The address of no host is connected to, and leads to this machine's own.
+            with pytest.raises(AddressDenied, match="elsewhere"):
+                await WebFetch().get(wanted, "0.0.0.0", max_bytes=100)
+            assert site.asked == []
 
     run(scenario())
 

@@ -43,7 +43,7 @@ _SYSTEM = (
     *("/bin", "/sbin", "/usr", "/usr/local", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys"),
     *("/nix", "/gnu", "/snap", "/var/lib", "/var/cache"),
 )
-_MASKED = (
+MASKED = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
 )
@@ -115,7 +115,7 @@ class Bubblewrap:
             if Path(folder).is_dir() and not Path(folder).is_symlink():
                 words += ["--tmpfs", folder]
         words += ["--dir", str(self._home)]
-        for masked in filter(os.path.exists, (*_MASKED, *map(str, Path("/etc/ssh").glob("*_key")))):
+        for masked in filter(os.path.exists, (*MASKED, *map(str, Path("/etc/ssh").glob("*_key")))):
             words += ["--tmpfs", masked] if Path(masked).is_dir() else ["--ro-bind-try", "/dev/null", masked]
         for shifted in _SHIFTED:
             real = Path(shifted).resolve()

@@ -1,5 +1,6 @@
 """What a call may do: paths that nobody writes, what its caller holds, then what the policy says. In doubt, nothing."""
 
+from dataclasses import replace
 from typing import Protocol
 
 from codeplane.kernel.actor import Caller
@@ -93,10 +94,15 @@ class CallAuthority:
         return document(
             actor=call.actor,
             operation=call.operation,
-            assessment=assessment,
+            assessment=self._reached(assessment) if self._policy.looks.at("paths") else assessment,
             circumstances=circumstances,
             arguments=call.arguments if self._policy.looks.at("arguments") else None,
         )
+
+    def _reached(self, assessment: Assessment) -> Assessment:
+        """With where links on the way to its paths lead: a rule about a folder holds however that is come to."""
+        paths = dict.fromkeys(one for path in assessment.paths for one in (path, self._grants.located(path)))
+        return assessment if len(paths) == len(assessment.paths) else replace(assessment, paths=tuple(paths))
 
     def _check_guarded(self, path: str) -> None:
         """As it is written, and where links on the way to it lead."""

@@ -35,6 +35,7 @@ FILES = {
 # Links that lead where their names do not say.
 LINKS = {
     "src/to_docs": "../docs",
+    "src/to_release": "../release",
     "src/to_git": "../.git",
     "src/to_own": "../.codeplane",
     "src/to_etc": "/etc",

@@ -367,6 +367,8 @@ def _policies() -> Iterable[Row]:
         yield _row(
             "friday", who, "witness.write", denied, {"name": "friday"}, twin=Ask(who=who, operation="witness.write")
         )
+        linked: JsonObject = {"path": "src/to_release/notes.md"}
+        yield _row("closed by a link", who, "witness.touch", denied, linked, twin=_own_file(who, "witness.touch"))
         release: JsonObject = {"path": "release/notes.md"}
         yield _row("closed", who, "witness.touch", denied, release, twin=_own_file(who, "witness.touch"))
     for who in ("device", "agent", "whole", "owner_as_agent", "session"):
@@ -478,6 +480,9 @@ def _learnt_late() -> Iterable[Row]:
     closed = "POLICY_DENIED"
     for who in ("owner", "agent"):
         yield _row("closed", who, "write_files", closed, _edit("release/$unique.txt"), twin=_own_file(who))
+        given: JsonObject = {"path": "src/to_release/tree", "branch": "$unique"}
+        yield _row("closed by a link", who, "git.worktree_add", closed, given, twin=_own_file(who))
+        yield _row("closed by a link", who, "write_files", closed, _edit("src/to_release/x.txt"), twin=_own_file(who))
     moved: JsonObject = {"edits": [{"path": "docs/guide.md", "new_path": "release/guide.md"}]}
     yield _row("closed, moved to", "agent", "write_files", closed, moved, twin=_own_file("agent"))
     move: JsonObject = {"from_path": "src/app.py", "to_path": "release/app.py", "apply": True}
