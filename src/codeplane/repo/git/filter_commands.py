@@ -2,11 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_KEYS = r"^(filter\..*\.(clean|smudge|process)|merge\..*\.driver)$"
+_KEY = re.compile(r"filter\..*\.(?:clean|smudge|process)|merge\..*\.driver", re.DOTALL)
+_SAID = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
 # What git puts in place of a sign after %, by the kind of command; into that of a process it puts nothing.
 _PUT_IN = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
 # It fetches what is missing, by ssh too, which takes nobody's settings but its owner's inside a namespace.
@@ -28,12 +29,18 @@ class FilterCommand:
         return percent + "".join(f" %{sign}" for sign in self.given)
 
 
-def filter_commands(ask: Callable[..., str]) -> tuple[FilterCommand, ...]:
-    """Those that are set; `ask` gives what a git command prints."""
-    said = ask("config", "--null", "--get-regexp", _KEYS)
-    # The last one of a key is the one that holds.
-    found = dict(line.partition("\n")[::2] for line in said.split("\0") if line)
-    return tuple(_read(key, command) for key, command in found.items() if command and not _LEFT_ALONE.match(command))
+def filter_commands(settings: Mapping[str, str]) -> tuple[FilterCommand, ...]:
+    """Those that are set."""
+    return tuple(
+        _read(key, command)
+        for key, command in settings.items()
+        if _KEY.fullmatch(key) and command and not _LEFT_ALONE.match(command)
+    )
+
+
+def is_command(monitor: str) -> bool:
+    """Whether `core.fsmonitor` names a program, not whether git watches by itself."""
+    return monitor.lower() not in _SAID
 
 
 def _read(key: str, command: str) -> FilterCommand:

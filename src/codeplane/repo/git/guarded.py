@@ -11,12 +11,13 @@ from typing import Protocol
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
-from codeplane.repo.git.filter_commands import FilterCommand, filter_commands
+from codeplane.repo.git.filter_commands import FilterCommand, filter_commands, is_command
 from codeplane.repo.git.opened import common, git_dir_of
+from codeplane.repo.git.settings import settings_of
 from codeplane.repo.git.unentered import as_variables
 
 _ASK_SEC = 20.0
-# Settings that others include are asked now and then.
+# Settings can hold for some branches alone, and no file tells of that.
 _ASKED_NS = 600 * SECOND_NS
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 
@@ -36,9 +37,12 @@ class _Named:
     """What the settings name: where hooks are, and the commands of filters and merge drivers."""
 
     marks: Marks
+    files: tuple[Path, ...]
     asked_ns: int
     hooks: Path
     filters: tuple[FilterCommand, ...]
+    # Whether git would ask a program which files changed.
+    monitored: bool
 
 
 class GuardedPrograms:
@@ -59,7 +63,8 @@ class GuardedPrograms:
         named = self._named(root, folder, environment)
         own = _own(folder)
         fixed = [own / "hooks", own / "config", folder / "config.worktree"]
-        return self._hooks(named.hooks, fixed) | self._filters(named.filters, fixed)
+        quiet = {"core.fsmonitor": "false"} if named.monitored else {}
+        return self._hooks(named.hooks, fixed) | self._filters(named.filters, fixed) | quiet
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
@@ -93,13 +98,21 @@ class GuardedPrograms:
         return said
 
     def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _Named:
-        marks, now = _marks(folder, environment), self._clock.monotonic_ns()
-        known = self._known.get(root)
+        known, now = self._known.get(root), self._clock.monotonic_ns()
+        marks = _marks((*_places(folder, environment), *(known.files if known is not None else ())))
         if known is None or known.marks != marks or now - known.asked_ns > _ASKED_NS:
             said = _asked(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
             hooks = Path(os.path.normpath(root / said)) if said else _own(folder) / "hooks"
-            filters = filter_commands(lambda *words: _asked(root, environment, *words))
-            known = self._known[root] = _Named(marks=marks, asked_ns=now, hooks=hooks, filters=filters)
+            read = settings_of(root, lambda *words: _asked(root, environment, *words))
+            # What was asked just now may be of a file that the marks above did not know yet.
+            known = self._known[root] = _Named(
+                marks=_marks((*_places(folder, environment), *read.files)),
+                files=read.files,
+                asked_ns=now,
+                hooks=hooks,
+                filters=filter_commands(read.settings),
+                monitored=is_command(read.settings.get("core.fsmonitor", "")),
+            )
         return known
 
 
@@ -120,11 +133,15 @@ def _own(folder: Path) -> Path:
     return Path(os.path.normpath(common(folder)))
 
 
-def _marks(folder: Path, environment: Mapping[str, str]) -> Marks:
-    """What changes when the settings do."""
+def _places(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where settings can come to be that are not there yet."""
     home = Path(environment.get("HOME", "/"))
     own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
-    places = (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+    return (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+
+
+def _marks(places: Sequence[Path]) -> Marks:
+    """What changes when the settings do."""
     return tuple(map(_mark, places))
 
 
