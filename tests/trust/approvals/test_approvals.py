@@ -603,6 +603,46 @@ def test_a_clients_own_word_is_not_enough_for_what_destroys_or_is_a_command(tmp_
     run(scenario())
 
 
+def test_whoever_asks_for_more_rights_does_not_answer(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        asked: list[str] = []
+
+        async def ask(question: str) -> Answer:
+            asked.append(question)
+            return Answer.APPROVE
+
+        # Also where clients are trusted with everything else.
+        async with asking(tmp_path, "approvals.elicit_risky=true") as opened:
+            wanted: JsonObject = {"capabilities": ["spawn_agents"]}
+            outcome = await opened.conveyor.call("capability.request", wanted, replace(AGENT, ask=ask))
+            assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
+            assert asked == [] and "question" not in outcome.error.details
+            assert result(await decide(opened, "approval.approve", action_id=action_of(outcome)))["status"]
+
+    run(scenario())
+
+
+def test_the_client_of_an_agent_with_a_token_of_its_own_is_not_asked(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        asked: list[str] = []
+
+        async def ask(question: str) -> Answer:
+            asked.append(question)
+            return Answer.APPROVE
+
+        async with asking(tmp_path) as opened:
+            able = ["read_files", "write_files", "execute_tools"]
+            issued = result(await decide(opened, "agent.token", agent="far", capabilities=[*able]))
+            caller = replace(AGENT, token=str(issued["token"]), ask=ask)
+            outcome = await opened.conveyor.call("fixture.send", {}, caller)
+            assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
+            assert asked == [] and "question" not in outcome.error.details
+            assert (await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))).error is None
+            assert len(asked) == 1
+
+    run(scenario())
+
+
 def test_an_id_is_named_by_a_beginning_or_an_end_that_only_it_has(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path) as opened:
