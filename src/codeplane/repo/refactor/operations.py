@@ -308,7 +308,8 @@ class RefactorOperations:
         edits = chosen(plan, candidate, include, exclude)
         applied = await self._applying.apply(call, plan, edits)
         await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
-        return _made(plan, candidate, edits, applied)
+        # Of a hundred thousand edits even what is told takes a while, and nobody else shall wait for it.
+        return await asyncio.to_thread(_made, plan, candidate, edits, applied)
 
     async def _next(self, request: Paged) -> RefactorResult:
         state = self._cursors.open(request.cursor or "", scope=_SCOPE)
@@ -453,10 +454,12 @@ def _diverging(plan: Plan) -> RefactorResult:
 
 
 def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Applied) -> RefactorResult:
-    consequence, told, made = applied.consequence, Told(plan), frozenset(edits)
+    consequence, told = applied.consequence, Told(plan)
     listed = plan.listed(candidate)
-    done = [one for one in listed if one.edit in made]
-    left = [one for one in listed if one.edit not in made and one.edit.semantic]
+    # They are those that are listed, not others that are equal.
+    made = frozenset(map(id, edits))
+    done = [one for one in listed if id(one.edit) in made]
+    left = [one for one in listed if one.edit.semantic and id(one.edit) not in made]
     return RefactorResult(
         refactor_id=plan.plan_id,
         refactor=plan.asked.kind,

@@ -1,7 +1,7 @@
 """A plan that can be shown, chosen from and applied: a draft over one state of the files, its edits in order."""
 
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -84,7 +84,8 @@ class Plan:
     def digest(self) -> str:
         """Equal for plans that would do the same to the same texts."""
         draft = self.draft
-        said = repr((draft.title, draft.edits, draft.moves, draft.creates, draft.removes, draft.candidates))
+        choices = [(one.id, one.description, _said(one.edits)) for one in draft.candidates]
+        said = repr((draft.title, _said(draft.edits), draft.moves, draft.creates, draft.removes, choices))
         return sha256(f"{said}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
 
     def listed(self, candidate: str | None = None) -> tuple[Listed, ...]:
@@ -99,6 +100,9 @@ class Plan:
         return {}
 
     def _listed(self, candidate: str | None) -> tuple[Listed, ...]:
+        if candidate is None and not self.draft.candidates:
+            sure = self._sure
+            return tuple(Listed(number=at, edit=edit, applies=sure(edit)) for at, edit in enumerate(self.every))
         shared = [{_key(edit) for edit in one.edits if self._sure(edit)} for one in self.draft.candidates]
         chosen = candidate is not None or not shared
         always = frozenset[_Key]()
@@ -154,6 +158,9 @@ class Plan:
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Code, then words; each in the order of files and places, and once: of two about one place the surer one stays."""
+    edits = tuple(edits)
+    if _is_ordered(edits):
+        return edits
     found: dict[_Key, tuple[_Rank, Edit]] = {}
     for edit in edits:
         key, rank = _key(edit), _rank(edit)
@@ -193,6 +200,23 @@ def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict
             continue
         texts[path], modes[path] = world.text(path), stat.S_IMODE(known.stamp.mode)
     return texts, modes
+
+
+def _is_ordered(edits: Sequence[Edit]) -> bool:
+    """Whether edits are as they shall be already: code alone, place after place, none about the same text."""
+    path, end = "", -1
+    for edit in edits:
+        if not edit.semantic or edit.path < path or (edit.path == path and edit.start <= end):
+            return False
+        path, end = edit.path, edit.end
+    return True
+
+
+def _said(edits: Iterable[Edit]) -> list[tuple[object, ...]]:
+    return [
+        (one.path, one.start, one.end, one.new, one.tier, one.role, one.semantic, one.confidence, one.why)
+        for one in edits
+    ]
 
 
 def _key(edit: Edit) -> _Key:

@@ -24,7 +24,9 @@ from codeplane.repo.resolve.world import World
 from codeplane.repo.settled import settled
 
 FOR_SEC = 20.0
-_MAX_EDITS = 200_000
+_MAX_EDITS = 100_000
+# How often it is asked whether anybody still waits: every so many looks at a file.
+_LOOKS = 100
 _MAX_EVIDENCE = 200
 
 
@@ -155,16 +157,26 @@ class _Watched(World):
     def __init__(self, snapshot: Snapshot, knowledge: Knowledge, abandoned: threading.Event) -> None:
         super().__init__(snapshot, knowledge.store, knowledge.modules)
         self._abandoned = abandoned
+        self._looks = 0
 
     def facts(self, path: str) -> Facts | None:
-        self._must_be_wanted()
-        return super().facts(path)
+        self._looks -= 1
+        found = self._facts.get(path)
+        if found is None or self._looks < 0:
+            self._must_be_wanted()
+            return super().facts(path)
+        return found
 
     def text(self, path: str) -> bytes:
-        self._must_be_wanted()
-        return super().text(path)
+        self._looks -= 1
+        found = self._texts.get(path)
+        if found is None or self._looks < 0:
+            self._must_be_wanted()
+            return super().text(path)
+        return found
 
     def _must_be_wanted(self) -> None:
+        self._looks = _LOOKS
         if self._abandoned.is_set():
             raise Cancelled("nobody waits for this plan any more")
 

@@ -1,7 +1,8 @@
 """The edits that references ask for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.facts.model import REASONS, Facts
@@ -50,7 +51,11 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
     spelling = Spelling(ground.world, ground.resolver, bounds)
     if spelling.doubtful(dict.fromkeys(one.path for one in found)):
         found = [one for one in found if one.tier not in _SURE or spelling.is_own(one.path, one.offset)]
-    edits = [edit for one in found for edit in _edits(ground, bounds, one)]
+    edits = [
+        edit
+        for path, among in groupby(found, key=lambda one: one.path)
+        for edit in _file_edits(ground, bounds, path, among)
+    ]
     edits += _other_imports(ground, bounds, edits)
     return edits
 
@@ -115,9 +120,21 @@ def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
     return None
 
 
-def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference) -> Iterator[Edit]:
-    facts, text = ground.world.facts(one.path), ground.world.text(one.path)
+def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Iterable[Reference]) -> Iterator[Edit]:
+    facts, text, length = ground.world.facts(path), ground.world.text(path), ground.length
     assert facts is not None
+    plain = facts.language not in SCRIPTED
+    for one in among:
+        if plain and one.offset not in facts.imported_at:
+            end = one.offset + length
+            yield Edit(
+                path=path, start=one.offset, end=end, new=ground.new, tier=one.tier, role=one.role, why=_WHY[one.tier]
+            )
+        else:
+            yield from _edits(ground, bounds, one, facts, text)
+
+
+def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts, text: bytes) -> Iterator[Edit]:
     start, end = one.offset, one.offset + ground.length
     new, why = ground.new, _WHY[one.tier]
     index = facts.imported_at.get(start)

@@ -26,7 +26,7 @@ from codeplane.repo.search.symbols import Target
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _MOST = 50
-_MAX_PLACES = 200_000
+_MAX_PLACES = 100_000
 
 
 def planned_rename(
