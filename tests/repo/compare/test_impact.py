@@ -26,6 +26,9 @@ def test_rare_names_first_and_what_is_left_is_said(tmp_path: Path) -> None:
         assert first is not None and first.tiers == {"STRONG": 2} and first.basis == "ref_facts_resolved"
         assert second is not None and 0 < second.tiers["STRONG"] < 132 and second.basis == "ref_facts_partial"
         assert few.truncated(changes) == 1
+        few.look(changes, work=20)
+        again = few.of(often)
+        assert again is not None and again.tiers == {"STRONG": 132} and few.truncated(changes) == 0
         none = Impacts(repo.world(), repo.store, is_present=True)
         none.look(changes, work=0)
         assert none.of(rare) is None and none.truncated(changes) == 2

@@ -1,6 +1,7 @@
 """Markdown that stays what it is, whatever names and notes hold, and fits into a comment."""
 
-from codeplane.repo.compare.answer import FileChangeInfo, StructuralChange
+from codeplane.kernel.page import Pagination
+from codeplane.repo.compare.answer import FileChangeInfo, ImpactInfo, SemanticDiffResult, StructuralChange
 from codeplane.repo.compare.markdown import MAX_CHARACTERS, markdown
 
 
@@ -42,3 +43,28 @@ def test_what_does_not_fit_is_cut_and_said() -> None:
     long = {"change": "signature_changed", "old_signature": "f(" + "a, " * 40, "new_signature": "f(" + "b, " * 40}
     text = made(*(change(f"name_{number}", **long) for number in range(1000)))
     assert text.count("```") % 2 == 0 and text.count("<details>") == text.count("</details>") and "cut here" in text
+
+
+def test_what_was_not_looked_at_is_said() -> None:
+    change = StructuralChange(
+        path="a.py",
+        kind="function",
+        name="total",
+        change="signature_changed",
+        structural_severity="breaking",
+        behavior_change_risk="high",
+        impact=ImpactInfo(),
+    )
+    answer = SemanticDiffResult(
+        summary="1 signature changed",
+        files_analyzed=1,
+        base="HEAD",
+        target="working tree",
+        structural_changes=(change,),
+        agentic_hint="",
+        impact_truncated=True,
+        partial="not all references were looked at for 1 change",
+        pagination=Pagination(),
+    )
+    assert "references not looked at" in answer.text()
+    assert "\npartial: not all references were looked at for 1 change" in answer.text()

@@ -24,7 +24,7 @@ def test_breaking_or_not(language: str) -> None:
 def test_breaking_or_not_by_what_the_language_says(language: str) -> None:
     edits = [one for one in LABELLED if one.language == language]
     wrong = [(one.what, one.breaking) for one in edits if is_breaking(one) != one.breaking]
-    assert len(edits) >= 9
+    assert len(edits) >= 5
     assert not wrong
 
 

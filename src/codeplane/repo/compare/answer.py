@@ -93,6 +93,8 @@ class StructuralChange(Result):
             found.append(f"{self.lines_changed} line{'s' * (self.lines_changed != 1)}")
         if self.change == "body_changed" and self.behavior_change_risk == "high":
             found.append("high risk")
+        if self.impact is not None and self.impact.reference_count is None and self.change != "added":
+            found.append("references not looked at")
         if self.impact is not None and self.impact.reference_count:
             more = "+" * (self.impact.reference_basis == "ref_facts_partial")
             files = len(self.impact.referencing_files or ())
@@ -130,6 +132,7 @@ class SemanticDiffResult(Result):
     non_structural_count: int = 0
     agentic_hint: str
     impact_truncated: bool = False
+    partial: str | None = Field(None, description="what of the references was not looked at")
     notes: tuple[str, ...] = ()
     markdown: str | None = None
     offset: int = 0
@@ -152,6 +155,8 @@ class SemanticDiffResult(Result):
                 more = f", and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
                 lines.append(f"  {name}: {', '.join(said[:_NAMED])}{more}")
         lines += [f"note: {note}" for note in self.notes]
+        if self.partial:
+            lines.append(f"partial: {self.partial}")
         if self.agentic_hint and not self.offset:
             lines.append(self.agentic_hint)
         return "\n".join(lines) + self.pagination.line()

@@ -80,6 +80,9 @@ def _by_position(
     for at, one in enumerate(old):
         if one.how == "keyword_only":
             continue
+        if at < len(new) and new[at].how == "keyword_only":
+            found.say(f"{one.name} is no longer given by place", breaks=True, tag="parameters_changed")
+            continue
         other = new[at] if at < len(new) else None
         if other is None:
             swallowed = bool(new) and new[-1].how == "rest"
@@ -114,8 +117,13 @@ def _judge_named(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
     """Parameters that are only given by name, where others go by place."""
     after = {one.name: one for one in new if one.how == "keyword_only"}
     for one in old:
-        if one.how == "keyword_only" and one.name not in after:
+        if one.how != "keyword_only":
+            continue
+        other = after.get(one.name)
+        if other is None:
             found.say(f"{one.name} removed", breaks=True, tag="parameters_changed")
+        elif not one.is_required and other.is_required:
+            found.say(f"{one.name} has no default any more", breaks=True, tag="parameters_changed")
 
 
 def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rules) -> None:

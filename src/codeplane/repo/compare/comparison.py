@@ -138,6 +138,9 @@ class Comparison:
         change = Change(pair=pair, change=kind, moved=moved, visibility=_seen(pair))
         seen = old.visibility(pair.old_place) in _SEEN and not tested
         self._compare(change, seen=seen)
+        if seen and not renamed and not moved and (gone := self._no_longer_called(pair)):
+            change.tags.append("visibility_changed")
+            change.breaking, change.why = True, (f"no longer given away as {', '.join(gone)}", *change.why)
         if not (renamed or moved) and not change.tags:
             return None
         if renamed or moved:
@@ -198,6 +201,17 @@ class Comparison:
         folders = [one.rpartition("/")[0] for one in (old.path, new.path)]
         reached = new.rules.module == "file" or (new.rules.module == "folder" and folders[0] != folders[1])
         return f"no longer in {old.path}" if moved and reached else None
+
+    def _no_longer_called(self, pair: Pair) -> list[str]:
+        """The names that a script gave a definition away by and no longer does, though the definition is there."""
+        old, new = pair.old, pair.new
+        if old is None or new is None or old.facts is None or not old.facts.exports or not new.known:
+            return []
+        if pair.now.parent >= 0 or old.given_as(pair.old_place) == new.given_as(pair.new_place):
+            return []
+        if new.visibility(pair.new_place) not in _SEEN:
+            return []
+        return sorted(name for name in old.given_as(pair.old_place) if not self._is_given(new, frozenset({name})))
 
     def _of_module(self, one: FileOutlines) -> Change | None:
         """A file with another name, where files are what is imported."""

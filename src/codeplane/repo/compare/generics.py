@@ -11,7 +11,7 @@ from codeplane.repo.compare.tokens import split_at
 _WORDS = frozenset({"typename", "class", "in", "out", "const", "reified", "inferred"})
 _SIGNS = frozenset({":", "extends", "<:"})
 # What is asked of every type anyway.
-_NOTHING = frozenset({"any", "Any", "Any ?", "Object", "object", "unknown"})
+_NOTHING = frozenset({"any", "Any", "Any ?", "Object", "unknown"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

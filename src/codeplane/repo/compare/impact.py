@@ -22,6 +22,7 @@ WORK = 8000
 _ONE_WORK = 2000
 _MOST = 1000
 _MOST_REFERENCES = 1000
+_MOST_LOOKS = 4
 # Whatever the places cost, an answer does not wait longer.
 _LONGEST_SEC = 20.0
 _NAMED = 20
@@ -38,6 +39,8 @@ class Impact:
     referencing: set[str] = field(default_factory=set)
     importing: set[str] = field(default_factory=set)
     is_cut: bool = False
+    # How often it was looked for; each time it may take more.
+    looks: int = 1
 
     @property
     def count(self) -> int:
@@ -88,8 +91,11 @@ class Impacts:
                     break
 
     def look(self, changes: Iterable[Change], *, work: int = WORK) -> None:
-        """Look for what these changes reach; what there is too much of stays partial or unknown, see `truncated`."""
-        wanted = [one for one in changes if _is_wanted(one) and id(one) not in self.found]
+        """Look for what these changes reach; what there is too much of stays partial or unknown, see `truncated`.
+
+        Who asks again has those looked for once more that were cut, each with four times the work.
+        """
+        wanted = [one for one in changes if _is_wanted(one) and self._is_open(one)]
         costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}
         # Of what matters as much, rare names first: they cost least and are the surest.
         wanted.sort(key=lambda one: (*_matters(one), costs[_name(one)], _name(one)))
@@ -98,12 +104,19 @@ class Impacts:
         for change in wanted[:_MOST]:
             if meanings.spent >= work or time.monotonic() > deadline:
                 return
-            impact = Impact()
+            before = self.found.get(id(change))
+            impact = Impact(looks=before.looks + 1 if before is not None else 1)
             # Whatever goes wrong in here is no reason not to say what changed.
             with suppress(Exception):
-                most = min(work, meanings.spent + _ONE_WORK)
+                allowed = meanings.spent + _ONE_WORK * 4 ** (impact.looks - 1)
+                most = min(work, allowed) if before is None else allowed
                 self._look_for(change, impact, meanings, partial(_is_over, meanings, most, deadline))
-            self.found[id(change)] = impact
+            if before is None or impact.count >= before.count or not impact.is_cut:
+                self.found[id(change)] = impact
+
+    def _is_open(self, change: Change) -> bool:
+        found = self.found.get(id(change))
+        return found is None or (found.is_cut and found.count < _MOST_REFERENCES and found.looks < _MOST_LOOKS)
 
     def truncated(self, changes: Iterable[Change]) -> int:
         """Of how many of these changes not all was looked at."""

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound
 from codeplane.kernel.ids import digest
@@ -63,6 +64,8 @@ class _Compared:
     notes: Sequence[str]
     impacts: Impacts
     files: int
+    epoch: int
+    commit: str | None
 
 
 class CompareOperations:
@@ -111,8 +114,7 @@ class CompareOperations:
         if is_markdown and len(compared.changes) > _MARKDOWN:
             notes.append(f"only {_MARKDOWN} of {len(compared.changes)} are shown; name fewer with paths")
         unknown = compared.impacts.truncated(every(compared.changes))
-        if unknown:
-            notes.append(f"not all references were looked at for {unknown} changes; a page looks further for its own")
+        here = compared.impacts.truncated(every(shown))
         return SemanticDiffResult(
             summary=said,
             breaking_summary=broken,
@@ -124,9 +126,16 @@ class CompareOperations:
             non_structural_count=len(compared.others),
             agentic_hint=told,
             impact_truncated=unknown > 0,
+            partial=_partial(unknown, here),
             notes=tuple(notes) if not request.cursor else (),
             markdown=markdown(
-                head=head, summary=said, breaking=broken, changes=changes, others=others, notes=notes, hint=told
+                head=head,
+                summary=said,
+                breaking=broken,
+                changes=changes,
+                others=others,
+                notes=[*notes, *([f"partial: {said_partial}"] if (said_partial := _partial(unknown, here)) else [])],
+                hint=told,
             )
             if is_markdown
             else None,
@@ -174,12 +183,21 @@ class CompareOperations:
             if not files:
                 trees = [one.commit for one in (base, target) if isinstance(one, GitState) and one.commit]
                 await self._reading.refuse_unknown(paths, *trees)
-            loaded = await self._loading.loaded(files, snapshot)
             key = _key(base, target, files, snapshot)
+            if not behind and (kept := self._still(_digest(key, request), base, target, snapshot)) is not None:
+                return kept
+            loaded = await self._loading.loaded(files, snapshot)
             is_present = isinstance(target, WorkTree) or target.commit == snapshot.commit
         return await asyncio.to_thread(
-            self._compare, base, target, loaded, snapshot, digest(f"{key} {request.paths}".encode()), behind, is_present
+            self._compare, base, target, loaded, snapshot, _digest(key, request), behind, is_present
         )
+
+    def _still(self, key: str, base: State, target: State, snapshot: Snapshot) -> _Compared | None:
+        """The same comparison as it was made before, with who it reaches as far as that was looked for."""
+        kept = self._kept.get(key)
+        if kept is None or (kept.epoch, kept.commit) != (snapshot.epoch, snapshot.commit):
+            return None
+        return kept if (kept.base, kept.target) == (base, target) else None
 
     def _epochs(self, request: SemanticDiffRequest, snapshot: Snapshot) -> tuple[EpochState, EpochState]:
         if not is_epoch(request.base) or (request.target is not None and not is_epoch(request.target)):
@@ -231,7 +249,22 @@ class CompareOperations:
             notes=[*loaded.notes, *comparison.notes, *([behind] if behind else [])],
             impacts=impacts,
             files=len(loaded.files),
+            epoch=snapshot.epoch,
+            commit=snapshot.commit,
         )
+
+
+def _partial(unknown: int, here: int) -> str | None:
+    """What of the references was not looked at; `here` among the changes that are shown."""
+    if not unknown:
+        return None
+    further = "asking again looks further for these" if here else "a page looks further for its own"
+    shown = f", {here} of them shown here" if here and here < unknown else ""
+    return f"not all references were looked at for {counted(unknown, 'change')}{shown}; {further}"
+
+
+def _digest(key: str, request: SemanticDiffRequest) -> str:
+    return digest(f"{key} {request.paths}".encode())
 
 
 def _key(base: GitState, target: GitState | WorkTree, files: Sequence[Differing], snapshot: Snapshot) -> str:

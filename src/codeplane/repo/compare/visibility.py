@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
 _EXPORTED = re.compile(rb"\bexport\s+(?:(?:declare|default|abstract|async|const|let|var)\s+)*\Z")
+_RUBY_SECTION = re.compile(rb"^[ \t]*(public|private|protected)[ \t]*(?:#.*)?$", re.MULTILINE)
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _DECLARING = (".d.ts", ".d.mts", ".d.cts")
 
@@ -44,6 +45,12 @@ def seen_by_itself(outline: "Outline", one: "Entity", place: int) -> Visibility:
 
 
 def _by_underscore(outline: "Outline", one: "Entity") -> Visibility:
+    if outline.language == "ruby" and one.parent >= 0 and one.definition is not None:
+        # Ruby says it once for all that follows.
+        holder = outline.entities[one.parent].definition
+        said = _RUBY_SECTION.findall(outline.text, holder.start if holder is not None else 0, one.definition.start)
+        if said and said[-1] != b"public":
+            return "private" if said[-1] == b"private" else "protected"
     if one.name.startswith("_") and not (one.name.startswith("__") and one.name.endswith("__")):
         return "private"
     if one.parent >= 0 or outline.language != "python":
