@@ -139,6 +139,8 @@ def test_a_module_that_leaves_a_package_it_needs_makes_a_cycle(app: Repository) 
     ("path", "new_path", "error"),
     [
         ("app/core.py", "app/low.py", NameTaken),
+        ("app/core.py", "app/low/core.py", NameTaken),
+        ("app/core.py", "app/deep.py", NameTaken),
         ("app/core.py", "app/deep", InvalidArgument),
         ("app/core.py", "use.py/core.py", NameTaken),
         ("app", "app/deep/app", InvalidArgument),

@@ -12,7 +12,7 @@ from codeplane.repo.refactor.draft import Coverage, Danger, Draft, Edit, FileMov
 from codeplane.repo.refactor.move.javascript_file import javascript_file
 from codeplane.repo.refactor.move.mentions import dotted_strings, package_entries, path_mentions
 from codeplane.repo.refactor.move.module_names import absolute, steps_of
-from codeplane.repo.refactor.move.packages import missing_inits
+from codeplane.repo.refactor.move.packages import hidden_by, missing_inits
 from codeplane.repo.refactor.move.python_file import Moved, PythonFile, passed_on
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.resolve.javascript_modules import JavaScriptModules
@@ -102,6 +102,13 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
             details={
                 "places": [{"path": one, "line": 1, "column": 1, "why": "a file of this name"} for one in taken[:50]]
             },
+        )
+    if (hidden := hidden_by(files, found)) is not None:
+        module, package = hidden
+        raise NameTaken(
+            f"{shown(module)} and the folder {shown(package)} would be beside each other; only one can be imported",
+            hint="choose another place, or move that module first",
+            details={"places": [{"path": shown(module), "line": 1, "column": 1, "why": "a module of this name"}]},
         )
     for old, new in [*found.items(), (path, new_path)]:
         if old.endswith(_PYTHON) or (old == path and any(one.endswith(_PYTHON) for one in found)):

@@ -28,6 +28,22 @@ def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
     return found
 
 
+def hidden_by(files: Iterable[str], moves: Mapping[str, str]) -> tuple[str, str] | None:
+    """A module and a folder of one name that a move would put beside each other, of which one hides the other."""
+    before = {path for path in files if path.endswith((".py", ".pyi"))}
+    after = (before - set(moves)) | {new for old, new in moves.items() if old in before}
+    came = {new for old, new in moves.items() if old in before}
+    folders = {folder for path in after for folder in _above(path)}
+    for path in sorted(came):
+        module, _, ending = path.rpartition(".")
+        if module in folders and path.rpartition("/")[2] not in _INITS:
+            return f"{module}.{ending}", module
+        for folder in _above(path):
+            if f"{folder}.py" in after and folder not in {above for old in before for above in _above(old)}:
+                return f"{folder}.py", folder
+    return None
+
+
 def _above(path: str) -> list[str]:
     """The folders a file is in."""
     steps = path.split("/")[:-1]
