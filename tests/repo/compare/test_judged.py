@@ -212,3 +212,28 @@ def test_moved_under_its_name_or_another() -> None:
     assert (one.change, one.tags) == ("moved", ["symbol_moved"])
     (one,) = every(compared_files(before, {"a.py": "X = 1\n", "b.py": f"Y = 1\ndef sums{body}"}))
     assert (one.change, one.tags) == ("renamed", ["symbol_renamed", "symbol_moved"])
+
+
+def test_what_a_package_gives_away_of_its_private_modules_is_public() -> None:
+    package = {"shop/__init__.py": "from ._api import get as fetch, put\nfrom ._inner import *\n"}
+    before = package | {
+        "shop/_api.py": "def get(a):\n    return a\n\n\ndef put(a):\n    return a\n\n\ndef own(a):\n    return a\n",
+        "shop/_inner/__init__.py": "from .deep import held\n",
+        "shop/_inner/deep.py": "def held(a):\n    return a\n\n\ndef kept(a):\n    return a\n",
+    }
+    after = {path: text.replace("(a)", "(a, b)") for path, text in before.items()}
+    found = {one.pair.now.path: one.breaking for one in every(compared_files(before, after))}
+    assert found == {"get": True, "put": True, "own": False, "held": True, "kept": False}
+
+
+def test_a_name_that_a_package_still_gives_away_is_not_gone() -> None:
+    before = {
+        "shop/__init__.py": "from ._api import get, put\n\n__all__ = ['get', 'put']\n",
+        "shop/_api.py": "def get(a):\n    return [a, a]\n\n\ndef put(a):\n    return {a: a}\n",
+    }
+    after = {
+        "shop/__init__.py": "from ._more import *\nfrom ._api import *\n\n__all__ = ['get', 'put']\n",
+        "shop/_api.py": "def get(a):\n    return [a, a]\n",
+        "shop/_more.py": "def put(a):\n    return {a: a}\n",
+    }
+    assert told(compared_files(before, after)) == {"put": ("moved", False)}

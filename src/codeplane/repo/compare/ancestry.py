@@ -8,6 +8,7 @@ from codeplane.repo.compare.header import Header
 from codeplane.repo.compare.outline import Outline
 from codeplane.repo.compare.reasons import Verdict
 from codeplane.repo.compare.rules import PROMISES
+from codeplane.repo.compare.tokens import tight
 
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _SCRIPT_ERRORS = frozenset(
@@ -49,7 +50,7 @@ def _is_kept(old: Outline, base: str, two: Header, above: frozenset[str]) -> boo
 
 
 def _said(bases: Sequence[str]) -> str:
-    return ", ".join(base.removeprefix("implements ") for base in bases).replace(" . ", ".")
+    return ", ".join(tight(base.removeprefix("implements ")) for base in bases)
 
 
 def _above(outline: Outline, header: Header) -> frozenset[str]:

@@ -6,6 +6,7 @@ from codeplane.repo.compare.parameters import Parameter
 from codeplane.repo.compare.qualifiers import accepts
 from codeplane.repo.compare.reasons import Verdict
 from codeplane.repo.compare.rules import Rules
+from codeplane.repo.compare.tokens import tight
 
 
 def judge_calls(
@@ -106,7 +107,11 @@ def _by_position(
         if rules.typed and one.type != other.type:
             breaks = bool(one.type) and bool(other.type) and not accepts(one, other, language)
             breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
-            found.say(f"{other.name} is {other.type or 'of any type'} now", breaks=breaks, tag="parameters_changed")
+            found.say(
+                f"{tight(other.name)} is {tight(other.type) or 'of any type'} now",
+                breaks=breaks,
+                tag="parameters_changed",
+            )
     for one in new[len(old) :]:
         told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
         found.say(told, breaks=one.is_required, tag="parameters_changed")
@@ -133,7 +138,8 @@ def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rule
         told = f"{', '.join(sorted(lost))} removed" if lost else "takes more apart"
         found.say(told, breaks=bool(lost), tag="parameters_changed")
     else:
-        found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
+        told = f"{tight(one.name)} is {tight(other.name)} now"
+        found.say(told, breaks=rules.names_count, tag="parameters_changed")
 
 
 def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str) -> None:
@@ -141,8 +147,8 @@ def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter],
     if len(old) == len(new) and all(_fits(one, other, language) for one, other in zip(old, new, strict=True)):
         for one, other in zip(old, new, strict=True):
             if one.type != other.type and one.type and other.type:
-                told = f"{other.name} is {other.type} now"
-                found.say(told.replace("  ", " ").strip(), breaks=False, tag="parameters_changed")
+                told = f"{other.name} is {tight(other.type)} now"
+                found.say(told.strip(), breaks=False, tag="parameters_changed")
             if one.name != other.name:
                 found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
             if not one.is_required and other.is_required:
@@ -150,7 +156,7 @@ def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter],
             elif one.default != other.default:
                 found.say(f"default of {other.name} changed", breaks=False, tag="parameters_changed")
         return
-    shown = [", ".join((one.type or one.name).replace(" ", "") for one in side) for side in (old, new)]
+    shown = [", ".join(tight(one.type or one.name) for one in side) for side in (old, new)]
     found.say(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
 
 

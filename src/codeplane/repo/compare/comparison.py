@@ -9,6 +9,7 @@ from codeplane.repo.compare.making import is_constructor, needs_nothing
 from codeplane.repo.compare.outline import Entity, Outline
 from codeplane.repo.compare.overloads import Side, is_hidden, joined
 from codeplane.repo.compare.pairing import Pair, Pairing
+from codeplane.repo.compare.passing import Known, Passing
 from codeplane.repo.compare.rules import CALLABLES, VALUES, Visibility
 from codeplane.repo.compare.tokens import words
 from codeplane.repo.compare.verdict import layout_breaks, on_added, on_changed
@@ -25,8 +26,11 @@ _FLOW = words(
 class Comparison:
     """Compares files; what was not looked at is in `notes`."""
 
-    def __init__(self, files: Sequence[FileOutlines]) -> None:
+    def __init__(self, files: Sequence[FileOutlines], known: Known = lambda path: None) -> None:
+        """`known` knows the facts of files that did not change."""
         self.notes: list[str] = []
+        self._passing = _passing([one.new for one in files], known)
+        _passing([one.old for one in files], known)
         self._together = {(one.old.path if one.old else None, one.new.path if one.new else None) for one in files}
         self._files = {one.old.path: one for one in files if one.old is not None}
         self._files |= {one.new.path: one for one in files if one.new is not None}
@@ -81,8 +85,13 @@ class Comparison:
         breaking = seen in _SEEN and not old.is_test
         now = self._now.get(old.path)
         kept = now is not None and not _was_overload(one, now) and self._is_given(now, frozenset({one.name}))
+        if one.kind == "export" and kept:
+            # The same name, given away in another way.
+            return None
         if breaking and one.parent < 0 and kept:
             breaking, why = False, ("its name is still to be had here",)
+        elif breaking and one.parent < 0 and old.is_private_module and self._passing.still_gives(old.path, one.name):
+            breaking, why = False, ("its package still gives it away",)
         elif breaking and one.parent >= 0 and self._is_inherited(old, one.parent, one.name):
             breaking, why = False, ("still there through what its class builds on",)
         elif breaking and one.parent >= 0 and self._did_nothing(old, pair.old_place):
@@ -196,6 +205,8 @@ class Comparison:
             return None
         if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
             return None
+        if before.parent < 0 and old.is_private_module and self._passing.still_gives(old.path, before.name):
+            return None
         if renamed:
             return f"{before.name} is gone"
         folders = [one.rpartition("/")[0] for one in (old.path, new.path)]
@@ -277,6 +288,15 @@ class Comparison:
             modules |= {re.split(r"[./:]", source.source)[-1]}
             found += [one for one in self._classes.get(wanted, ()) if _stem(one[0].path) in modules]
         return found
+
+
+def _passing(outlines: Sequence[Outline | None], known: Known) -> Passing:
+    """What packages give away in one state, told to all its files."""
+    here = [one for one in outlines if one is not None]
+    found = Passing({one.path: one.facts for one in here if one.facts is not None}, known)
+    for one in here:
+        one.passing = found
+    return found
 
 
 def _stem(path: str) -> str:

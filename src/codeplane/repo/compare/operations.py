@@ -220,7 +220,8 @@ class CompareOperations:
         behind: str,
         is_present: bool,
     ) -> _Compared:
-        comparison = Comparison(loaded.files)
+        world = World(snapshot, self._knowledge.store, self._knowledge.modules)
+        comparison = Comparison(loaded.files, world.facts)
         touched = {one.path for change in comparison.changes for one in change.every()}
         touched |= {change.pair.old.path for change in comparison.changes if change.pair.old is not None}
         others = [*loaded.others]
@@ -231,11 +232,7 @@ class CompareOperations:
             file = loaded.differing[outline.path]
             others.append(Unparsed(file=file, language=outline.language, note=_unstructured(files)))
         others.sort(key=lambda one: one.file.path)
-        impacts = Impacts(
-            World(snapshot, self._knowledge.store, self._knowledge.modules),
-            self._knowledge.store,
-            is_present=is_present,
-        )
+        impacts = Impacts(world, self._knowledge.store, is_present=is_present)
         # Fail-open: what is not settled stays as it was judged.
         with suppress(Exception):
             impacts.settle(every(comparison.changes))

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from codeplane.repo.compare.generators import yields
 from codeplane.repo.compare.header import Header, Said, taken_apart
+from codeplane.repo.compare.passing import Passing, is_private
 from codeplane.repo.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
 from codeplane.repo.compare.surroundings import implemented, is_passed_on, start_of, template_from, type_only, unnamed
 from codeplane.repo.compare.tokens import Span, balanced, body_of, code_of, without_docstring
@@ -58,6 +59,8 @@ class Outline:
         self.language = facts.language
         self.rules: Rules = rules_of(facts.language)
         self.entities: list[Entity] = []
+        # What packages around it give away, where somebody knows.
+        self.passing: Passing | None = None
         self._outer: list[int] = []
         self._parts: dict[int, Parts] = {}
         self._seen: dict[int, Visibility] = {}
@@ -68,6 +71,7 @@ class Outline:
         """What an epoch kept of a file: (kind, name, lexical path, signature, line), without its text."""
         made = cls.__new__(cls)
         made.path, made.text, made.facts, made.language = path, b"", None, language
+        made.passing = None
         made.rules, made._outer, made._parts = rules_of(language), [], {}
         made.entities, made._seen = [], {}
         places: dict[str, int] = {}
@@ -226,7 +230,13 @@ class Outline:
     @cached_property
     def is_private_module(self) -> bool:
         """Whether the names of the file and its folders say that it is nobody else's."""
-        return any(part.startswith("_") and not part.startswith("__") for part in self.path.split("/"))
+        return is_private(self.path)
+
+    def is_passed_on(self, name: str) -> bool:
+        """Whether a package gives away what the file, which is its own affair, defines."""
+        if self.passing is None or (self.is_listed and name not in self.exported):
+            return False
+        return self.passing.is_given(self.path, name)
 
     @cached_property
     def is_listed(self) -> bool:

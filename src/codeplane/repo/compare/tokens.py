@@ -21,12 +21,18 @@ _ENDING = frozenset({"return", "break", "continue", "throw", "yield"})
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _DOCSTRING = re.compile(rb"[rRuU]?(?:\"{3}|'{3}|\"|')")
 _OPEN, _CLOSE = "([{", ")]}"
+_SIGNS = re.compile(r" ?([\[\](){},.<>;:?|&*=]) ?")
 Span = tuple[int, int]
 
 
 def words(said: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(said.split())
+
+
+def tight(said: str) -> str:
+    """Tokens as somebody would have written them: no blanks around signs."""
+    return _SIGNS.sub(r"\1", said)
 
 
 def code_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:

@@ -17,6 +17,7 @@ from codeplane.repo.compare.parameters import Parameter
 from codeplane.repo.compare.qualifiers import gives_no_more
 from codeplane.repo.compare.reasons import Verdict
 from codeplane.repo.compare.rules import CALLABLES, ORDER, PROMISES, VALUES, Rules
+from codeplane.repo.compare.tokens import tight
 from codeplane.repo.compare.traits import Implemented, lost
 from codeplane.repo.compare.unions import narrows, widens
 
@@ -295,4 +296,4 @@ def _is_open(header: Header) -> bool:
 
 
 def _plain(said: str) -> str:
-    return said.replace(" ", "")[:80] or "nothing"
+    return tight(said)[:80] or "nothing"

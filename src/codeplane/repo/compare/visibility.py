@@ -55,7 +55,7 @@ def _by_underscore(outline: "Outline", one: "Entity") -> Visibility:
         return "private"
     if one.parent >= 0 or outline.language != "python":
         return "public"
-    if outline.is_private_module:
+    if outline.is_private_module and not outline.is_passed_on(one.name):
         return "internal"
     return "internal" if outline.is_listed and one.kind != "export" and one.name not in outline.exported else "public"
 
