@@ -1,5 +1,6 @@
 """What a member or variable is by all that gives it a value, wherever that is written."""
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -16,6 +17,11 @@ _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
 # A name that more classes have is not followed into all of them.
 _MAX_DEFINERS = 400
+_FILLING = re.compile(
+    rb"\bsetattr\(\s*self\s*,\s*[\w\x80-\xff]+\s*,|\bself\.__dict__\s*(?:\.update\(|\[[^\]\n]*\]\s*=(?!=)|=(?!=)|\|=)"
+    rb"|\bvars\(\s*self\s*\)\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.update\()"
+)
+_ENUM = re.compile(rb"\b(?:Enum|IntEnum|StrEnum|Flag|IntFlag)\b")
 
 
 class Reading(Protocol):
@@ -26,6 +32,8 @@ class Reading(Protocol):
     def definitions(self, bound: Bound) -> list[tuple[int, Definition]]: ...
 
     def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]: ...
+
+    def is_descriptor(self, of: Bound) -> bool: ...
 
     def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
         """What the member at a place is a member of."""
@@ -43,6 +51,7 @@ class Assignments:
         self._world = world
         self._reading = reading
         self._known: dict[Bound, Entity | None] = {}
+        self._filled: dict[Bound, bool] = {}
         # Whose member is assigned is told by the nearest evidence: asking for all of it there would never end.
         self.judging = 0
 
@@ -53,6 +62,20 @@ class Assignments:
             self._known[bound] = None
             self._known[bound] = self._agreed(bound)
         return self._known[bound]
+
+    def is_replaced(self, bound: Bound) -> bool:
+        """Whether something else is put where a class has a method."""
+        facts = self._world.facts(bound.file)
+        of = facts.scopes[bound.scope].definition if facts is not None else -1
+        if facts is None or of < 0:
+            return False
+        owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+        for path, there, at in self._members(bound.name, self._world.language(facts).family or "", first=bound.file):
+            found = self._owner(path, there, at)
+            found = found.of if isinstance(found, Instance) else found
+            if isinstance(found, Bound) and self._related(found, owner):
+                return True
+        return False
 
     def to_module(self, bound: Bound) -> Iterator[Entity | None]:
         """What other files give a module's variable."""
@@ -69,6 +92,8 @@ class Assignments:
         declared = self._declared(bound, facts)
         if declared is not None:
             return declared[0]
+        if any(self._is_filled(one) for one in self._reading.line_of(owner)[0]):
+            return None
         found: set[Entity] = set()
         for place in self._all(bound, facts, owner):
             if place is None:
@@ -81,10 +106,30 @@ class Assignments:
             if says_nothing(self._world.text(path), end):
                 continue
             given = self._reading.given_at(path, there, end)
-            if given is None or (found and given not in found):
+            if given is None or (found and given not in found) or self._is_wrapped(given, owner):
                 return None
             found.add(given)
         return found.pop() if found else None
+
+    def _is_filled(self, of: Bound) -> bool:
+        """Whether a class of Python puts members into its instances by names that are not written."""
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        if of not in self._filled:
+            text = self._world.text(of.file)
+            spans = [(one.start, one.end) for _, one in self._reading.definitions(of)]
+            found = (match.start() for span in spans for match in _FILLING.finditer(text, *span))
+            self._filled[of] = any(not facts.in_text(at) for at in found)
+        return self._filled[of]
+
+    def _is_wrapped(self, given: Entity, owner: Bound) -> bool:
+        """Whether reading a member gives something else than what was put there."""
+        if not isinstance(given, Instance):
+            return False
+        spans = [one.bases for _, one in self._reading.definitions(owner) if one.bases is not None]
+        text = self._world.text(owner.file)
+        return self._reading.is_descriptor(given.of) or any(_ENUM.search(text, *span) for span in spans)
 
     def _declared(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
         """What the class says its member is, where it says so: that speaks for all assignments."""

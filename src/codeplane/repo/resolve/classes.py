@@ -32,6 +32,7 @@ class Classes(Names):
         self._members: dict[tuple[Bound, str, bool, Side], tuple[Bound | None, bool]] = {}
         self._replaced: dict[Bound, bool] = {}
         self._others: dict[Bound, bool] = {}
+        self._intercepted: dict[Bound, bool] = {}
 
     def member(self, of: Bound, name: str, *, skip_own: bool = False, side: Side = "") -> tuple[Bound | None, bool]:
         """The member a class has under a name, by its bases in their order; False when an unseen base may hide it.
@@ -66,7 +67,7 @@ class Classes(Names):
                         # With one base nothing stands between a class and it, unless a subclass puts it there.
                         near = not skip_own or len(self._bases(of)) == 1
                         seen = whole or one == of or (near and one in self._before_unseen(of))
-                        return found, seen and not self._is_twice(one)
+                        return found, seen and not self._is_twice(one) and not self._is_intercepted(of)
                     ways = self._ways(found)
                     lacks = "static" not in ways if side == "static" else side == "instance" and ways == {"static"}
                     if lacks and facts.scopes[body].kind == "class":
@@ -220,6 +221,23 @@ class Classes(Names):
         there = self._world.facts(current.file)
         functions = [index for index, one in self.definitions(current) if one.kind == "function"]
         return there is not None and all_give_back(there, self._world.text(current.file), functions)
+
+    def _is_intercepted(self, of: Bound) -> bool:
+        """Whether a class decides itself what reading any of its members gives."""
+        held = self._intercepted.get(of)
+        if held is None:
+            held = self._intercepted[of] = any(self._has(one, "__getattribute__") for one in self.line_of(of)[0])
+        return held
+
+    def _has(self, of: Bound, name: str) -> bool:
+        """Whether a class itself says what one of its members is."""
+        facts = self._world.facts(of.file)
+        bodies = [facts.body_of.get(index, -1) for index, _ in self.definitions(of)] if facts is not None else []
+        return facts is not None and any(self.bindings.rows(of.file, facts, body, name) for body in bodies)
+
+    def is_descriptor(self, of: Bound) -> bool:
+        """Whether an instance that is a class's member gives something else when it is read."""
+        return any(self._has(one, "__get__") for one in self.line_of(of)[0])
 
     def makes_others(self, of: Bound) -> bool:
         """Whether calling a class may give what is no instance of it: by `__new__`, or by its metaclass."""

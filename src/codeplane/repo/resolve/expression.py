@@ -10,8 +10,11 @@ _AFTER_OPERATOR = b"." + _SPACE
 _MAX_CALL = 2_000
 _MAX_CHAIN = 8
 _CHAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
-_OPTIONAL = re.compile(rb"^(?:Optional|typing\.Optional)\[(.*)\]$", re.DOTALL)
-_MAKING = re.compile(rb"(?:\s*[?!]?\s*:[^=\n]{1,200})?\s*=\s*(?:await\s+)?(new\s+)?")
+_OPTIONAL = re.compile(rb"^(?:typing\.)?(?:Optional|ClassVar|Final)\[(.*)\]$", re.DOTALL)
+# Of several targets, as in `a = b = A()`, each is given the same.
+_MAKING = re.compile(
+    rb"(?:\s*[?!]?\s*:[^=\n]{1,200})?\s*=\s*(?:[\w$.\x80-\xff]+[ \t]*=(?![=>])[ \t]*)*(?:await\s+)?(new\s+)?"
+)
 # What stands on the next line after a colon is a block.
 _TYPE = re.compile(rb"\s*[?!]?\s*:[ \t]*([^=,)\n{;]{1,200})")
 _TYPE_AT = re.compile(rb"\s*[?!]?\s*:\s*(?:\|\s*)?")

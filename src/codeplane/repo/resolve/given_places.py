@@ -16,6 +16,9 @@ _BEFORE_IN = re.compile(rb"[\w\x80-\xff.,* \t()\[\]]*?\bin\b")
 _TARGETS = re.compile(rb"[ \t]*[\w\x80-\xff.,* \t()\[\]]*")
 _GOES_ON = frozenset(b".(")
 # Without one of these before it, only what follows a member can make it a target.
+_IN_GLOBALS = re.compile(
+    rb"globals\(\)\s*(?:\[\s*(?:[\"']([\w\x80-\xff]+)[\"']|[^\[\]\n]{1,200})\s*\]\s*=(?!=)|\.update\(|\|=)"
+)
 _MAKING = (b"as ", b"for ", b"as\t", b"for\t", b"++", b"--")
 _TO_EQUALS = re.compile(rb"[ \t]*[,)\]][\w\x80-\xff.,* \t()\[\]]*=(?!=)")
 
@@ -48,6 +51,17 @@ def set_by_name(text: bytes, name: str) -> Iterator[int]:
         if found is not None:
             yield found.start(1)
         at = text.find(b"setattr(", at + 1)
+
+
+def sets_globals(text: bytes, name: str) -> bool:
+    """Whether a module's variables are set by their names in quotes, or by names that are not written."""
+    at = text.find(b"globals()")
+    while at >= 0:
+        found = _IN_GLOBALS.match(text, at)
+        if found is not None and (found[1] is None or found[1] == name.encode()):
+            return True
+        at = text.find(b"globals()", at + 1)
+    return False
 
 
 def names_given(text: bytes, name: str) -> Iterator[int]:

@@ -1,5 +1,6 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
@@ -25,12 +26,15 @@ from codeplane.repo.resolve.expression import (
     receiver,
     says_type,
 )
-from codeplane.repo.resolve.given_places import names_given, says_nothing
+from codeplane.repo.resolve.given_places import names_given, says_nothing, sets_globals
 from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
+from codeplane.repo.resolve.narrowing import narrowings
 from codeplane.repo.resolve.world import World
 
-_PARAM = REASONS.index("PARAM")
+_PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
+_BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
+_STATIC = re.compile(rb"[ \t]*=[ \t]*staticmethod\b")
 _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
@@ -143,8 +147,9 @@ class Resolver(Classes):
         first = steps[0].at
         scope = facts.scope_at(first)
         reached = self._reaching(path, facts, scope, steps[0])
-        # In a class's body `this` is the class or an instance, field by field.
-        which = -2 - first if facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super") else reached
+        # In a class's body `this` is the class or an instance, field by field; `super` may be given a class.
+        own = facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super")
+        which = -2 - first if own or (steps[0].name == "super" and steps[0].called) else reached
         key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), which)
         held = self._owners.setdefault(path, {})
         found = held.get(key)
@@ -152,7 +157,29 @@ class Resolver(Classes):
             found = self._owning(path, facts, steps, offset, reached)
             if not self._typing:
                 held[key] = found
+        if facts.language == "python" and found[0] is not None and self._is_narrowed(path, facts, steps, found[0]):
+            return None, False
         return found
+
+    def _is_narrowed(self, path: str, facts: Facts, steps: tuple[Step, ...], owner: Entity) -> bool:
+        """Whether the text asks about a receiver, so that it may be something else where it is used."""
+        scope = facts.scopes[facts.scope_at(steps[0].at)]
+        if scope.kind != "function" or any(step.called for step in steps):
+            return False
+        text, of = self._world.text(path), owner.of if isinstance(owner, Instance) else owner
+        chain = ".".join(step.name for step in steps).encode()
+        for one in narrowings(text, scope.start, steps[0].at, chain):
+            if one.around and not one.classes:
+                return True
+            named = [self._class_named(path, facts, found) for found in one.classes]
+            for found in named:
+                near = isinstance(found, Instance) and isinstance(of, Bound) and self._are_kin(found.of, of)
+                if not near and (one.around or isinstance(found, Instance)):
+                    return True
+        return False
+
+    def _are_kin(self, one: Bound, other: Bound) -> bool:
+        return other in self.line_of(one)[0] or one in self.line_of(other)[0]
 
     def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
         """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
@@ -170,6 +197,8 @@ class Resolver(Classes):
         scripted = self._scripted(facts)
         if first.name == "super" and (first.called or facts.language != "python"):
             above = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
+            if first.called and above is not None and not self._begins_at(path, first, above):
+                return None, False
             return (above, True) if above is not None and len(steps) == 1 else (None, False)
         current: Entity | None
         if first.name == "this" and facts.language != "python":
@@ -189,6 +218,11 @@ class Resolver(Classes):
             current = self._one(self._step(current, step.name))
             current = self._called(current) if step.called else self._valued(current)
         return current, False
+
+    def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
+        """Whether `super(…)` looks behind the class it stands in, not behind another one that it names."""
+        named = _BEHIND.match(self._world.text(path), called.at + len(called.name))
+        return named is None or not isinstance(of, Bound) or named[1].decode() in (of.name, "__class__")
 
     def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | Instance | None:
         """What `this` is at a place: an instance of the class around, or the class itself where that is static."""
@@ -217,12 +251,25 @@ class Resolver(Classes):
             return None
         if self._makes(entity):
             return None if self.is_replaced(entity) or self.makes_others(entity) else Instance(entity)
-        return self._returned(entity, called=True)
+        return self._made_by_class(entity) or self._returned(entity, called=True)
+
+    def _made_by_class(self, bound: Bound) -> Entity | None:
+        """What calling the first parameter of a class method makes."""
+        facts = self._world.facts(bound.file)
+        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name) if facts is not None else ()
+        if facts is None or len(rows) != 1 or int(facts.binds[rows[0], 2]) != _PARAM:
+            return None
+        at, scope = int(facts.binds[rows[0], 1]), facts.scopes[bound.scope]
+        if not self._is_instance(facts, bound, at) or self._set_elsewhere(bound, facts):
+            return None
+        above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
+        of = self.enclosing_class(bound.file, facts, at) if b"classmethod" in above else None
+        return Instance(of) if of is not None and not self.makes_others(of) else None
 
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """What calling a function gives, or reading a property, by what all its definitions say."""
         facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
-        if facts is None or facts.language != "python" or not definitions:
+        if facts is None or facts.language != "python" or not definitions or self._is_rebound(of, facts):
             return None
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
@@ -237,6 +284,15 @@ class Resolver(Classes):
             chain = returned(text, one, awaited=awaited)
             found.add(self._class_named(of.file, facts, chain) if chain else None)
         return found.pop() if len(found) == 1 else None
+
+    def _is_rebound(self, of: Bound, facts: Facts) -> bool:
+        """Whether a function's name is given something else anywhere: what it says then holds no longer."""
+        rows = self.bindings.rows(of.file, facts, of.scope, of.name)
+        if any(int(facts.binds[row, 2]) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
+            return True
+        if facts.scopes[of.scope].kind == "class":
+            return self._assignments.is_replaced(of)
+        return of.scope == 0 and any(True for _ in self._assignments.to_module(of))
 
     def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
         """The class a variable's own bindings name, or one of them: by self, an annotation, or what it is given."""
@@ -270,6 +326,9 @@ class Resolver(Classes):
                 found.add(Instance(of) if of is not None else None)
                 continue
             end = at + len(bound.name.encode())
+            if reason == _PARAM and text[:at].endswith(b"*"):
+                # The type is that of what it holds.
+                return None
             if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
                 # A default says what may be given, not what is.
                 return None
@@ -278,6 +337,8 @@ class Resolver(Classes):
         if None in found or len(found) != 1:
             return None
         if only < 0 and facts.language == "python" and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
+            if sets_globals(text, bound.name):
+                return None
             found.update(self._assignments.to_module(bound))
         return found.pop() if len(found) == 1 else None
 
@@ -363,7 +424,15 @@ class Resolver(Classes):
             return False
         first = self._first_parameters(bound.file, facts).get(bound.scope, -1)
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
-        return first == at and b"staticmethod" not in above
+        return first == at and b"staticmethod" not in above and not self._made_static(facts, bound)
+
+    def _made_static(self, facts: Facts, bound: Bound) -> bool:
+        """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""
+        method = facts.definitions[facts.scopes[bound.scope].definition]
+        text, length = self._world.text(bound.file), len(method.name.encode())
+        rows = self.bindings.rows(bound.file, facts, method.scope, method.name)
+        ends = [int(facts.binds[row, 1]) + length for row in rows] if len(rows) > 1 else []
+        return any(_STATIC.match(text, end) for end in ends)
 
     def _first_parameters(self, path: str, facts: Facts) -> Mapping[int, int]:
         """Where the first parameter of each scope stands."""

@@ -32,8 +32,10 @@ def family_of(ground: Ground) -> Family:
     if subject.owner is None or own:
         # What a class keeps to itself nobody overrides.
         return Family(members=(subject.bound,), owners=(), outside=())
-    definers = dict(_definers(ground, subject.name, ground.side))
-    definers.setdefault(subject.owner, subject.bound)
+    definers: dict[Bound, list[Bound]] = {subject.owner: [subject.bound]}
+    for owner, bound in _definers(ground, subject.name, ground.side):
+        # A class that is written twice has one in each.
+        definers.setdefault(owner, []).append(bound)
     lines = {owner: _line(ground, owner) for owner in definers}
     found = [subject.owner]
     waiting = [owner for owner in definers if owner != subject.owner]
@@ -50,7 +52,8 @@ def family_of(ground: Ground) -> Family:
             waiting.remove(joined)
             grown = True
     outside = [owner for owner in found if not ground.resolver.line_of(owner)[1]]
-    return Family(members=tuple(definers[owner] for owner in found), owners=tuple(found), outside=tuple(outside))
+    members = dict.fromkeys(bound for owner in found for bound in definers[owner])
+    return Family(members=tuple(members), owners=tuple(found), outside=tuple(outside))
 
 
 def heirs_with(ground: Ground, of: Bound, name: str) -> list[Bound]:

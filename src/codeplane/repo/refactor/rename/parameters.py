@@ -32,7 +32,7 @@ def parameter_family(ground: Ground) -> tuple[Family, tuple[Ground, ...]]:
     family = family_of(replace(ground, subject=method))
     members = [subject.bound]
     owners, grounds = list(family.owners[:1]), list[Ground]()
-    for one, at in zip(family.owners[1:], family.members[1:], strict=True):
+    for at in family.members[1:]:
         found = _parameter(ground, at)
         if found is None:
             continue
@@ -41,11 +41,19 @@ def parameter_family(ground: Ground) -> tuple[Family, tuple[Ground, ...]]:
         except NotRefactorable:
             continue
         members.append(found)
-        owners.append(one)
+        owners.append(_owner(ground, at))
         grounds.append(replace(ground, subject=other))
     if len(grounds) > MOST:
         return alone, ()
     return Family(members=tuple(members), owners=tuple(owners), outside=()), tuple(grounds)
+
+
+def _owner(ground: Ground, method: Bound) -> Bound:
+    """The class a method is in."""
+    facts = ground.world.facts(method.file)
+    assert facts is not None
+    one = facts.definitions[facts.scopes[method.scope].definition]
+    return Bound(method.file, one.scope, one.name)
 
 
 def _is_self(ground: Ground) -> bool:
