@@ -435,5 +435,5 @@ def _lines(text: bytes, names: list[int], ends: list[int]) -> tuple[list[int], l
     return lines[:count], columns.tolist(), lines[count:]
 
 
-def _spans(flat: list[int]) -> bytes:
-    return packed_spans(sorted(zip(flat[::2], flat[1::2], strict=True), key=_start))
+def _spans(found: list[tuple[int, int]]) -> bytes:
+    return packed_spans(sorted(found, key=_start))

@@ -19,6 +19,7 @@ Captures that begin with `_` serve predicates alone.
 """
 
 import re
+from collections.abc import Set
 from functools import cache
 
 import tree_sitter
@@ -27,6 +28,7 @@ from codeplane.repo.facts.assembly import Assembly
 from codeplane.repo.facts.found import Found, patterns_of
 from codeplane.repo.facts.language import Language, query_of
 from codeplane.repo.facts.model import Facts
+from codeplane.repo.facts.rare import Divided
 from codeplane.repo.facts.readable import readable, separated
 
 MAX_PARSED = 4 * 1024 * 1024
@@ -48,17 +50,17 @@ class Extractor:
         self._parser = tree_sitter.Parser(grammar)
         self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
         query = query_of(language)
-        self._query = tree_sitter.Query(grammar, query)
-        self._patterns = patterns_of(self._query, query.encode())
+        self._query = Divided(grammar, query)
+        self._patterns = patterns_of(self._query.whole, query.encode())
 
-    def facts(self, text: bytes) -> Facts:
-        """The facts of a file's bytes."""
+    def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:
+        """The facts of a file's bytes; who knows all the words in them says so, which saves to look for some."""
         if len(text) > MAX_PARSED:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
         found = Found()
         tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
         root = tree.root_node
-        found.take(tree_sitter.QueryCursor(self._query).matches(root), self._patterns, root)
+        found.take(self._query.matches(root, text, words), self._patterns, root)
         return Assembly(self._language, text, found).facts(errors=_errors(root, text))
 
     def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
@@ -104,9 +106,9 @@ def _only(text: bytes, embedded: re.Pattern[bytes], found: Found) -> bytes:
     for one in embedded.finditer(text):
         start, end = one.span(1)
         masked[start:end] = text[start:end]
-        found.texts += (done, start)
+        found.texts.append((done, start))
         done = end
-    found.texts += (done, len(text))
+    found.texts.append((done, len(text)))
     return bytes(masked)
 
 

@@ -190,10 +190,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
 def packed_columns(*columns: Sequence[int]) -> bytes:
     """Columns of equal length, each as narrow as its largest number: first their widths, then one after the other."""
+    if not columns[0]:
+        return b"\1" * len(columns)
     parts = []
     widths = []
     for column in columns:
-        largest = max(column, default=0)
+        largest = max(column)
         if largest < 1 << 8:
             widths.append(1)
             parts.append(bytes(column))
@@ -226,7 +228,7 @@ def packed_steps(numbers: Sequence[int]) -> list[int]:
 def packed_spans(spans: Sequence[tuple[int, int]]) -> bytes:
     """Stretches in the order of their starts: the steps between these, and the lengths."""
     if not spans:
-        return packed_columns((), ())
+        return b"\1\1"
     starts, ends = zip(*spans, strict=True)
     return packed_columns(packed_steps(starts), list(map(sub, ends, starts)))
 

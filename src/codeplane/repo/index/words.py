@@ -57,7 +57,12 @@ def parts(identifier: str) -> tuple[str, ...]:
 
 def with_parts(names: Iterable[str]) -> str:
     """Names as full text takes them: each whole, and the words it is made of."""
-    return " ".join([word for name in names for word in (name, *parts(name))])
+    return " ".join(map(_with_parts, names))
+
+
+@lru_cache(maxsize=65_536)
+def _with_parts(name: str) -> str:
+    return " ".join((name, *parts.__wrapped__(name)))
 
 
 def places(path: str) -> tuple[str, ...]:

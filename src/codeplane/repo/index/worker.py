@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
-from codeplane.repo.facts.extract import extractor
+from codeplane.repo.facts.extract import MAX_PARSED, extractor
 from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts, packed
 from codeplane.repo.index.names import packed_keys
@@ -84,10 +84,10 @@ def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> 
     vocabulary = vocabulary or Vocabulary()
     language = languages().by_name[source.language]
     try:
-        facts = extractor(language).facts(text)
+        names, pieces = vocabulary.of(text) if len(text) <= MAX_PARSED else (set(), "")
+        facts = extractor(language).facts(text, names)
     except Exception as error:  # one file never stops the pass, whatever is wrong with it
         return Parsed(key=source.key, problem=str(error) or type(error).__name__)
-    names, pieces = vocabulary.of(text)
     return Parsed(
         key=source.key,
         facts=zlib.compress(packed(facts), 1),
