@@ -44,23 +44,29 @@ def browser() -> "Iterator[Browser]":
             found.close()
 
 
-def link(server: Server) -> str:
+def link(server: Server, through: str | None = None) -> str:
     """A fresh link of the owner's."""
     result = server.call("dashboard.link")["result"]
     assert isinstance(result, dict)
-    return f"{server.url}{result['path']}"
+    return f"{through or server.url}{result['path']}"
 
 
 def signed_in(
-    chromium: "Browser", server: Server, *, width: int = 1280, height: int = 800, dark: bool = False
+    chromium: "Browser",
+    server: Server,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    dark: bool = False,
+    through: str | None = None,
 ) -> "Page":
-    """A page of a browser of its own that has come in by a link."""
+    """A page of a browser of its own that has come in by a link; `through` is where it reaches the server instead."""
     context = chromium.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", locale="en-GB"
     )
     # How long an event takes to come is the machine's affair; that it comes is what is tested.
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
-    page.goto(link(server))
+    page.goto(link(server, through))
     page.wait_for_url("**/dashboard")
     return page

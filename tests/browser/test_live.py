@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.chromium import signed_in
 from tests.browser.proposing import propose
+from tests.browser.relay import relayed
 from tests.browser.scenario import FOUND, rows
 from tests.harness import Server, make_repo, start, until
 
@@ -78,13 +79,47 @@ def test_a_restart_loses_nothing_and_repeats_nothing(chromium: "Browser", restar
     page.context.close()
 
 
-def test_the_badge_counts_without_a_reload(page: "Page", shop: Server) -> None:
-    page.goto(f"{shop.url}/dashboard/settings")
+def test_a_connection_that_breaks_loses_nothing_and_repeats_nothing(chromium: "Browser", shop: Server) -> None:
+    with relayed(shop.port) as relay:
+        page = signed_in(chromium, shop, through=relay.url)
+        page.goto(f"{relay.url}/dashboard/activity?operation=git.log")
+        shop.call("git.log", limit=61)
+        appears(page, 61)
+        relay.cut()
+        page.get_by_text("The connection to the server is gone").wait_for()
+        shop.call("git.log", limit=62)
+        action = propose(shop, "echo while it was broken")
+        shop.call("git.log", limit=63)
+        before = int(page.locator("#badge").inner_text().split()[0])
+        relay.join()
+        appears(page, 63)
+        assert [shown(page, limit) for limit in (61, 62, 63)] == [1, 1, 1]
+        page.locator("#badge", has_text=str(before + 1)).wait_for()
+        page.get_by_text("The connection to the server is gone").wait_for(state="hidden")
+        shop.call("approval.reject", action_id=action)
+        page.locator("#badge", has_text=str(before)).wait_for()
+        page.context.close()
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/dashboard/settings", "/dashboard/activity?operation=git.log"])
+def test_the_badge_counts_without_a_reload(page: "Page", shop: Server, path: str) -> None:
+    page.goto(f"{shop.url}{path}")
     before = int(page.locator("#badge").inner_text().split()[0])
     action = propose(shop, "echo counted")
     page.locator("#badge", has_text=str(before + 1)).wait_for()
     shop.call("approval.reject", action_id=action)
     page.locator("#badge", has_text=str(before)).wait_for()
+
+
+def test_the_focus_stays_on_what_it_was_on_when_something_else_comes(page: "Page", shop: Server) -> None:
+    page.goto(f"{shop.url}/dashboard")
+    first = propose(shop, "echo in focus")
+    page.locator(f"#waits-{first} a").focus()
+    second = propose(shop, "echo before it")
+    page.locator(f"#waits-{second}").wait_for()
+    assert page.evaluate("document.activeElement.getAttribute('href')").endswith(first)
+    for action in (first, second):
+        shop.call("approval.reject", action_id=action)
 
 
 def test_the_overview_shows_what_a_running_command_prints(page: "Page", shop: Server) -> None:

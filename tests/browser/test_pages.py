@@ -57,7 +57,8 @@ def test_a_page_fits_a_phone(page: "Page", shop: Server, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "mode", ["auto", "literal", "regex", "symbol", "definitions", "references", "ranked", "semantic"]
+    "mode",
+    ["auto", "literal", "regex", "symbol", "definitions", "references", "ranked", "lexical", "semantic", "hybrid"],
 )
 def test_searching_in_a_mode(page: "Page", shop: Server, mode: str) -> None:
     page.goto(f"{shop.url}/dashboard/repository")
