@@ -210,20 +210,20 @@ class BoardOperations:
             (request.task, _STEPS),
         )
         ((total,),) = await self._log.select("SELECT count(*) FROM operations WHERE task_id = ?", (request.task,))
-        said = await self._said(request.task, {str(row[1]) for row in found})
+        said = await self._said(request.task)
         steps = tuple(_step(row, said) for row in reversed(found))
         work = self._work(rows[0])
         return TaskStory(task=work, steps=steps, left_out=int(str(total)) - len(steps), signals=_signals(work, steps))
 
-    async def _said(self, task: str, calls: set[str]) -> dict[str, str]:
+    async def _said(self, task: str) -> dict[str, str]:
         """What the calls of a task were about; of those that a person was asked for, what the person was shown."""
-        ended = (CALL_FINISHED, CALL_REPLAYED)
-        events = await self._log.query(EventQuery(task_id=task, types=ended, newest=True, limit=_STEPS))
-        said = {event.correlation.call_id or "": said_of(event.payload) for event in events}
-        asked = await self._log.select(
-            "SELECT call_id, summary FROM actions WHERE task_id = ? ORDER BY position DESC LIMIT ?", (task, _STEPS)
+        ends = (CALL_FINISHED, CALL_REPLAYED)
+        events = await self._log.query(
+            EventQuery(task_id=task, types=(*ends, "action.created"), newest=True, limit=2 * _STEPS)
         )
-        return {**said, **{str(call_id): str(summary) for call_id, summary in asked if str(call_id) in calls}}
+        said = {event.correlation.call_id: said_of(event.payload) for event in events if event.type in ends}
+        asked = {event.correlation.call_id: str(event.payload["summary"]) for event in events if event.type not in ends}
+        return {call_id: words for call_id, words in {**said, **asked}.items() if call_id}
 
     def _work(self, row: Sequence[Cell]) -> Work:
         (task_id, session_id, description, opened, closed, state, reason, limits, calls, failures, mutations, runs,
