@@ -2583,6 +2583,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="CLI-23",
+        source="002 §4.2",
+        promise="commands that are printed can be pasted where they are read",
+        tests=("surfaces/cli/test_typed.py",),
+    ),
+    Requirement(
         id="WEB-01",
         source="002 §13.4",
         promise="a one-time link signs in; strict cookie, form token, expiry, revocation",

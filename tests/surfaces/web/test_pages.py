@@ -14,7 +14,7 @@ SHOWN = {
     "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "the table is right"),
     "/dashboard/tasks": ("claude-code", "cursor", "mutations", "Switzerland raises its VAT"),
     "/dashboard/changes": ("shop/tax.py", "applied", "test_the_carrier_answers_in_time", "Slowest targets"),
-    "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking"),
+    "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking", "Blast radius shop/"),
     "/dashboard/changes/tests": (
         "test_the_carrier_answers_in_time",
         "kept of at most",
@@ -199,3 +199,14 @@ def test_a_folder_is_drawn_by_what_it_is_made_of(visitor: Visitor) -> None:
     assert {"shop/", "web/", "docs/"} <= set(re.findall(r"<text[^>]*>([a-z]+/)</text>", drawn))
     # Nobody steps through the same folder once for each of its languages.
     assert drawn.count("<a ") - drawn.count("aria-hidden") == len(set(re.findall(r'href="([^"]+)" ?>', drawn)))
+
+
+def test_a_member_that_changed_is_told_for_itself_with_its_reasons_and_reach(shop: Server, visitor: Visitor) -> None:
+    edit = {"path": "shop/cart.py", "old_text": "def total(self)", "new_text": "def total(self, vat: bool)"}
+    shop.call("write_files", edits=[edit])
+    try:
+        told = visitor.get("/dashboard/changes/compare").words
+    finally:
+        shop.call("undo")
+    assert "Cart.total method in shop/cart.py signature changed, breaking" in told
+    assert "vat has to be given" in told and "Blast radius" in told and "tests/test_cart.py" in told

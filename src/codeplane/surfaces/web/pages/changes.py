@@ -131,11 +131,22 @@ async def compare(visit: Visit) -> Response:
         base=base,
         target=target,
         found=found,
-        changes=rows(found, "structural_changes"),
+        changes=_flat(rows(found, "structural_changes")),
         others=rows(found, "non_structural_changes"),
         error=error,
         next_cursor=at(found, "pagination", "next_cursor"),
     )
+
+
+def _flat(changes: list[JsonObject]) -> list[JsonObject]:
+    """Definitions with those inside them, each for itself; one that changed only inside is told by what is there."""
+    told: list[JsonObject] = []
+    for one in changes:
+        inside = _flat(rows(one, "nested_changes"))
+        if not inside or one.get("delta_tags") != ["members_changed"]:
+            told.append(one)
+        told += inside
+    return told
 
 
 async def _pending(visit: Visit) -> object:
