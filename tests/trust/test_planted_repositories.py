@@ -78,12 +78,21 @@ def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path
     _planted(repo / "sub", mark)
     mark.unlink(missing_ok=True)
 
-    async def deinitialised() -> str | None:
-        async with plane(repo) as opened:
-            outcome = await opened.conveyor.call("git.submodule_deinit", {"path": "sub", "force": True}, AGENT)
-            return outcome.error.name if outcome.error is not None else None
+    async def tried() -> list[str | None]:
+        async with plane(repo, "trust.mode=automatic") as opened:
+            said: list[str | None] = []
+            for operation, arguments in (
+                ("git.submodule_deinit", {"path": "sub", "force": True}),
+                ("git.submodule_deinit", {"path": "sub"}),
+                ("git.submodule_remove", {"path": "sub"}),
+                ("git.submodule_update", {}),
+                ("git.submodule_update", {"paths": ["sub"], "recursive": True}),
+            ):
+                outcome = await opened.conveyor.call(operation, arguments, AGENT)  # type: ignore[arg-type]  # JSON
+                said.append(outcome.error.name if outcome.error is not None else None)
+            return said
 
-    assert run(deinitialised()) == "GIT_REFUSED"
+    assert run(tried()) == ["GIT_REFUSED"] * 5
     assert not mark.exists()
 
 

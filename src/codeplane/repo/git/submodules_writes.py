@@ -1,7 +1,8 @@
 """`git.submodule_init`, `_update`, `_sync`, `_add`, `_deinit` and `_remove`."""
 
 import asyncio
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -91,6 +92,7 @@ class SubmoduleWrites:
     async def update(self, call: Call, request: SubmoduleUpdateRequest) -> Changed:
         """Check out in each submodule the commit that is recorded for it, fetching what is missing."""
         options = [*(["--init"] if request.init else []), *(["--recursive"] if request.recursive else [])]
+        await asyncio.to_thread(self._refuse_replaced, request.paths, nested=request.recursive)
         return await self._plain(call, "update", request.paths, *options, remote=True)
 
     @operation(
@@ -112,6 +114,7 @@ class SubmoduleWrites:
         """Empty a submodule's folder and forget its settings; it stays recorded, and its history stays below .git."""
         async with self._writer.writing(call, "submodule_deinit", undoable=False) as writing:
             path = await self._submodule(call, request.path)
+            await asyncio.to_thread(self._refuse_replaced, [path])
             await self._keep(writing, path, request.force)
             await self._git.run("submodule", "deinit", *(["--force"] if request.force else []), "--", path)
             return Changed(delta=await writing.finished())
@@ -122,6 +125,7 @@ class SubmoduleWrites:
         force = ["--force"] if request.force else []
         async with self._writer.writing(call, "submodule_remove", undoable=False) as writing:
             path = await self._submodule(call, request.path)
+            await asyncio.to_thread(self._refuse_replaced, [path])
             await self._keep(writing, path, request.force)
             await self._git.run("submodule", "deinit", *force, "--", path)
             await self._git.run("rm", "--quiet", *force, "--", path)
@@ -210,6 +214,12 @@ class SubmoduleWrites:
                 found.append((name, redacted(url)))
         return found
 
+    def _refuse_replaced(self, paths: Sequence[str], *, nested: bool = False) -> None:
+        """GitRefused when git would enter a submodule whose git folder is not below the repository's own."""
+        for path in self._recorded([canonical(path, root=self._git.root) for path in paths]):
+            for folder in _entered(self._git.root / path, nested=nested):
+                self._git.at(folder).refuse_outside()
+
     async def _plain(self, call: Call, verb: str, given: Sequence[str], *options: str, remote: bool = False) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
         async with self._writer.writing(call, f"submodule_{verb}", undoable=False) as writing:
@@ -249,6 +259,15 @@ class SubmoduleWrites:
             return []
         losses = Losses(self._git.at(place))
         return losses.files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
+
+
+def _entered(place: Path, *, nested: bool) -> Iterator[Path]:
+    """The folders with a git of their own, of which the first is the submodule itself."""
+    for folder, folders, files in os.walk(place):
+        if ".git" in folders or ".git" in files:
+            yield Path(folder)
+        if not nested:
+            return
 
 
 def _is_there(place: Path) -> bool:
