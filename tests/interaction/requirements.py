@@ -2260,6 +2260,7 @@ REQUIREMENTS = (
             "trust/identity/test_certificates.py",
             "surfaces/http/test_tls.py",
             "adapters/test_peer_account.py",
+            "surfaces/http/test_account.py",
         ),
     ),
     Requirement(

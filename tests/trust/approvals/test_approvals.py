@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.actor import Answer, Progress
+from codeplane.kernel.actor import Answer, Caller, Progress
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
@@ -414,6 +414,26 @@ def test_what_cannot_run_any_more_is_withdrawn_with_the_reason(tmp_path: Path) -
             await opened.trust.approvals.sweep()
             withdrawn = await soon(opened, action_id, "REJECTED")
             assert "UNKNOWN_OPERATION" in str(withdrawn["reason"])
+
+    run(scenario())
+
+
+def test_nothing_runs_for_an_agent_whose_device_was_let_go(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            opened.trust.approvals.resumes(lambda action: None)
+            code = result(await decide(opened, "pairing.create"))["code"]
+            bind: JsonObject = {"code": code, "device_name": "phone"}
+            device = result(await opened.conveyor.call("pairing.bind", bind, Caller(surface="connect")))
+            behind = replace(AGENT, token=str(device["token"]))
+            action_id = action_of(await opened.conveyor.call("fixture.send", {}, behind))
+            await decide(opened, "approval.approve", action_id=action_id)
+            await decide(opened, "device.revoke", device_id=device["device_id"])
+            opened.trust.approvals.resumes(opened.trust.resuming.resume)
+            await opened.trust.approvals.sweep()
+            assert "no longer let in" in str((await soon(opened, action_id, "REJECTED"))["reason"])
+        assert ops.ran == []
 
     run(scenario())
 

@@ -1,0 +1,42 @@
+"""Without a token an MCP client is the owner's by its account; programs of others are not served."""
+
+import asyncio
+import time
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+
+from codeplane.kernel.config import ServerConfig
+from codeplane.surfaces.http.activity import Activity
+from codeplane.surfaces.http.guard import Guard
+
+HOST = "http://127.0.0.1"
+
+
+async def _served(scope: Scope, receive: Receive, send: Send) -> None:
+    await asyncio.sleep(0)
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def _client(*, own: bool) -> TestClient:
+    guard = Guard(
+        _served,
+        config=ServerConfig(),
+        host="127.0.0.1",
+        ports=[80],
+        activity=Activity(time.monotonic_ns),
+        is_own=lambda client, server: own,
+    )
+    return TestClient(guard, base_url=HOST, client=("127.0.0.1", 5000))
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio"])
+def test_of_another_account_only_whoever_shows_a_token_is_let_through(path: str) -> None:
+    strangers, owners = _client(own=False), _client(own=True)
+    assert strangers.post(path).status_code == 401
+    assert strangers.post(path, headers={"authorization": ""}).status_code == 401
+    assert owners.post(path).status_code == 204
+    # Whether the token is a good one is for the door to say.
+    assert strangers.post(path, headers={"authorization": "Bearer x"}).status_code == 204
