@@ -2590,6 +2590,18 @@ REQUIREMENTS = (
         tests=("surfaces/cli/test_typed.py",),
     ),
     Requirement(
+        id="FCT-15",
+        source="design §9",
+        promise="a pattern that needs a rare word is tried only where it stands, and finds the same",
+        tests=("repo/facts/test_rare.py",),
+    ),
+    Requirement(
+        id="REF-34",
+        source="design §6",
+        promise="a member's rename applies where all that is written agrees on the receiver, and is proposed elsewhere",
+        tests=("repo/refactor/rename/test_receivers.py",),
+    ),
+    Requirement(
         id="WEB-01",
         source="002 §13.4",
         promise="a one-time link signs in; strict cookie, form token, expiry, revocation",
