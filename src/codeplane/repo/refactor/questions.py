@@ -17,6 +17,7 @@ from codeplane.repo.refactor.draft import Danger, Draft
 from codeplane.repo.refactor.move.files import planned_file_move
 from codeplane.repo.refactor.move.symbol import planned_symbol_move
 from codeplane.repo.refactor.plan import Asked, Planner
+from codeplane.repo.refactor.rename.alias import alias_at
 from codeplane.repo.refactor.rename.planned import planned_rename
 from codeplane.repo.refactor.scip.authority import Authority, raised
 from codeplane.repo.refactor.scip.store import ScipStore
@@ -57,7 +58,7 @@ class Questions:
                 new_path = _beside(module, asked.new_name)
                 draft = planned_file_move(world, store, module, new_path, deadline=deadline)
                 return self._with_paths(world, store, _importable(module, new_path, draft))
-            target = meant(world, store, asked.symbol)
+            target = alias_at(world, asked.symbol) or meant(world, store, asked.symbol)
             draft = planned_rename(world, store, target, asked.new_name, deadline=deadline)
             draft = replace(raised(draft, Authority(self._scip, world.snapshot)), name=_inside(target))
             if not asked.options.get("include_comments", True):

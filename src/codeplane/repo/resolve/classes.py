@@ -197,6 +197,8 @@ class Classes(Names):
         facts = self._world.facts(of.file)
         if facts is None or facts.language != "python":
             return False
+        if any(one.kind not in CLASSES for _, one in self.definitions(of)):
+            return True
         for row in self.bindings.rows(of.file, facts, of.scope, of.name):
             _, _, reason, target = facts.binds[row].tolist()
             itself = reason == _IMPORTED and self.imported(of.file, facts, facts.imports[target]) in ((of,), ())

@@ -13,6 +13,8 @@ from codeplane.repo.resolve.world import World
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
+# What is in these runs when they are called.
+_LATER = frozenset({"function", "lambda"})
 _VALUES = frozenset({"constant", "field", "property", "variable"})
 
 
@@ -140,6 +142,10 @@ class Names:
         return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+        if facts.star and facts.language == "python":
+            brought = self._before_own(path, facts, offset, name)
+            if brought is not None:
+                return brought
         key = (path, self._read_in(path, facts, offset, name), name)
         held = self._plain.get(key)
         if held is None:
@@ -156,6 +162,28 @@ class Names:
             return Meaning(entities=found, certain=certain, how="name", own=bound)
         found = self._by_star(path, facts, name, _MAX_HOPS)
         return Meaning(entities=found, certain=len(found) == 1, how="name")
+
+    def _before_own(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        """What a name means that a star brings and the module binds as well; None where its own binding holds."""
+        own = self._bound(path, facts, self._read_in(path, facts, offset, name), name)
+        if own is None or own.scope != 0:
+            return None
+        found = self._by_star(path, facts, name, _MAX_HOPS)
+        if not found or own in found:
+            return None
+        text = self._world.text(path)
+        first = min(int(facts.binds[row, 1]) for row in self.bindings.rows(path, facts, 0, name))
+        last_star = max(one.at for one in facts.imports if one.imported == "*")
+        line = text.rfind(b"\n", 0, first) + 1
+        straight = text[line : line + 1] not in (b" ", b"\t") and last_star < first
+        if straight and offset >= first:
+            return None
+        scope = facts.scope_at(offset)
+        while scope > 0 and facts.scopes[scope].kind not in _LATER:
+            scope = facts.scopes[scope].parent
+        if straight and scope == 0:
+            return Meaning(entities=found, certain=len(found) == 1, how="star")
+        return Meaning(entities=_unique([*self.meaning(own), *found]), certain=False, how="star")
 
     def guesses(self, path: str, facts: Facts, one: Import) -> bool:
         """Whether the module of an import may be another: there are several, or it was found by its name alone."""

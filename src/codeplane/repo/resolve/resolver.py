@@ -269,7 +269,7 @@ class Resolver(Classes):
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """What calling a function gives, or reading a property, by what all its definitions say."""
         facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
-        if facts is None or facts.language != "python" or not definitions or self._is_rebound(of, facts):
+        if facts is None or facts.language != "python" or not definitions or self.is_rebound(of, facts):
             return None
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
@@ -285,7 +285,7 @@ class Resolver(Classes):
             found.add(self._class_named(of.file, facts, chain) if chain else None)
         return found.pop() if len(found) == 1 else None
 
-    def _is_rebound(self, of: Bound, facts: Facts) -> bool:
+    def is_rebound(self, of: Bound, facts: Facts) -> bool:
         """Whether a function's name is given something else anywhere: what it says then holds no longer."""
         rows = self.bindings.rows(of.file, facts, of.scope, of.name)
         if any(int(facts.binds[row, 2]) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):

@@ -8,8 +8,10 @@ from codeplane.repo.facts.model import Facts
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.indirect import handed, is_python_s, lambda_s_name, stand_ins, takes
-from codeplane.repo.resolve.entity import Bound, Instance, Outside
-from codeplane.repo.resolve.evidence import decorators
+from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.repo.resolve.evidence import binding_before, decorators
+from codeplane.repo.resolve.expression import receiver
+from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.references import Tier
 
 _FIELDS = re.compile(rb"^\s*@(?:[\w.]+\.)?(?:dataclass|define|frozen|mutable|attrs|s|dataclass_json)\b", re.MULTILINE)
@@ -109,33 +111,73 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
         return _of_heading(ground, facts, call, function) if call.heading else _of_made(ground, call, function)
     if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, facts, function)):
         return None
-    meaning = resolver.at(call.path, call.callee_at, call.callee)
-    if function in meaning.entities:
+    meaning = _called(ground, facts, call)
+    ours = [one for one in meaning.entities if not isinstance(one, Outside)]
+    if function in ours:
+        home = ground.world.facts(function.file)
+        if home is None or (
+            (len(ours) > 1 or resolver.is_rebound(function, home)) and not _is_right_after(ground, facts, call)
+        ):
+            return "ANCHORED"
         if meaning.how == "name" and call.path == function.file:
             return "PROVEN"
         return "STRONG" if meaning.certain else "ANCHORED"
-    for entity in meaning.entities:
-        if isinstance(entity, Outside):
-            continue
-        value = resolver.value(entity) if isinstance(entity, Bound) else entity
-        known = value is not None
-        if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
-            # What is decorated may be something else, and is made of this all the same.
-            value = entity
-        if isinstance(value, Bound) and function.name in _MAKING:
-            found, whole = resolver.member(value, function.name)
-            if found == function:
-                straight = function.name == "__new__" or not resolver.makes_others(value)
-                return "STRONG" if whole and known and straight else "ANCHORED"
-            if _passes_on(ground, value, found, function):
-                return "ANCHORED"
-        if isinstance(value, Instance):
-            wanted = "__call__" if call.callee != "cls" else function.name if function.name in _MAKING else ""
-            found, whole = resolver.member(value.of, wanted) if wanted == function.name else (None, False)
-            if found == function:
-                return "STRONG" if whole else "ANCHORED"
+    tiers = [_of_value(ground, call, one, function) for one in ours]
+    reached = [tier for tier in tiers if tier is not None]
+    if reached:
+        # Of several things under one name a call means one.
+        one_way = len(set(tiers)) == 1 and meaning.how != "either"
+        return reached[0] if one_way else "ANCHORED"
     if not meaning.entities and call.callee == function.name and meaning.how == "member":
         return "ANCHORED" if _is_method(ground, function) else None
+    return None
+
+
+def _is_right_after(ground: Ground, facts: Facts, call: Call) -> bool:
+    """Whether a definition is the last thing that gave the name of what is called, and nothing ran since."""
+    scope, text = facts.scope_at(call.callee_at), ground.world.text(call.path)
+    rows = ground.resolver.bindings.rows(call.path, facts, scope, call.callee)
+    places = [int(facts.binds[row, 1]) for row in rows]
+    at = binding_before(text, places, call.callee_at)
+    defined = ground.resolver.defined_at(call.path, facts, at) if at >= 0 else None
+    return defined is not None and defined.kind == "function" and b")" not in text[defined.end : call.callee_at]
+
+
+def _called(ground: Ground, facts: Facts, call: Call) -> Meaning:
+    """What is called, or may be: a module's, where the name before it is a module's and something else's."""
+    resolver, text = ground.resolver, ground.world.text(call.path)
+    meaning = resolver.at(call.path, call.callee_at, call.callee)
+    if meaning.entities or meaning.how != "member":
+        return meaning
+    steps = receiver(text, call.callee_at, facts.in_text)
+    if not steps or len(steps) > 1 or steps[0].called:
+        return meaning
+    holders = resolver.at(call.path, steps[0].at, steps[0].name).entities
+    modules = [one.path for one in holders if isinstance(one, Module)]
+    found = tuple(dict.fromkeys(one for path in modules for one in resolver.export(path, call.callee)))
+    return Meaning(entities=found, certain=False, how="either" if found else "member")
+
+
+def _of_value(ground: Ground, call: Call, entity: Entity, function: Bound) -> Tier | None:
+    """The same where what is called is a class that has the function, or an instance of it."""
+    resolver = ground.resolver
+    value = resolver.value(entity) if isinstance(entity, Bound) else entity
+    known = value is not None
+    if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+        # What is decorated may be something else, and is made of this all the same.
+        value = entity
+    if isinstance(value, Bound) and function.name in _MAKING:
+        found, whole = resolver.member(value, function.name)
+        if found == function:
+            straight = function.name == "__new__" or not resolver.makes_others(value)
+            return "STRONG" if whole and known and straight else "ANCHORED"
+        if _passes_on(ground, value, found, function):
+            return "ANCHORED"
+    if isinstance(value, Instance):
+        wanted = "__call__" if call.callee != "cls" else function.name if function.name in _MAKING else ""
+        found, whole = resolver.member(value.of, wanted) if wanted == function.name else (None, False)
+        if found == function:
+            return "STRONG" if whole else "ANCHORED"
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.repo.facts.language import Language
 from codeplane.repo.facts.model import REASONS, Definition, Facts
+from codeplane.repo.refactor.rename.alias import is_alias
 from codeplane.repo.refactor.rename.new_name import is_dunder, words_of
 from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.evidence import decorators
@@ -78,7 +79,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         raise NotRefactorable(f"{bound.name} is a module", hint="a module is renamed by moving its file")
     rows = facts.bound.get((bound.scope, bound.name), [])
     reasons = {int(facts.binds[row, 2]) for row in rows}
-    if definition is None and reasons <= {_IMPORT}:
+    if definition is None and reasons <= {_IMPORT} and not is_alias(facts, bound):
         raise NotRefactorable(
             f"{bound.name} in {shown(bound.file)} is brought from elsewhere",
             hint="rename it where it is defined; a module is renamed by moving its file",
