@@ -2602,6 +2602,12 @@ REQUIREMENTS = (
         tests=("repo/refactor/rename/test_receivers.py",),
     ),
     Requirement(
+        id="REF-35",
+        source="002 §8.1",
+        promise="a rename at an alias means the alias; names that a file binds again, or by a star, are told apart",
+        tests=("repo/refactor/rename/test_rebound.py",),
+    ),
+    Requirement(
         id="WEB-01",
         source="002 §13.4",
         promise="a one-time link signs in; strict cookie, form token, expiry, revocation",
