@@ -1,4 +1,4 @@
-"""Edits labelled from what each language says of its own, before any rule was looked at: `bench/edits/*.txt`.
+"""Edits labelled from what each language says of its own, not from our rules: `bench/edits/*.txt`.
 
 A file begins with the path its edits are of; an edit is `## breaking: what` or `## harmless: what`, the text before, a
 line `~~~~`, and the text after. An edit may name a path of its own in its first line.

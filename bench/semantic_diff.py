@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--labels-only", action="store_true", help="only the changes with known labels")
     asked = parser.parse_args(arguments)
     print(machine(Path.cwd()))
-    for said, edits in (("written with the rules", mutations()), ("written before the rules", labelled_edits())):
+    for said, edits in (("written with the rules", mutations()), ("written from the languages", labelled_edits())):
         print(f"\nedits {said}:")
         labelled(edits)
     if asked.labels_only:
