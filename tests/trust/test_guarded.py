@@ -1,11 +1,14 @@
 """The paths that nobody writes."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.errors import PathDenied
 from codeplane.trust.guarded import check_guarded
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
 
 REFUSED = [
     ".git", ".git/config", ".GIT/config", ".Git", "sub/.git/hooks/pre-commit", "a/.gIt", "./.git/x", ".//.git",
@@ -48,3 +51,17 @@ def test_a_long_path_is_not_repeated_in_full() -> None:
     with pytest.raises(PathDenied) as caught:
         check_guarded("../" + "x" * 100_000)
     assert len(caught.value.message) < 400
+
+
+def test_a_path_that_is_learnt_of_on_the_way_is_refused_to_everybody(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        (tmp_path / "docs").mkdir()
+        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+            (tmp_path / "link").symlink_to(".codeplane")
+            for caller in (AGENT, OWNER):
+                for path in (*REFUSED, "link/config.yaml", "link/policy/mine.rego"):
+                    error = (await opened.conveyor.call("fixture.plan", {"paths": [path]}, caller)).error
+                    assert error is not None and error.name == "PATH_DENIED", path
+                assert (await opened.conveyor.call("fixture.plan", {"paths": ["docs/a.md"]}, caller)).error is None
+
+    run(scenario())
