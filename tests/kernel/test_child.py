@@ -98,12 +98,13 @@ def test_it_is_ended_with_its_group_and_many_are_waited_for(loop: Loop) -> None:
         assert (await asleep.wait(), await alone.wait()) == (-9, -9)
         # Once more than over is still over.
         asleep.end()
-        before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+        before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208
         many = [child("sh", "-c", f"exit {number}") for number in range(40)]
         assert await asyncio.gather(*(one.wait() for one in many)) == list(range(40))
         for one in many:
             one.close()
-        assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+        # What others left may be collected meanwhile.
+        assert set(os.listdir("/proc/self/fd")) <= before  # noqa: PTH208
 
     loop(scenario())
 

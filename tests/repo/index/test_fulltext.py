@@ -1,5 +1,6 @@
 """Ranked full text: what is found, what a commit means, and what survives."""
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -300,3 +301,10 @@ def test_files_fed_afresh_are_found_once_each(full_text: FullText) -> None:
     full_text.commit(2)
     assert found(full_text, *word("after")) == ["a.py", "b.py"]
     assert found(full_text, *word("before")) == [] and full_text.count == 2
+
+
+def test_one_whose_disk_fails_can_be_closed(tmp_path: Path) -> None:
+    full_text = FullText(tmp_path / "text")
+    full_text.add([Document(path="a.py", text=b"word\n")])
+    shutil.rmtree(tmp_path / "text")
+    full_text.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.ids import new_id
 from tests.harness import git
 from tests.trust.door import run
 from tests.trust.shell.shells import Shell, needs_bubblewrap, shell
@@ -95,14 +96,15 @@ def test_outside_the_repository_nothing_is_written_and_inside_it_is(tmp_path: Pa
         async with shell(tmp_path) as opened:
             beside = opened.root.parent / "beside"
             beside.mkdir()
+            shared = Path("/tmp", new_id("a"))
             places = [opened.root / "a", Path("/usr/a"), Path("/etc/a"), Path("/var/lib/a"), Path("/sys/a")]
             script = "; ".join(f"echo x > {place} && echo {place}" for place in places)
-            done = await opened.run(f"{script}; echo x > {beside}/a; echo x > /tmp/a; echo x > $HOME/a; ls $HOME")
+            done = await opened.run(f"{script}; echo x > {beside}/a; echo x > {shared}; echo x > $HOME/a; ls $HOME")
             assert done.stdout.split() == [f"{opened.root}/a", "a"]
             assert (opened.root / "a").read_text() == "x\n"
             assert list(beside.iterdir()) == []
             assert not (opened.home / "a").exists()
-            assert not Path("/tmp/a").exists()
+            assert not shared.exists()
 
     run(scenario())
 

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -220,7 +221,9 @@ class FullText:
 
     def close(self) -> None:
         """End writing; what was not committed is lost."""
-        self.release()
+        # What a full disk did to a thread of the writer is no reason not to end: all of this can be made again.
+        with suppress(ValueError):
+            self.release()
 
     def _merge(self, epoch: int) -> None:
         writer = self._writing()
