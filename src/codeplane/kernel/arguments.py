@@ -43,6 +43,11 @@ def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
         raise _explain(operation, error) from None
 
 
+def understood(request: Request) -> JsonObject:
+    """The arguments as the operation reads them, however they were spelt; what was not given is not there."""
+    return request.model_dump(mode="json", exclude_unset=True)
+
+
 def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     fields = model.model_fields
     forgiven: JsonObject = {}

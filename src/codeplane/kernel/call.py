@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codeplane.kernel.actor import Actor, Caller, Progress
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Operation
+from codeplane.kernel.operation import Assessment, Operation, Request
 
 if TYPE_CHECKING:
     from codeplane.kernel.ports import EventLog, Task
@@ -54,7 +54,7 @@ class Call:
     idempotency_key: str | None
     log: "EventLog"
     check_path: "Callable[[Call, str], None]"
-    arguments: JsonObject = field(default_factory=dict)
+    request: Request | None = None
     # What was decided about, by the rules and perhaps by a person.
     judged: Assessment | None = None
     action_id: str | None = None

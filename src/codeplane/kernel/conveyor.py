@@ -208,9 +208,8 @@ class Conveyor:
             idempotency_key=passage.key,
             log=stages.log,
             check_path=stages.authority.may_write,
-            arguments=passage.arguments or {},
+            request=(request := cast(Request, passage.request)),
         )
-        request = cast(Request, passage.request)
         with trace.stage("authorise"):
             if operation.assess is None:
                 assessment = operation.assessment(request, call)

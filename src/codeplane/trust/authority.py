@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.arguments import understood
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
@@ -96,7 +97,8 @@ class CallAuthority:
             operation=call.operation,
             assessment=self._reached(assessment) if self._policy.looks.at("paths") else assessment,
             circumstances=circumstances,
-            arguments=call.arguments if self._policy.looks.at("arguments") else None,
+            # As the operation reads them: another spelling must not pass by a rule.
+            arguments=understood(call.request) if call.request and self._policy.looks.at("arguments") else None,
         )
 
     def _reached(self, assessment: Assessment) -> Assessment:
@@ -122,7 +124,4 @@ def _is_decided(call: Call, path: str) -> bool:
 
 
 def _workspace(call: Call) -> str:
-    if not issubclass(call.operation.request, InWorkspace):
-        return ""
-    named = call.arguments.get("workspace")
-    return named if isinstance(named, str) else ""
+    return (call.request.workspace or "") if isinstance(call.request, InWorkspace) else ""

@@ -13,7 +13,7 @@ from codeplane.trust.policy.judgement import Nonsense, judged
 from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.trust.policy.rego_text import Looks
 from tests.harness import git, make_repo
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
 from tests.trust.policy.calls import HEAD, of_call, own, policy, write
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "policy.md"
@@ -199,3 +199,44 @@ def test_a_policy_that_takes_too_long_denies_and_is_not_tried_again_at_once(tmp_
         assert opened.decide(document) is decision
         opened.settle(30.0)
         assert opened.decide(of_call("READ")).verdict is Verdict.ALLOW
+
+
+_FROZEN = HEAD + (
+    'deny contains "docs" if "docs" in input.arguments.paths\n'
+    'deny contains "deletes" if { some one in input.arguments.edits; one.action == "delete" }\n'
+)
+_EDIT: JsonObject = {"path": "a.txt", "action": "delete"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("fixture.write", {"paths": ["docs"]}),
+        ("fixture.write", {"paths": "docs"}),
+        ("fixture.write", {"path": "docs"}),
+        ("fixture.write", {"Paths": ["docs"]}),
+        ("fixture.write", {"file": "docs"}),
+        ("fixture.write", {"paths": '["docs"]'}),
+        ("write_files", {"edits": [_EDIT]}),
+        ("write_files", {"edits": json.dumps([_EDIT])}),
+        ("write_files", {"edits": _EDIT}),
+        ("write_files", _EDIT),
+    ],
+    ids=str,
+)
+def test_a_rule_about_arguments_holds_however_they_are_spelt(
+    tmp_path: Path, operation: str, arguments: JsonObject
+) -> None:
+    async def scenario() -> None:
+        repo = make_repo(tmp_path / "repo")
+        (repo / "a.txt").write_text("here\n")
+        write(own(repo), mine=_FROZEN)
+        async with plane(repo, operations=[FixtureOps()]) as opened:
+            error = (await opened.conveyor.call(operation, arguments, AGENT)).error
+            assert error is not None and error.name == "POLICY_DENIED"
+            assert (repo / "a.txt").read_text() == "here\n"
+            told = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
+            assert isinstance(told.result, PolicyExplained) and told.result.verdict == "deny"
+            assert (await opened.conveyor.call("fixture.write", {"paths": "src"}, AGENT)).error is None
+
+    run(scenario())

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.actor import Actor, ActorKind
-from codeplane.kernel.arguments import parse
+from codeplane.kernel.arguments import parse, understood
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
@@ -199,7 +199,7 @@ class PolicyOperations:
             operation=found,
             assessment=assessment,
             circumstances=circumstances,
-            arguments=request.arguments,
+            arguments=understood(parse(found, request.arguments)) if request.arguments else {},
         )
         judgement = await self._policy.explain(given)
         return PolicyExplained(
