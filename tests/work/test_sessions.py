@@ -54,6 +54,17 @@ def test_a_connection_has_one_session_and_another_has_another(tmp_path: Path) ->
     run(scenario())
 
 
+def test_without_a_connection_two_actors_share_no_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+            alice, bob = (Actor(kind=ActorKind.DEVICE, actor_id=name) for name in ("alice", "bob"))
+            callers = [Caller(surface="rpc", actor=who) for who in (alice, bob, alice)]
+            found = [(await call(opened, "fixture.read", {}, caller)).meta.session_id for caller in callers]
+            assert found[0] == found[2] != found[1]
+
+    run(scenario())
+
+
 def test_without_a_connection_the_clients_name_is_what_stays_the_same(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:

@@ -66,7 +66,7 @@ class Sessions:
         if session_id is not None:
             session = self.find(session_id, actor)
         else:
-            found = self._by_id.get(self._by_connection.get((_connection(caller), actor.owner_id, actor.kind), ""))
+            found = self._by_id.get(self._by_connection.get((_connection(caller, actor), actor.owner_id, actor.kind), ""))
             if found is not None and self._is_idle(found):
                 self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
                 found = None
@@ -132,7 +132,7 @@ class Sessions:
             opened_ns=now,
             limits=limits or self.default_limits,
         )
-        connection = _connection(caller)
+        connection = _connection(caller, actor)
         session = Session(
             session_id=session_id,
             owner_id=actor.owner_id,
@@ -240,5 +240,6 @@ class Sessions:
         return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
 
 
-def _connection(caller: Caller) -> str:
-    return caller.connection_id or f"{caller.surface}:{caller.client or 'anonymous'}"
+def _connection(caller: Caller, actor: Actor) -> str:
+    """Who names no connection has one for each of its programs, and shares it with nobody."""
+    return caller.connection_id or f"{caller.surface}:{caller.client or 'anonymous'}:{actor}"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from itertools import product
 from pathlib import Path
 
@@ -238,5 +239,40 @@ def test_a_rule_about_arguments_holds_however_they_are_spelt(
             told = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
             assert isinstance(told.result, PolicyExplained) and told.result.verdict == "deny"
             assert (await opened.conveyor.call("fixture.write", {"paths": "src"}, AGENT)).error is None
+
+    run(scenario())
+
+
+_NO_DOCS = HEAD + 'deny contains "docs are frozen" if { some one in input.paths; startswith(one, "docs/") }\n'
+
+
+@pytest.mark.parametrize("below", ["docs", ".", "docs/deep", "gone"])
+def test_a_rule_about_files_holds_where_git_is_given_their_folder(tmp_path: Path, below: str) -> None:
+    async def scenario() -> None:
+        repo = make_repo(tmp_path / "repo")
+        for name in ("docs/deep/a.md", "docs/gone/b.md", "src/c.py"):
+            (repo / name).parent.mkdir(parents=True, exist_ok=True)
+            (repo / name).write_text("first\n")
+        git(repo, "add", "-A")
+        git(repo, "commit", "--quiet", "--message", "second")
+        (repo / "docs/deep/a.md").write_text("edited\n")
+        (repo / "docs/deep/new.md").write_text("new\n")
+        shutil.rmtree(repo / "docs/gone")
+        (repo / "src/c.py").write_text("edited\n")
+        write(own(repo), mine=_NO_DOCS)
+        given: JsonObject = {"paths": ["docs/gone" if below == "gone" else below]}
+        async with plane(repo) as opened:
+            before = git(repo, "status", "--porcelain")
+            for name, more in (("git.stage", {}), ("git.commit", {"message": "x"}), ("git.amend", {"message": "x"})):
+                error = (await opened.conveyor.call(name, given | more, OWNER)).error
+                assert error is not None and error.name == "POLICY_DENIED", name
+                assert git(repo, "status", "--porcelain") == before
+            git(repo, "add", "docs")
+            error = (await opened.conveyor.call("git.unstage", given, OWNER)).error
+            assert error is not None and error.name == "POLICY_DENIED"
+            git(repo, "reset", "--quiet")
+            for name, more in (("git.stage", {}), ("git.commit", {"message": "x"})):
+                assert (await opened.conveyor.call(name, given | more | {"paths": ["src"]}, OWNER)).error is None
+            assert git(repo, "show", "--name-only", "--format=") == "src/c.py\n"
 
     run(scenario())

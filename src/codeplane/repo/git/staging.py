@@ -52,6 +52,7 @@ class Staging:
         """Stage files for the next commit: new, changed and deleted ones."""
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "stage") as writing:
+            await self._writer.below(call, paths)
             await self._add(paths, links_in(writing.before))
             return Changed(delta=await writing.finished(compared="index"))
 
@@ -73,6 +74,7 @@ class Staging:
         """Take files out of the next commit; the files themselves stay as they are."""
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "unstage") as writing:
+            await self._writer.below(call, paths)
             await self._git.run("reset", "--quiet", "--", *paths)
             return Changed(delta=await writing.finished(compared="index"))
 

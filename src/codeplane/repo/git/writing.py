@@ -30,6 +30,8 @@ from codeplane.repo.undo.mutations import KeptMutations
 
 T = TypeVar("T")
 _WORK = "work"
+# Two letters and a space stand before each path of a status.
+_STATE = 3
 _NO: tuple[None, str] = (None, "")
 _LOCAL = ("refs/heads/", "refs/tags/")
 # What it leaves behind lives on in what it makes.
@@ -148,6 +150,17 @@ class Writer:
                 call.may_write(name)
             found.append(name or ".")
         return found
+
+    async def below(self, call: Call, paths: Sequence[str]) -> None:
+        """Ask about every changed file that a folder among the paths stands for, not about its name alone."""
+        folders = [path for path in paths if not (self.git.root / path).is_file()]
+        if not folders:
+            return
+        listed = await self.git.run(
+            *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *folders)
+        )
+        for line in listed.fields:
+            call.may_write(line[_STATE:].rstrip("/"))
 
 
 class Writing:
