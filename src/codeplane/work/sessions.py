@@ -66,7 +66,8 @@ class Sessions:
         if session_id is not None:
             session = self.find(session_id, actor)
         else:
-            found = self._by_id.get(self._by_connection.get((_connection(caller, actor), actor.owner_id, actor.kind), ""))
+            place = (_connection(caller, actor), actor.owner_id, actor.kind)
+            found = self._by_id.get(self._by_connection.get(place, ""))
             if found is not None and self._is_idle(found):
                 self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
                 found = None

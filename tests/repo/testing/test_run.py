@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from codeplane.kernel.json import JsonObject
 from tests.repo.testing.door import Door, at_the_door, written
 from tests.repo.testing.runs import PYTEST, environment, failing, needs, statuses
@@ -79,6 +81,33 @@ def test_impacted_runs_what_reaches_the_change_and_says_why(tmp_path: Path) -> N
         assert (found["target_id"], found["reason"]) == ("tests/test_cart.py", "imports shop/cart.py")
         since = await door.ask("test.run", since="nothing-like-this")
         assert since["error"]["error"] == "REF_NOT_FOUND"  # type: ignore[index,call-overload]
+
+    at_the_door(root, body, environment=environment())
+
+
+@pytest.mark.parametrize("base", ["tests/inherited.py", "tests/test_base.py", "tests/deep/kept.py"])
+def test_inherited_tests_are_of_the_class_that_has_them(tmp_path: Path, base: str) -> None:
+    module = base.removesuffix(".py").replace("/", ".")
+    files = {
+        "tests/__init__.py": "",
+        "tests/deep/__init__.py": "",
+        base: "class Base:\n    value = 1\n\n    def test_v(self):\n        assert self.value == 1\n",
+        "tests/test_inh.py": (
+            f"from {module} import Base\n\n\nclass TestA(Base):\n    pass\n\n\n"
+            "class TestB(Base):\n    value = 2\n\n\ndef test_v():\n    pass\n"
+        ),
+        "tests/test_other.py": "def test_v():\n    pass\n",
+        "pytest.ini": "[pytest]\n",
+    }
+    root = written(tmp_path / "repo", files)
+
+    async def body(door: Door) -> None:
+        for more in ({}, {"targets": ["tests/test_inh.py"]}, {"failed_only": True}, {"failed_only": True}):
+            assert list(failing(await door.run(**more))) == ["tests/test_inh.py::TestB::test_v"], more
+        again = await door.run(targets=["tests/test_inh.py::TestB::test_v"], rerun_failed=1)
+        assert list(failing(again)) == ["tests/test_inh.py::TestB::test_v"]
+        (root / "tests/test_inh.py").write_text(f"from {module} import Base\n\n\nclass TestB(Base):\n    pass\n")
+        assert failing(await door.run(failed_only=True)) == {}
 
     at_the_door(root, body, environment=environment())
 

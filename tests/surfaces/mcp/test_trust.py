@@ -49,6 +49,19 @@ async def test_who_approves_is_told_what_came_of_it(fixture_server: Server) -> N
     assert again.returncode == 1 and f"cpl approvals show {found[1]}" in again.stderr
 
 
+async def test_an_approval_that_came_to_nothing_is_no_success(server: Server) -> None:
+    edited = server.repo / "README.md"
+    edited.write_text("edited\n")
+    async with connected(server, toolset="all") as client:
+        found = re.search(r"\((act_\w+)\)", await failure_of(client, "git_discard", paths=["README.md"]))
+    assert found is not None
+    edited.write_text("edited again\n")
+    approved = cpl("approvals", "approve", found[1], cwd=server.repo)
+    assert approved.returncode == 1
+    assert "not run: it could not be run: EXPIRED" in approved.stdout
+    assert edited.read_text() == "edited again\n"
+
+
 @each_way
 async def test_an_agent_cannot_make_the_log_forget(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:

@@ -53,7 +53,10 @@ def sorted_out(cases: Sequence[Case], wanted: Sequence[Wanted], root: Path) -> t
     nobodys: list[Case] = []
     for case in cases:
         owner = _owner(case, wanted, root)
-        (found[owner.target_id] if owner is not None else nobodys).append(_shortened(case, root))
+        if owner is None:
+            nobodys.append(_shortened(case, root))
+        else:
+            found[owner.target_id].append(_shortened(_inherited(case, owner.target), root))
     runner = wanted[0].target.runner
     if nobodys and runner is not None and runner.whole and not any(found.values()):
         return {target_id: list(nobodys) for target_id in found}, []
@@ -166,6 +169,9 @@ def _explained(case: Case, tail: str) -> Case:
 def _owner(case: Case, wanted: Sequence[Wanted], root: Path) -> Wanted | None:
     if len(wanted) == 1:
         return wanted[0]
+    # A test that a class inherits is of the class's file, though the report names the one it is written in.
+    if (inheriting := next((one for one in wanted if _inherits(case, one.target)), None)) is not None:
+        return inheriting
     file = case.file.removeprefix("file://")
     if file:
         path = file.removeprefix(f"{root}/").removeprefix("./")
@@ -182,6 +188,26 @@ def _owner(case: Case, wanted: Sequence[Wanted], root: Path) -> Wanted | None:
         # The package of the root has no name of its own.
         return next((one for one in wanted if not one.target.inner and "/" in case.owner), None)
     return best[1] if best is not None else None
+
+
+def _inherits(case: Case, target: Target) -> bool:
+    """Whether a class of a Python target has this test from elsewhere."""
+    written = case.file.removesuffix(".py").replace("/", ".").lstrip(".")
+    return (
+        case.file.endswith(".py")
+        and not case.is_whole
+        and any(case.owner.startswith(f"{name}.") and not f".{written}".endswith(f".{name}") for name in _names(target))
+    )
+
+
+def _inherited(case: Case, target: Target) -> Case:
+    """The case by the name that runs it: with the class that inherits it."""
+    if not _inherits(case, target):
+        return case
+    (module,) = _names(target)
+    within = case.owner.removeprefix(f"{module}.").split(".")
+    name = "::".join([*within, case.name.rpartition("::")[2]])
+    return case if case.name.startswith("::".join(within)) else replace(case, name=name)
 
 
 def _names(target: Target) -> tuple[str, ...]:

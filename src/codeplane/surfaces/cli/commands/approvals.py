@@ -10,7 +10,7 @@ from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.commands.call import show as print_answer
 from codeplane.surfaces.cli.embedded import EmbeddedClient
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 from codeplane.surfaces.cli.owner import owner_client
 
 approvals = typer.Typer(help="What agents want to do and a person decides.", no_args_is_help=False)
@@ -52,14 +52,17 @@ def approve(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an action run, once, and say what came of it."""
+    """Let an action run, once, and say what came of it; exit code 1 when it did not run, or ended with an error."""
     asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
     with owner_client(workspace_of(repo)) as client:
         envelope = client.call("approval.approve", asked, text=not as_json)
         print_answer(envelope, as_json=as_json)
         result = envelope["result"]
         if not as_json and isinstance(result, dict):
-            print(_became_of(client, str(result["action_id"])))
+            said, is_well = _became_of(client, str(result["action_id"]))
+            print(said)
+            if not is_well:
+                raise typer.Exit(EXIT_FAILED)
 
 
 @approvals.command()
@@ -94,15 +97,16 @@ def forget(
     ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
 
 
-def _became_of(client: Client | EmbeddedClient, action_id: str) -> str:
-    """How the run ended, where it does so within a few seconds; else where to look."""
+def _became_of(client: Client | EmbeddedClient, action_id: str) -> tuple[str, bool]:
+    """How the run ended, where it does so within a few seconds, else where to look; and whether nothing went wrong."""
     until = time.monotonic() + _PATIENCE_SEC
     while True:
         action = client.call("approval.show", {"action_id": action_id}).get("result")
         if isinstance(action, dict) and action.get("status") == "REJECTED":
-            return f"not run: {action.get('reason')}"
+            return f"not run: {action.get('reason')}", False
         if isinstance(action, dict) and action.get("outcome"):
-            return "run: ok" if action["outcome"] == "ok" else f"run: it ended with {action['outcome']}"
+            is_well = action["outcome"] == "ok"
+            return "run: ok" if is_well else f"run: it ended with {action['outcome']}", is_well
         if time.monotonic() >= until:
-            return f"not over yet; see: cpl approvals show {action_id}"
+            return f"not over yet; see: cpl approvals show {action_id}", True
         time.sleep(_LOOK_SEC)
