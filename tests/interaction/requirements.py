@@ -2602,6 +2602,12 @@ REQUIREMENTS = (
         tests=("repo/refactor/rename/test_receivers.py",),
     ),
     Requirement(
+        id="REF-36",
+        source="design §6",
+        promise="a word that is a keyword at some places refers to nothing there",
+        tests=("repo/resolve/test_soft_keywords.py",),
+    ),
+    Requirement(
         id="REF-35",
         source="002 §8.1",
         promise="a rename at an alias means the alias; names that a file binds again, or by a star, are told apart",

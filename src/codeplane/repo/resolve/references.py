@@ -15,6 +15,7 @@ from codeplane.repo.resolve.expression import is_short, shape
 from codeplane.repo.resolve.instance import Side
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.resolver import Resolver
+from codeplane.repo.resolve.soft_keywords import names_alone
 from codeplane.repo.resolve.world import World
 
 Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
@@ -77,7 +78,7 @@ def references(
             continue
         text = world.text(path)
         offsets = occurrences(text, name)
-        in_code = _in_code(facts, offsets)
+        in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
         for offset in sorted((*in_code, *doubted)) if doubted else in_code:
