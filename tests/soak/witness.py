@@ -45,6 +45,8 @@ class Witness:
         """Take in what is new: positions and sequences without gaps, no event twice."""
         connection = sqlite3.connect(f"{self._ledger.as_uri()}?mode=ro", uri=True)
         try:
+            # One state of the log, though its server goes on writing.
+            connection.execute("BEGIN")
             rows = connection.execute(
                 """SELECT position, stream, sequence, event_id, type, call_id, session_id, payload FROM events
                    WHERE position > ? ORDER BY position""",
