@@ -102,10 +102,15 @@ def is_free(port: int) -> bool:
     return True
 
 
+def with_free_port(folder: Path) -> Path:
+    """A repository whose own port nobody has: other programs of the machine may have that of one, but not of all."""
+    places = (folder.resolve() / f"r{number}" for number in range(100))
+    return make_repo(next(place for place in places if is_free(stable_port(place))))
+
+
 class TestPlace:
     def test_the_port_stays_and_is_written_down(self, tmp_path: Path) -> None:
-        # Other programs of the machine may have the port of one folder, but not of all.
-        repo = make_repo(next(place for number in range(100) if is_free(stable_port(place := tmp_path / f"r{number}"))))
+        repo = with_free_port(tmp_path)
         for _ in range(2):
             server = start(repo)
             assert server.port == stable_port(repo.resolve())
@@ -214,7 +219,8 @@ class TestSettings:
 
 
 class TestAfterACrash:
-    def test_it_starts_again_at_once_and_mends_what_was_open(self, repo: Path) -> None:
+    def test_it_starts_again_at_once_and_mends_what_was_open(self, tmp_path: Path) -> None:
+        repo = with_free_port(tmp_path)
         first = start(repo)
         session = call(first, "session.create", {"description": "cut off"}).result["session_id"]
         call(first, "ledger.verify")
