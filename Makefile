@@ -24,6 +24,8 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# A start compiles all of CodePlane where byte code may not be kept.
+up: export PYTHONDONTWRITEBYTECODE =
 up: install
 	@$(BIN)/cpl up --detach --repo "$(REPO)"
 

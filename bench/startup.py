@@ -14,6 +14,7 @@ from statistics import median
 
 from bench.fixture import scratch
 from bench.measure import machine, table
+from bench.subjects.processes import as_installed
 
 CPL = str(Path(sys.executable).with_name("cpl"))
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -30,7 +31,9 @@ class Started:
 def to_its_end(command: Sequence[str], folder: Path) -> Started:
     """A command that ends by itself."""
     began = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=folder, env=as_installed(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, f"{command} failed"
@@ -40,7 +43,9 @@ def to_its_end(command: Sequence[str], folder: Path) -> Started:
 def until_ready(command: Sequence[str], folder: Path) -> Started:
     """A server, until it says where it is; it is ended afterwards."""
     began = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=folder, env=as_installed(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     assert process.stdout is not None
     line = process.stdout.readline()
     wall = time.perf_counter() - began

@@ -23,6 +23,11 @@ class Spent:
     said: str = ""
 
 
+def as_installed() -> dict[str, str]:
+    """An environment in which byte code is kept, as it is in every installation: pip compiles what it installs."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def tree(root: int) -> list[int]:
     """A process and everything below it."""
     below: dict[int, list[int]] = {}

@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from bench.mcp_client import INITIALIZED, initialize, tool_call
-from bench.subjects.processes import cpu
+from bench.subjects.processes import as_installed, cpu
 from codeplane.kernel.json import JsonObject
 
 CPL = str(Path(sys.executable).with_name("cpl"))
@@ -121,7 +121,7 @@ def serving(root: Path, *settings: str) -> Iterator[Served]:
     """A server for a repository, for as long as the block runs."""
     chosen = [word for setting in settings for word in ("--set", setting)]
     command = [CPL, "up", "--json", "--repo", str(root), *chosen]
-    process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=root, env=as_installed(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     try:
         line = process.stdout.readline()

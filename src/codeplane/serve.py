@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,11 +36,13 @@ from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
 from codeplane.surfaces.http.server import HttpServer
 from codeplane.surfaces.http.shutdown import EndsWith
-from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources, ResourceSource
-from codeplane.surfaces.mcp.server import McpSurface
-from codeplane.surfaces.mcp.stream import ByteStream
+from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
+
+if TYPE_CHECKING:
+    from codeplane.surfaces.mcp.resources import ResourceSource
+    from codeplane.surfaces.mcp.server import McpSurface
 
 _IDLE_CHECK_SEC = 5.0
 _POLICY_SEC = 15.0
@@ -55,7 +58,7 @@ class Serving:
         loaded: LoadedConfig,
         detached: bool = False,
         operations: Sequence[object] = (),
-        resources: Sequence[ResourceSource] = (),
+        resources: "Sequence[ResourceSource]" = (),
         announce: Callable[[JsonObject], None] | None = None,
     ) -> None:
         self._workspace = workspace
@@ -88,10 +91,10 @@ class Serving:
             )
             secure = (bind_tls(self._config, self._workspace.root), secured.context()) if secured is not None else None
             ports = [port, *([secure[0].getsockname()[1]] if secure is not None else [])]
-            surface = self._mcp(plane)
+            mount = McpMount(lambda: self._mcp(plane))
             activity = Activity(plane.clock.monotonic_ns)
             guarded = Guard(
-                self._application(plane, surface),
+                self._application(plane, mount),
                 config=self._config,
                 host=host,
                 ports=ports,
@@ -108,7 +111,7 @@ class Serving:
             said = plane.logs.logger("codeplane")
             failed: CodePlaneError | None = None
             try:
-                async with surface.run(), self._grpc(plane, secured, activity) as grpc_port:
+                async with mount.run(), self._grpc(plane, secured, activity) as grpc_port:
                     if grpc_port:
                         at = _shown(address(self._config.host))
                         facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}
@@ -161,7 +164,10 @@ class Serving:
         async with surface.run() as port:
             yield port
 
-    def _mcp(self, plane: Plane) -> McpSurface:
+    def _mcp(self, plane: Plane) -> "McpSurface":
+        from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources
+        from codeplane.surfaces.mcp.server import McpSurface
+
         docs = Path(__file__).parent / "_docs"
         sources: list[ResourceSource] = [
             LedgerResources(plane.conveyor),
@@ -179,7 +185,7 @@ class Serving:
             on_disconnect=plane.sessions.disconnect,
         )
 
-    def _application(self, plane: Plane, surface: McpSurface) -> ASGIApp:
+    def _application(self, plane: Plane, mount: McpMount) -> ASGIApp:
         identity: JsonObject = {"version": __version__, "repo": str(self._workspace.root), "pid": os.getpid()}
         probes = Probes(
             conveyor=plane.conveyor,
@@ -188,10 +194,10 @@ class Serving:
             problems=lambda: self._problems(plane),
             metrics=plane.metrics.render,
         )
-        streams = EndsWith(surface.http, self._stopping, announce=True)
+        streams = EndsWith(mount.http, self._stopping, announce=True)
 
         async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
-            await (streams if scope["method"] == "GET" else surface.http)(scope, receive, send)
+            await (streams if scope["method"] == "GET" else mount.http)(scope, receive, send)
 
         routes = [
             *probes.routes(),
@@ -209,7 +215,7 @@ class Serving:
                 version=__version__,
             ).routes(),
             Route("/mcp", _Endpoint(mcp)),
-            Route("/mcp/stdio", _Endpoint(EndsWith(ByteStream(surface), self._drained, announce=False))),
+            Route("/mcp/stdio", _Endpoint(EndsWith(mount.stdio, self._drained, announce=False))),
         ]
         return build(routes)
 
@@ -232,6 +238,7 @@ class Serving:
     def _ready(self, facts: JsonObject, said: FilteringBoundLogger, activity: Activity) -> None:
         # What has come up stays. The collector would look at all of it again and again, and everyone waits meanwhile.
         gc.freeze()
+        gc.enable()
         activity.start()
         self._idle = asyncio.ensure_future(self._end_when_idle(activity))
         replace_file(self._workspace.server, dumps(facts) + "\n")

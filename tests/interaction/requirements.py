@@ -574,6 +574,16 @@ REQUIREMENTS = (
         tests=("clients/test_claude_code.py::test_its_model_gets_what_the_tool_said",),
     ),
     Requirement(
+        id="MCP-03a",
+        source="design §9",
+        promise="a start does not wait for the library of MCP; its first client does, once",
+        tests=(
+            "surfaces/mcp/test_mount.py::test_a_server_that_starts_does_not_wait_for_the_library_of_mcp",
+            "surfaces/mcp/test_mount.py::test_a_surface_that_nobody_wanted_is_never_made",
+            "surfaces/mcp/test_mount.py::test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks",
+        ),
+    ),
+    Requirement(
         id="MCP-04",
         source="design §4",
         promise="tools by toolset; the default list is small and pinned",

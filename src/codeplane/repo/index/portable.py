@@ -17,12 +17,14 @@ from codeplane.repo.index.service import IndexService
 from codeplane.repo.index.snapshot import Snapshot
 
 _ENDING = ".cplindex"
+# Without a number of repetitions: those would be compiled one by one, into 10 MB.
+_NAME = r"^[\w.-]*$"
 
 
 class ExportRequest(InWorkspace):
     """What the archive is called."""
 
-    name: str = Field("", pattern=r"^[\w.-]{0,100}$", description="of the file below .codeplane/exports")
+    name: str = Field("", max_length=100, pattern=_NAME, description="of the file below .codeplane/exports")
 
 
 class ExportResult(Result):
@@ -44,7 +46,7 @@ class ExportResult(Result):
 class ImportRequest(InWorkspace):
     """Which archive."""
 
-    name: str = Field(pattern=r"^[\w.-]{1,100}$", description="a file below .codeplane/exports")
+    name: str = Field(min_length=1, max_length=100, pattern=_NAME, description="a file below .codeplane/exports")
 
 
 class ImportResult(Result):

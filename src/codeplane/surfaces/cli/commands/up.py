@@ -1,5 +1,6 @@
 """`cpl up`: serve a repository."""
 
+import gc
 import os
 import sys
 import threading
@@ -75,6 +76,8 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
     from codeplane.adapters.home import prepare
     from codeplane.adapters.yaml_config import configuration
 
+    # Until the server is ready hardly anything goes away, and looking for it would be an eighth of the start.
+    gc.disable()
     prepare(workspace)
     loaded = configuration(workspace, overrides, os.environ)
     if background:

@@ -1,0 +1,70 @@
+"""Where MCP is reached; its library is loaded for the first client, so that a start does not wait for it."""
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from starlette.types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from codeplane.surfaces.mcp.server import McpSurface
+
+_STREAM = "codeplane.surfaces.mcp.stream"
+
+
+class McpMount:
+    """The ASGI applications of MCP, from before its first client to after its last; run once."""
+
+    def __init__(self, make: "Callable[[], McpSurface]") -> None:
+        """`make` may import what it needs when it is called."""
+        self._make = make
+        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+        self._surface: asyncio.Future[McpSurface] = asyncio.get_running_loop().create_future()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """The time during which clients are served."""
+        # One task from its first to its last moment: what it opens can be closed by no other.
+        serving = asyncio.ensure_future(self._serve())
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._wanted.set()
+            await serving
+
+    async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application at `/mcp`."""
+        await (await self._opened()).http(scope, receive, send)
+
+    async def stdio(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application at `/mcp/stdio`."""
+        surface = await self._opened()
+        from codeplane.surfaces.mcp.stream import ByteStream
+
+        await ByteStream(surface)(scope, receive, send)
+
+    async def _opened(self) -> "McpSurface":
+        self._wanted.set()
+        return await asyncio.shield(self._surface)
+
+    async def _serve(self) -> None:
+        await self._wanted.wait()
+        if self._ended.is_set():
+            self._surface.cancel()
+            return
+        try:
+            await asyncio.to_thread(import_module, _STREAM)
+            surface = self._make()
+        except Exception as error:
+            # Whoever waits is told, as is everyone who comes later.
+            self._surface.set_exception(error)
+            return
+        # It stays, as all that came up before it; the collector need not look at it again and again.
+        gc.freeze()
+        async with surface.run():
+            self._surface.set_result(surface)
+            await self._ended.wait()
