@@ -22,6 +22,7 @@ _PATIENT_BYTES = 100_000
 _TRIES = 3
 _TOO_LONG = "it took too long to parse"
 _AHEAD = 8
+_MANY = 8
 _PAUSE_SEC = 0.2
 _DECODER = msgspec.msgpack.Decoder(list[Parsed])
 _ENCODER = msgspec.msgpack.Encoder()
@@ -164,12 +165,14 @@ class Parsers:
         """Begin to parse; whoever does closes what is returned."""
         self.throttled = False
         batches = list(_batches(content, sources, check))
-        return Parsing(batches, min(self._processes, len(batches)), self._work, self._keep_one)
+        left = self._renew if len(batches) > _MANY else self._keep_one
+        return Parsing(batches, min(self._processes, len(batches)), self._work, left)
 
     def warm(self, *, one: bool = False) -> None:
         """Start the workers for a first index, which is read meanwhile; or `one` for an edit, if none is there."""
         with self._lock:
             missing = 1 - len(self._idle) - len(self._working) if one else self._processes
+            missing = 0 if self._closed else missing
         workers = [_Worker() for _ in range(missing)]
         with self._lock:
             if not self._closed:
@@ -274,6 +277,14 @@ class Parsers:
             surplus, self._idle = self._idle[1:], self._idle[:1]
         for worker in surplus:
             worker.end()
+
+    def _renew(self) -> None:
+        """Keep a new one: who went through a whole repository holds twice the memory of one that did not."""
+        with self._lock:
+            used, self._idle = self._idle, []
+        for worker in used:
+            worker.end()
+        self.warm(one=True)
 
 
 def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
