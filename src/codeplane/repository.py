@@ -215,7 +215,7 @@ def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -
     config = shared.config.index
     said = shared.logs.logger("index")
     return IndexService(
-        indexer=lambda published: Indexer(
+        indexer=lambda published, saw: Indexer(
             root=root,
             home=home,
             git_at=GitCli,
@@ -223,6 +223,7 @@ def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -
             clock=shared.clock,
             max_file_bytes=config.max_file_bytes,
             published=published,
+            saw=saw,
             reconciled=shared.reconciled,
         ),
         fresh=lambda indexer: Fresh(indexer=indexer, clock=shared.clock, verify_after_sec=config.verify_after_sec),

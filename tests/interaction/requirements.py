@@ -727,6 +727,17 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="IDX-10a",
+        source="design §9",
+        promise="a first build is parsed while it is read, with the same facts in the end",
+        tests=(
+            "repo/index/test_early.py::test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same",
+            "repo/index/test_early.py::test_files_are_parsed_before_all_of_them_were_read",
+            "repo/index/test_early.py::test_what_was_begun_for_another_content_is_given_up",
+            "repo/index/test_early.py::test_what_changed_since_it_was_read_is_not_taken",
+        ),
+    ),
+    Requirement(
         id="IDX-11",
         source="002 §7.3.11",
         promise="definitions of earlier epochs are known",

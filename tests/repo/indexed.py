@@ -1,12 +1,14 @@
 """An indexer on a folder of the test's own."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from codeplane.adapters.git_cli import GitCli
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.kernel.clock import SystemClock
+from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.indexer import Changes, Indexer
-from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.index.snapshot import Known, Snapshot
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -14,7 +16,9 @@ MAX_FILE_BYTES = 1_000_000
 class Indexed(Indexer):
     """An indexer that remembers what it published."""
 
-    def __init__(self, root: Path, home: Path) -> None:
+    def __init__(
+        self, root: Path, home: Path, saw: Callable[[ContentFile, Known], None] = lambda content, known: None
+    ) -> None:
         self.told: list[tuple[int, Changes]] = []
         home.mkdir(parents=True, exist_ok=True)
         super().__init__(
@@ -25,6 +29,7 @@ class Indexed(Indexer):
             clock=SystemClock(),
             max_file_bytes=MAX_FILE_BYTES,
             published=self._tell,
+            saw=saw,
         )
 
     def _tell(self, snapshot: Snapshot, changes: Changes) -> None:

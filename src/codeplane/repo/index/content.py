@@ -39,6 +39,10 @@ class ContentFile:
         except ValueError:
             return True  # closed meanwhile: another file took its place
 
+    def flush(self) -> None:
+        """Let others read what was appended so far."""
+        self._file.flush()
+
     def sync(self) -> None:
         """Bring what was appended to the disk, before the epoch that speaks of it."""
         self._file.flush()

@@ -13,6 +13,8 @@ import msgspec
 from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import unpacked
 from codeplane.repo.index.archive import Packed
+from codeplane.repo.index.content import ContentFile
+from codeplane.repo.index.early import Early, sources_of
 from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.fulltext import Document, FullText
 from codeplane.repo.index.names import packed_keys
@@ -68,6 +70,7 @@ class Follower:
         self._fed: dict[str, str] | None = None
         # The files of the snapshot that everything speaks of, once all of it was followed.
         self._at: Mapping[str, Known] | None = None
+        self._early = Early(parsers)
         self.progress: Progress | None = None
 
     def pending(self, snapshot: Snapshot) -> list[Known]:
@@ -79,6 +82,12 @@ class Follower:
         with self._lock:
             if not self._known():
                 self.parsers.warm()
+
+    def saw(self, content: ContentFile, known: Known) -> None:
+        """A file was read for a snapshot to come; where no facts are there yet, it may be parsed at once."""
+        # Looked at without the lock: a pass that goes on elsewhere has them by then, or makes them again.
+        if self._digests == {}:
+            self._early.saw(content, known)
 
     def follow(
         self, snapshot: Snapshot, *, newer: Callable[[], bool], parsed: Callable[[], None] = lambda: None
@@ -97,8 +106,10 @@ class Follower:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
                 for path in gone:
                     del digests[path]
-            pending = _Pending.of(snapshot, self._pending(snapshot, touched.texts))
-            with closing(self.parsers.begin(snapshot.content_file, pending.sources)) as parsing:
+            early, begun = self._early.taken(snapshot)
+            pending = _Pending.of(snapshot, self._pending(snapshot, touched.texts), early)
+            further = pending.sources[len(early) :]
+            with closing(self.parsers.begin(snapshot.content_file, further, after=begun)) as parsing:
                 feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text, touched)
                 # The workers parse by now; what needs no parsing is fed meanwhile.
                 waiting = {known.path for known in pending.files}
@@ -227,6 +238,7 @@ class Follower:
         """End the workers and close the store."""
         self.parsers.close()
         with self._lock:
+            self._early.close()
             self.text.close()
             self.facts.close()
 
@@ -245,23 +257,16 @@ class _Pending:
     sources: Sequence[Source]
 
     @classmethod
-    def of(cls, snapshot: Snapshot, files: Sequence[Known]) -> "_Pending":
-        tables = languages()
-        found = [(known, tables.of(known.path, _start(snapshot, known))) for known in files]
-        known_ones = [(known, language) for known, language in found if language is not None]
+    def of(cls, snapshot: Snapshot, files: Sequence[Known], early: Sequence[Known]) -> "_Pending":
+        """`early` are those of the files that come first."""
+        tables, first = languages(), {known.path for known in early}
+        ordered = [*early, *(known for known in files if known.path not in first)]
+        spoken = [tables.of(known.path, _start(snapshot, known)) for known in ordered]
+        assert None not in spoken
         return cls(
-            files=[known for known, _ in known_ones],
-            languages=[language for _, language in known_ones],
-            sources=[
-                Source(
-                    key=key,
-                    name=os.fsencode(known.path).decode("latin-1"),
-                    language=language.name,
-                    offset=known.offset,
-                    length=known.length,
-                )
-                for key, (known, language) in enumerate(known_ones)
-            ],
+            files=ordered,
+            languages=[language for language in spoken if language is not None],
+            sources=sources_of(ordered, spoken),
         )
 
     def grouped(self, parsing: Iterable[list[Parsed]]) -> Iterator[list[FileParsed]]:

@@ -49,6 +49,7 @@ class Indexer:
         clock: Clock,
         max_file_bytes: int,
         published: Told,
+        saw: Callable[[ContentFile, Known], None] = lambda content, known: None,
         reconciled: Callable[[str, int], None] = lambda kind, spent_ns: None,
     ) -> None:
         self._root = root
@@ -58,6 +59,7 @@ class Indexer:
         self._clock = clock
         self._max_file_bytes = max_file_bytes
         self._published = published
+        self._saw = saw
         self._reconciled = reconciled
         self._lock = threading.Lock()
         self.store = IndexStore(home / "index.db")
@@ -180,6 +182,7 @@ class Indexer:
             known = self._read(name, name in listing.tracked, content)
             if known is not None:
                 files[name] = known
+                self._saw(content, known)
         return self._adopt(content, generation, files, listing, Changes(changed=tuple(files)), whole=True)
 
     def _update(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:

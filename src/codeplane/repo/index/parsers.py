@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ _DECODER = msgspec.msgpack.Decoder(list[Parsed])
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-_Work = Callable[["queue.SimpleQueue[Batch]", "queue.Queue[list[Parsed]]", threading.Event, "_Crew"], None]
+_Work = Callable[["_Crew", "queue.Queue[list[Parsed]]", threading.Event], None]
 
 
 class _Worker:
@@ -87,39 +88,60 @@ class _Worker:
 
 
 class _Crew:
-    """The threads of one parsing: any of them may leave early but the last."""
+    """The threads of one parsing and what they have to do: any of them may leave early but the last."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, most: int) -> None:
         self._lock = threading.Lock()
-        self._threads = threads
+        self._most = most
+        self._threads = 0
+        self._waiting: deque[Batch] = deque()
+
+    def add(self, batches: Iterable[Batch]) -> int:
+        """Take on more to do; how many threads are to be started for it."""
+        with self._lock:
+            self._waiting.extend(batches)
+            missing = min(self._most - self._threads, len(self._waiting))
+            self._threads += missing
+            return missing
+
+    def next(self) -> Batch | None:
+        """What a thread does next, or None, and then it has left."""
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._threads -= 1
+            return None
 
     def may_leave(self) -> bool:
-        """Leave, if somebody stays."""
+        """Leave for good, if somebody stays."""
         with self._lock:
             if self._threads < 2:
                 return False
             self._threads -= 1
+            self._most -= 1
             return True
 
 
 class Parsing:
     """Files that are being parsed: their facts as they come."""
 
-    def __init__(self, batches: Sequence[Batch], threads: int, work: "_Work", left: Callable[[], None]) -> None:
-        self._count = len(batches)
+    def __init__(self, most: int, work: "_Work", left: Callable[[int], None]) -> None:
+        self._work = work
+        self._left = left
+        self._count = 0
         self._done: queue.Queue[list[Parsed]] = queue.Queue(maxsize=_AHEAD)
         self._ended = threading.Event()
-        self._left = left
-        waiting: queue.SimpleQueue[Batch] = queue.SimpleQueue()
-        for batch in batches:
-            waiting.put(batch)
-        crew = _Crew(threads)
-        self._threads = [
-            threading.Thread(target=work, args=(waiting, self._done, self._ended, crew), daemon=True, name="parsing")
-            for _ in range(threads)
-        ]
-        for thread in self._threads:
+        self._crew = _Crew(most)
+        self._threads: list[threading.Thread] = []
+
+    def add(self, batches: Sequence[Batch]) -> None:
+        """Parse these too; before anyone takes what was found."""
+        self._count += len(batches)
+        arguments = (self._crew, self._done, self._ended)
+        for _ in range(self._crew.add(batches)):
+            thread = threading.Thread(target=self._work, args=arguments, daemon=True, name="parsing")
             thread.start()
+            self._threads.append(thread)
 
     def __iter__(self) -> Iterator[list[Parsed]]:
         for _ in range(self._count):
@@ -130,7 +152,7 @@ class Parsing:
         self._ended.set()
         for thread in self._threads:
             thread.join()
-        self._left()
+        self._left(self._count)
 
     def _next(self) -> list[Parsed]:
         while True:
@@ -161,25 +183,22 @@ class Parsers:
         with contextlib.closing(self.begin(content, sources, check=check)) as parsing:
             yield from parsing
 
-    def begin(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> "Parsing":
-        """Begin to parse; whoever does closes what is returned."""
-        self.throttled = False
-        batches = list(_batches(content, sources, check))
-        left = self._renew if len(batches) > _MANY else self._keep_one
-        return Parsing(batches, min(self._processes, len(batches)), self._work, left)
+    def begin(
+        self, content: Path, sources: Sequence[Source], *, check: bool = False, after: "Parsing | None" = None
+    ) -> "Parsing":
+        """Begin to parse, or to go on `after` what has begun; whoever does closes what is returned."""
+        if after is None:
+            self.throttled = False
+            after = Parsing(self._processes, self._work, self._keep_one)
+        after.add(list(_batches(content, sources, check)))
+        return after
 
     def warm(self, *, one: bool = False) -> None:
         """Start the workers for a first index, which is read meanwhile; or `one` for an edit, if none is there."""
         with self._lock:
-            missing = 1 - len(self._idle) - len(self._working) if one else self._processes
-            missing = 0 if self._closed else missing
-        workers = [_Worker() for _ in range(missing)]
-        with self._lock:
+            missing = (1 if one else self._processes) - len(self._idle) - len(self._working)
             if not self._closed:
-                self._idle += workers
-                return
-        for worker in workers:
-            worker.end()
+                self._idle += [_Worker() for _ in range(missing)]
 
     def close(self) -> None:
         """End the workers."""
@@ -189,13 +208,7 @@ class Parsers:
         for worker in idle:
             worker.end()
 
-    def _work(
-        self,
-        waiting: "queue.SimpleQueue[Batch]",
-        done: "queue.Queue[list[Parsed]]",
-        ended: threading.Event,
-        crew: _Crew,
-    ) -> None:
+    def _work(self, crew: _Crew, done: "queue.Queue[list[Parsed]]", ended: threading.Event) -> None:
         worker = self._taken()
         over = 0
         while not ended.is_set():
@@ -206,9 +219,8 @@ class Parsers:
                 self._left(worker)
                 worker.end()
                 return
-            try:
-                batch = waiting.get_nowait()
-            except queue.Empty:
+            batch = crew.next()
+            if batch is None:
                 break
             found = worker.parse(batch)
             if found is None:
@@ -272,19 +284,15 @@ class Parsers:
             self._working.add(worker)
             return worker
 
-    def _keep_one(self) -> None:
+    def _keep_one(self, batches: int) -> None:
+        """Keep one worker; a new one after many batches, as who went through all of them holds twice the memory."""
+        kept = 1 if batches <= _MANY else 0
         with self._lock:
-            surplus, self._idle = self._idle[1:], self._idle[:1]
+            surplus, self._idle = self._idle[kept:], self._idle[:kept]
         for worker in surplus:
             worker.end()
-
-    def _renew(self) -> None:
-        """Keep a new one: who went through a whole repository holds twice the memory of one that did not."""
-        with self._lock:
-            used, self._idle = self._idle, []
-        for worker in used:
-            worker.end()
-        self.warm(one=True)
+        if not kept:
+            self.warm(one=True)
 
 
 def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:

@@ -15,13 +15,14 @@ from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventLog
 from codeplane.repo.index.archive import Packed
+from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
 from codeplane.repo.index.following import Behind, Following
 from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.indexer import Changes, Indexer
 from codeplane.repo.index.parsers import Parsers
-from codeplane.repo.index.snapshot import Snapshot
+from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.vectors.filler import Filler
@@ -60,7 +61,7 @@ class IndexService:
     def __init__(
         self,
         *,
-        indexer: Callable[[Callable[[Snapshot, Changes], None]], Indexer],
+        indexer: Callable[[Callable[[Snapshot, Changes], None], Callable[[ContentFile, Known], None]], Indexer],
         fresh: Callable[[Indexer], Fresh],
         follower: Callable[[Callable[[Progress], None]], Follower],
         vectors: Callable[[FactStore], Filler] | None,
@@ -75,7 +76,7 @@ class IndexService:
         self._wait_sec = wait_sec
         self._said = said
         self._watcher = watcher
-        self._indexer = indexer(self._published)
+        self._indexer = indexer(self._published, lambda *read: self._following.follower.saw(*read))
         self._fresh = fresh(self._indexer)
         self._following = Following(
             follower=follower,
