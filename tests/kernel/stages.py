@@ -68,6 +68,9 @@ class Person:
         self.agrees = agrees
         self.shown: list[Preview] = []
 
+    async def recall(self, call: Call, arguments_hash: str) -> bool:
+        return False
+
     async def approve(self, question: Question) -> str:
         self.shown.append(question.preview)
         if not self.agrees:

@@ -47,6 +47,7 @@ def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
     assert heard == [
         "identity.identify",
         "tasks.enter",
+        "approver.recall",
         "authority.decide",
         "idempotency.claim",
         "approver.approve",

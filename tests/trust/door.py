@@ -69,6 +69,9 @@ class Agreeable:
     def __init__(self) -> None:
         self.asked: list[Question] = []
 
+    async def recall(self, call: Call, arguments_hash: str) -> bool:
+        return False
+
     async def approve(self, question: Question) -> str:
         self.asked.append(question)
         return f"act_{len(self.asked)}"

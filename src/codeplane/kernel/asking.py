@@ -36,9 +36,19 @@ class Asking:
             )
         return decision
 
-    async def approved(self, passage: Passage, assessment: Assessment, decision: Decision) -> None:
+    async def recalled(self, passage: Passage) -> bool:
+        """Whether a person was asked under this key before: then it is theirs to decide, whatever the rules say now,
+        and a no is answered without a look at what it would do."""
+        call = cast(Call, passage.call)
+        if self.approver is None or passage.key is None or not call.operation.mutates:
+            return False
+        return await self.approver.recall(call, passage.arguments_hash)
+
+    async def approved(
+        self, passage: Passage, assessment: Assessment, decision: Decision, *, recalled: bool = False
+    ) -> None:
         """Return when nobody has to be asked, or a person said yes to what would be done now; raises otherwise."""
-        if decision.verdict is not Verdict.ASK:
+        if decision.verdict is not Verdict.ASK and not recalled:
             return
         call = cast(Call, passage.call)
         if self.approver is None:

@@ -211,6 +211,7 @@ class Conveyor:
             request=(request := cast(Request, passage.request)),
         )
         with trace.stage("authorise"):
+            recalled = await self._asking.recalled(passage)
             if operation.assess is None:
                 assessment = operation.assessment(request, call)
             else:
@@ -227,7 +228,7 @@ class Conveyor:
                     await self._claim(passage, operation, passage.key)
                     if passage.replay is not None:
                         return operation
-                await self._asking.approved(passage, assessment, decision)
+                await self._asking.approved(passage, assessment, decision, recalled=recalled)
         with trace.stage("budget"):
             stages.tasks.charge(passage.task, operation.mark.budget)
             if operation.mutates:

@@ -164,6 +164,10 @@ class Question:
 class Approver(Protocol):
     """Puts a question to a person and waits for the answer."""
 
+    async def recall(self, call: "Call", arguments_hash: str) -> bool:
+        """Whether a person was asked under the call's key before; raises what they answered when that was a no."""
+        ...
+
     async def approve(self, question: Question) -> str:
         """The action's id when a person said yes; raises otherwise."""
         ...

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.call import Call
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.ports import Question
@@ -22,6 +23,9 @@ class Late:
 
     def __init__(self, moves: Moves) -> None:
         self.moves = moves
+
+    async def recall(self, call: Call, arguments_hash: str) -> bool:
+        return False
 
     async def approve(self, question: Question) -> str:
         return "act_1"

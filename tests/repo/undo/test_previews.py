@@ -110,6 +110,9 @@ def test_what_is_written_between_the_last_look_and_the_run_is_not_undone_either(
             class Late:
                 """A person who agrees, while somebody writes in the last moment."""
 
+                async def recall(self, call: Call, arguments_hash: str) -> bool:
+                    return False
+
                 async def approve(self, question: Question) -> str:
                     return "act_1"
 

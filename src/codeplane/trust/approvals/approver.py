@@ -98,6 +98,16 @@ class Approvals:
             action = await self._answered(action, call)
         return self._leave(action, question)
 
+    async def recall(self, call: Call, arguments_hash: str) -> bool:
+        """Whether its caller was asked about under this key before; ApprovalRejected or ApprovalExpired when that came
+        to a no for this very call, which holds whatever it would do now."""
+        action = await self._under_key(call)
+        if action is None or action.actor != call.actor:
+            return False
+        if action.arguments_hash == arguments_hash:
+            _refuse(action)
+        return True
+
     async def confirm(self, action_id: str, question: Question) -> None:
         """ApprovalExpired unless what would be done now is what was approved: a person takes time to answer."""
         self._leave(await self.get(action_id), question)
@@ -208,6 +218,15 @@ class Approvals:
 
     async def _asked_before(self, question: Question) -> Action | None:
         call = question.call
+        action = await self._under_key(call)
+        if action is not None and (action.arguments_hash != question.arguments_hash or action.actor != call.actor):
+            # What a person approved is what was shown, and that names who asked.
+            other = "by another caller" if action.actor != call.actor else "with other arguments"
+            raise IdempotencyConflict(f"idempotency_key {action.key!r} was used for {action.operation} {other}")
+        return action
+
+    async def _under_key(self, call: Call) -> Action | None:
+        """What was asked under the call's key, expired when its time is over."""
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM actions WHERE owner_id = ? AND operation = ? AND key = ?",
             (call.actor.owner_id, call.operation.name, call.idempotency_key),
@@ -215,10 +234,6 @@ class Approvals:
         if not rows:
             return None
         action = from_row(rows[0])
-        if action.arguments_hash != question.arguments_hash or action.actor != call.actor:
-            # What a person approved is what was shown, and that names who asked.
-            other = "by another caller" if action.actor != call.actor else "with other arguments"
-            raise IdempotencyConflict(f"idempotency_key {action.key!r} was used for {action.operation} {other}")
         if action.status is ActionStatus.PENDING and self._clock.now_ns() >= action.expires_ns:
             return await self._expire(action)
         return action
@@ -325,13 +340,7 @@ class Approvals:
                     **({"question": _question(action)} if self._may_ask(action, question.call) else {}),
                 },
             )
-        if action.expired:
-            raise ApprovalExpired(f"nobody approved {action.operation} in time", details=_named(action))
-        if action.status is ActionStatus.REJECTED:
-            raise ApprovalRejected(
-                f"{action.operation} was rejected by {action.decided_by}: {action.reason or 'no reason given'}",
-                details=_named(action),
-            )
+        _refuse(action)
         if action.unknown:
             raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=_named(action))
         if action.status is ActionStatus.EXECUTED or self._clock.now_ns() >= action.expires_ns:
@@ -463,6 +472,17 @@ class Approvals:
 
 async def _until(settled: asyncio.Event) -> None:
     await settled.wait()
+
+
+def _refuse(action: Action) -> None:
+    """Raise what a no is told as."""
+    if action.expired:
+        raise ApprovalExpired(f"nobody approved {action.operation} in time", details=_named(action))
+    if action.status is ActionStatus.REJECTED:
+        raise ApprovalRejected(
+            f"{action.operation} was rejected by {action.decided_by}: {action.reason or 'no reason given'}",
+            details=_named(action),
+        )
 
 
 def _forgotten(answer_id: str, by: str) -> Draft:
