@@ -2196,7 +2196,12 @@ REQUIREMENTS = (
         id="TRUST-10",
         source="003 §8.4, 001 §3.6",
         promise="a person decides once, by a deterministic preview; waiting, pending answers, expiry, trust, rejection",
-        tests=("trust/approvals/test_approvals.py", "trust/approvals/test_recalled.py"),
+        tests=(
+            "trust/approvals/test_approvals.py",
+            "trust/approvals/test_recalled.py",
+            "trust/approvals/test_trusted_commands.py",
+            "surfaces/mcp/test_deciding.py",
+        ),
     ),
     Requirement(
         id="TRUST-11",

@@ -38,6 +38,8 @@ class Request(BaseModel):
     """The arguments of an operation; unknown fields are refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    # Fields that are words for whoever decides and change nothing of what is done.
+    prose: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -1,6 +1,6 @@
 """The operations on sessions and tasks."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -45,6 +45,7 @@ class LimitsRequest(Request):
 class CreateRequest(Request):
     """A new session."""
 
+    prose: ClassVar[frozenset[str]] = frozenset({"description"})
     description: str = Field("", max_length=2000, description="what the task is about")
     limits: LimitsRequest = LimitsRequest()
 

@@ -142,10 +142,10 @@ def kind_of(question: Question) -> str:
     """What a remembered answer covers: the operation with its effects, paths and remotes; of a shell, the command.
 
     Effects are told with what they are about, as in commits; where the next such call would be about others, its
-    assessment says in words what stays the same.
+    assessment says in words what stays the same. Of a shell it is all that was given but why.
     """
     assessed = question.assessment
-    exact = [question.arguments_hash] if assessed.risk is Risk.HIGH else []
+    exact = [_given(question)] if assessed.risk is Risk.HIGH else []
     return digest(
         canonical(
             {
@@ -160,13 +160,22 @@ def kind_of(question: Question) -> str:
     )
 
 
+def _given(question: Question) -> str:
+    """The arguments as the operation reads them, without what is only said to whoever decides."""
+    request = question.call.request
+    if request is None:
+        return question.arguments_hash
+    return digest(canonical(request.model_dump(mode="json", exclude=set(request.prose))))
+
+
 def covered(question: Question) -> str:
     """The same for people."""
     assessed, name = question.assessment, question.call.operation.name
+    told = "; ".join(assessed.trusted_as or assessed.effects)
     if assessed.risk is Risk.HIGH:
-        return f"{name}, this very call and no other"
+        return f"{name}, this very call and no other: {told or question.preview.summary}".replace("\n", " ⏎ ")
     said = [
-        "; ".join(assessed.trusted_as or assessed.effects),
+        told,
         f"to {', '.join(assessed.remotes)}" if assessed.remotes and not assessed.trusted_as else "",
         f"in {', '.join(assessed.paths)}" if assessed.paths else "",
     ]

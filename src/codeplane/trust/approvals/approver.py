@@ -420,7 +420,7 @@ class Approvals:
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),
             "kind": kind_of(question),
-            "covers": visible(self._redactor.text(covered(question)))[:_MAX_SUMMARY],
+            "covers": _short(visible(self._redactor.text(covered(question)))),
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
@@ -493,6 +493,10 @@ def _forgotten(answer_id: str, by: str) -> Draft:
 def _plainly(text: str) -> str:
     """Text whose letters mean nothing else in a LIKE."""
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_SUMMARY else f"{text[:_MAX_SUMMARY]} … and {len(text) - _MAX_SUMMARY} more signs"
 
 
 def _question(action: Action) -> str:

@@ -98,8 +98,9 @@ class CapabilityOperations:
         """What is more than agents have anyway is for a person to decide, in every mode."""
         if self._is_low(request):
             return Assessment(risk=Risk.WRITE)
-        what, _ = request.words()
-        return Assessment(risk=Risk.HIGH, effects=(f"it would let the agent {what}",))
+        what, bounds = request.words()
+        said = f"it would let the agent {what}"
+        return Assessment(risk=Risk.HIGH, effects=(said,), trusted_as=(said, *(bounds or ("without bounds",))))
 
     @previews("capability.request")
     async def preview_request(self, request: AskRequest) -> Preview:

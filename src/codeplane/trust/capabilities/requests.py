@@ -1,6 +1,6 @@
 """What is asked about capabilities, and what is answered."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -71,6 +71,7 @@ class Wanted(Request):
 class AskRequest(Wanted):
     """An agent's own wish."""
 
+    prose: ClassVar[frozenset[str]] = frozenset({"justification"})
     justification: Shown = Field("", max_length=1000, description="why, for the person who decides")
 
 

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -23,6 +24,7 @@ _OURS = frozenset({".git", ".codeplane"})
 class BashRequest(Request):
     """A command and where it runs."""
 
+    prose: ClassVar[frozenset[str]] = frozenset({"justification"})
     command: str = Field(min_length=1, max_length=_MAX_COMMAND, description="as for bash -c; it has no input")
     cwd: str = Field("", max_length=4096, description="a folder of the repository; else its root")
     timeout_ms: int = Field(DEFAULT_TIMEOUT_MS, ge=1, le=MAX_TIMEOUT_MS)
@@ -54,6 +56,17 @@ class Checked:
         found += ["reaches the network and this machine's own services"] if self.network else []
         found += [] if self.enclosed else ["runs without a sandbox"]
         return tuple(found)
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """What runs and within what, without why: the same for every such call, and for no other."""
+        return (
+            f"$ {self.request.command}",
+            f"folder {self.folder}",
+            f"timeout {self.request.timeout_ms / 1000:g} s",
+            f"network: {self._network()}",
+            f"sandbox: {'yes' if self.enclosed else 'none'}",
+        )
 
     def preview(self) -> Preview:
         """The command and all that bounds it, the same for the same request and settings."""

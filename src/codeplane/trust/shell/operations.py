@@ -86,7 +86,7 @@ class ShellOperations:
         """Always a shell command; what it looks like is for the person to notice, and changes nothing else."""
         checked = self._check.checked(request)
         remotes = ("*",) if checked.network or not checked.enclosed else ()
-        return Assessment(risk=Risk.HIGH, effects=checked.effects, remotes=remotes)
+        return Assessment(risk=Risk.HIGH, effects=checked.effects, remotes=remotes, trusted_as=checked.bounds)
 
     @previews("run_bash")
     async def preview_run_bash(self, request: BashRequest) -> Preview:
