@@ -40,6 +40,7 @@ from codeplane.trust.identity.parts import IdentityParts
 from codeplane.trust.letting_go import LettingGo
 from codeplane.trust.notifications.operations import NotificationOperations
 from codeplane.trust.notifications.table import NotificationTable
+from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import PolicyOperations
@@ -119,7 +120,11 @@ def trusting(
     approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redactor=redactor)
     identity.lets_go(LettingGo(grants=grants, approvals=approvals))
     policies = PolicyOperations(
-        policy=policy, engine=engine, folder=PolicyFolder(path=workspace.policy), trust=config.trust
+        policy=policy,
+        engine=engine,
+        folder=PolicyFolder(path=workspace.policy),
+        trust=config.trust,
+        bounds=Bounds(grants=grants),
     )
     return Trusting(
         identity=identity,

@@ -2257,6 +2257,7 @@ REQUIREMENTS = (
         tests=(
             "trust/policy/test_operations.py",
             "trust/policy/test_command.py",
+            "trust/policy/test_explained.py",
         ),
     ),
     Requirement(

@@ -9,6 +9,7 @@ from typing import TypeVar, cast, get_args, get_origin, get_type_hints
 from codeplane.kernel.errors import NotFound, UnknownOperation
 from codeplane.kernel.operation import (
     Assess,
+    Foresee,
     Handler,
     Operation,
     OperationMark,
@@ -88,6 +89,7 @@ def _operations_of(owner: object) -> Iterator[Operation]:
     marked: list[tuple[OperationMark, Handler]] = []
     assess: dict[str, Assess] = {}
     preview: dict[str, PreviewMaker] = {}
+    foresee: dict[str, Foresee] = {}
     for attribute in dir(type(owner)):
         function = inspect.getattr_static(type(owner), attribute)
         if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
@@ -96,8 +98,10 @@ def _operations_of(owner: object) -> Iterator[Operation]:
             assess[name] = _given_call(getattr(owner, attribute))
         if isinstance(name := getattr(function, Operation.PREVIEWS, None), str):
             preview[name] = _given_call(getattr(owner, attribute))
+        if isinstance(name := getattr(function, Operation.FORESEES, None), str):
+            foresee[name] = _given_call(getattr(owner, attribute))
     # A gate for a name that is not there would never be asked, and nobody would notice.
-    for name in {*assess, *preview} - {mark.name for mark, _ in marked}:
+    for name in {*assess, *preview, *foresee} - {mark.name for mark, _ in marked}:
         raise ValueError(f"{type(owner).__name__} judges or previews {name}, which is not one of its operations")
     for mark, handler in marked:
         request, result, streaming = _types_of(mark.name, handler)
@@ -114,6 +118,7 @@ def _operations_of(owner: object) -> Iterator[Operation]:
             handler=handler,
             assess=assess.get(mark.name),
             preview=preview.get(mark.name),
+            foresee=foresee.get(mark.name),
         )
 
 

@@ -1,6 +1,6 @@
 """What an operation is: one typed thing the plane can do, defined once and projected everywhere."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationErro
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from codeplane.kernel.errors import ResultGone
+from codeplane.kernel.errors import CodePlaneError, ResultGone
 from codeplane.kernel.json import dumps
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Preview:
 
 Handler: TypeAlias = "Callable[[Call, Request], Awaitable[Result] | AsyncIterator[Result]]"
 Assess: TypeAlias = "Callable[[Call | None, Request], Assessment]"
+Foresee: TypeAlias = "Callable[[Call | None, Request], Iterable[str]]"
 PreviewMaker: TypeAlias = "Callable[[Call, Request], Awaitable[Preview]]"
 
 
@@ -135,10 +136,12 @@ class Operation:
     handler: Handler
     assess: "Assess | None"
     preview: "PreviewMaker | None"
+    foresee: "Foresee | None" = None
 
     MARK: ClassVar[str] = "__codeplane_operation__"
     ASSESSES: ClassVar[str] = "__codeplane_assesses__"
     PREVIEWS: ClassVar[str] = "__codeplane_previews__"
+    FORESEES: ClassVar[str] = "__codeplane_foresees__"
 
     @property
     def name(self) -> str:
@@ -160,6 +163,16 @@ class Operation:
         if self.assess is None:
             return Assessment(risk=self.mark.risk)
         return self.assess(call, request)
+
+    def foreseen(self, request: Request) -> tuple[str, ...]:
+        """The files that this call comes upon on its way, as far as that can be told before; blocks."""
+        if self.foresee is None:
+            return ()
+        try:
+            return tuple(dict.fromkeys(path.rstrip("/") for path in self.foresee(None, request)))
+        except CodePlaneError:
+            # What is wrong with it is told by the run.
+            return ()
 
     def remembered(self, result_json: str) -> Result:
         """A result that was given before; ResultGone when it was written in a form that is no longer known."""
@@ -198,6 +211,11 @@ def operation(
 def assesses(name: str) -> Callable[[F], F]:
     """Mark the method that judges the named operation before it is authorised: the request, or the call and it."""
     return _attach(Operation.ASSESSES, name)
+
+
+def foresees(name: str) -> Callable[[F], F]:
+    """Mark the method that tells which files the named operation will come upon: rules about them speak first."""
+    return _attach(Operation.FORESEES, name)
 
 
 def previews(name: str) -> Callable[[F], F]:

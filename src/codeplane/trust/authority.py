@@ -1,13 +1,13 @@
 """What a call may do: paths that nobody writes, what its caller holds, then what the policy says. In doubt, nothing."""
 
-from dataclasses import replace
+import asyncio
 from typing import Protocol
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import understood
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
+from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.place import InWorkspace
@@ -15,8 +15,9 @@ from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.capabilities.grant import Grant
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.held import Held
-from codeplane.trust.guarded import check_guarded
-from codeplane.trust.policy.document import Circumstances, document
+from codeplane.trust.guarded import check_led
+from codeplane.trust.policy.document import Circumstances, document, reached
+from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.web.ingested import Ingestion
 
@@ -47,13 +48,22 @@ class CallAuthority:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
         # First of all, since what is gathered for the rules depends on what they look at.
         await self._policy.renewed()
-        return await self._policy.decide_aside(self._told(call, assessment))
+        decision = await self._policy.decide_aside(self._told(call, assessment))
+        if call.request is None or decision.verdict is Verdict.DENY or not self._policy.looks.at("paths"):
+            return decision
+        # Nobody is asked about what would be refused on the way, and what asks there asks now.
+        for path in await asyncio.to_thread(call.operation.foreseen, call.request):
+            one = await self._policy.decide_aside(self._told(call, Assessment(risk=assessment.risk, paths=(path,))))
+            decision = stricter(decision, one)
+            if decision.verdict is Verdict.DENY:
+                break
+        return decision
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
         """What the policy is told of a call that the caller's rights cover."""
         held = self._holdings.held(call.caller)
         for path in assessment.paths:
-            self._check_guarded(path)
+            check_led(path, self._grants.located)
         try:
             grant = self._grants.require(call.actor, held, call.operation, assessment)
         except CapabilityDenied as error:
@@ -67,11 +77,12 @@ class CallAuthority:
     def may_write(self, call: Call, path: str) -> None:
         """Check a path before it is written: nobody can be asked any more, so a question about one that was not part of
         what was decided is a no."""
-        self._check_guarded(path)
+        check_led(path, self._grants.located)
         self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
         if not self._policy.looks.at("paths"):
             return
-        decision = self._policy.decide(self._told(call, Assessment(risk=call.operation.mark.risk, paths=(path,))))
+        risk = call.judged.risk if call.judged is not None else call.operation.mark.risk
+        decision = self._policy.decide(self._told(call, Assessment(risk=risk, paths=(path,))))
         if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not _is_decided(call, path)):
             raise PolicyDenied(
                 f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
@@ -95,24 +106,11 @@ class CallAuthority:
         return document(
             actor=call.actor,
             operation=call.operation,
-            assessment=self._reached(assessment) if self._policy.looks.at("paths") else assessment,
+            assessment=reached(assessment, self._grants.located) if self._policy.looks.at("paths") else assessment,
             circumstances=circumstances,
             # As the operation reads them: another spelling must not pass by a rule.
             arguments=understood(call.request) if call.request and self._policy.looks.at("arguments") else None,
         )
-
-    def _reached(self, assessment: Assessment) -> Assessment:
-        """With where links on the way to its paths lead: a rule about a folder holds however that is come to."""
-        paths = dict.fromkeys(one for path in assessment.paths for one in (path, self._grants.located(path)))
-        return assessment if len(paths) == len(assessment.paths) else replace(assessment, paths=tuple(paths))
-
-    def _check_guarded(self, path: str) -> None:
-        """As it is written, and where links on the way to it lead."""
-        check_guarded(path)
-        try:
-            check_guarded(self._grants.located(path))
-        except OSError as error:
-            raise PathDenied(f"where {path[:_SHOWN]!r} leads cannot be found out: {error.strerror}") from error
 
 
 def _is_decided(call: Call, path: str) -> bool:

@@ -1,5 +1,6 @@
 """The paths that no operation writes, whoever calls it: outside the workspace, and what is git's or CodePlane's own."""
 
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from codeplane.kernel.errors import PathDenied
@@ -19,6 +20,15 @@ def check_guarded(path: str) -> None:
         raise PathDenied(f"{shown} is not a path inside the repository")
     if any(_plain(part) in _OURS for part in parts):
         raise PathDenied(f"{shown} belongs to git or to CodePlane, which no operation writes")
+
+
+def check_led(path: str, located: Callable[[str], str]) -> None:
+    """The same of a path as it is written, and of where links on the way to it lead."""
+    check_guarded(path)
+    try:
+        check_guarded(located(path))
+    except OSError as error:
+        raise PathDenied(f"where {path[:_MAX_SHOWN]!r} leads cannot be found out: {error.strerror}") from error
 
 
 def _climbs(part: str) -> bool:

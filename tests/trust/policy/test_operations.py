@@ -10,8 +10,11 @@ from codeplane.adapters.rego import Rego
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import InvalidArgument, UnknownOperation
+from codeplane.trust.capabilities.grants import Grants
+from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import CheckRequest, ExplainRequest, PolicyOperations, SummaryRequest
 from tests.kernel.plane import FixtureOps, run
@@ -30,6 +33,9 @@ def asked(
             engine=Rego(timeout_ms=5000.0, compile_sec=PATIENCE_SEC),
             folder=PolicyFolder(path=own(tmp_path)),
             trust=trust or TrustConfig(),
+            bounds=Bounds(
+                grants=Grants(log=None, clock=SystemClock(), config=TrustConfig())  # type: ignore[arg-type]  # unused
+            ),
         )
         catalogue = Catalogue([operations, FixtureOps()])
         operations.describe(catalogue)

@@ -1,13 +1,13 @@
 """`git.checkout`: another branch or commit, or files as another commit has them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
@@ -57,6 +57,18 @@ class Checkout:
             await self._reach(writing, target)
             await self._git.run("checkout", "--quiet", request.ref, "--")
             return Changed(delta=await writing.finished())
+
+    @foresees("git.checkout")
+    def foresee_checkout(self, request: CheckoutRequest) -> Iterable[str]:
+        """The files that are restored, or that differ between here and there."""
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            named = self._listed(commit_now(self._git, request.ref), paths)
+            return [*(path for path in paths if path != "."), *named.paths, *self._losses.in_place(named)]
+        if request.create and not request.start:
+            return ()
+        target = self._target_now(request.start if request.create else request.ref, guess=not request.create)
+        return self._losses.differing(self._losses.head, target).paths if target else ()
 
     @assesses("git.checkout")
     def assess_checkout(self, request: CheckoutRequest) -> Assessment:

@@ -2,12 +2,23 @@
 
 import asyncio
 import re
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument
-from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Risk, assesses, operation, previews
+from codeplane.kernel.operation import (
+    Assessment,
+    Budget,
+    Preview,
+    Request,
+    Risk,
+    assesses,
+    foresees,
+    operation,
+    previews,
+)
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed, GitDelta
 from codeplane.repo.git.command import Done
@@ -90,6 +101,16 @@ class Commits:
         await commit_of(self._git, "HEAD")
         options = ["--amend", *([] if request.message else ["--no-edit"])]
         return await self._commit(call, "amend", options, request.message, request.paths, request.author)
+
+    @foresees("git.commit")
+    def foresee_commit(self, request: CommitRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.amend")
+    def foresee_amend(self, request: AmendRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
 
     @assesses("git.amend")
     def assess_amend(self, request: AmendRequest) -> Assessment:

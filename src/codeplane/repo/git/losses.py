@@ -10,6 +10,9 @@ from codeplane.repo.truth.paths import canonical
 
 # Ids of one length: git's own short ones grow with the repository.
 ONELINE = ("--abbrev=12", "--format=%h %s")
+STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+# Two letters and a space stand before each path of a status.
+STATE = 3
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 
 
@@ -80,6 +83,13 @@ class Losses:
         if old is None:
             return named_in_tree(self.git.ask("ls-tree", "-r", "-z", "--full-tree", new).fields)
         return named_in_raw(self.git.ask("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--").fields)
+
+    def below(self, paths: Sequence[str]) -> list[str]:
+        """The paths as they are named, and every changed file that a folder among them stands for."""
+        names = [canonical(path, root=self.git.root) or "." for path in paths]
+        folders = [name for name in names if not (self.git.root / name).is_file()]
+        listed = self.git.ask(*STATUS, "--", *folders).fields if folders else []
+        return [*(name for name in names if name != "."), *(line[STATE:] for line in listed)]
 
     def overwritten(self, named: Named) -> list[str]:
         """Files that git does not track and that lie where these are to come, the ignored ones too."""

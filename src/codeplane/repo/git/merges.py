@@ -1,13 +1,14 @@
 """`git.merge`: begin a merge, conclude it, or give it up."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.command import Done
@@ -16,6 +17,7 @@ from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, judged, previewed
 from codeplane.repo.git.losses import Losses
+from codeplane.repo.git.obstacles import Named
 from codeplane.repo.git.refusal import refusal, unresolved
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
@@ -80,6 +82,11 @@ class Merges:
             forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
             return merged(delta, fastforward=forward)
 
+    @foresees("git.merge")
+    def foresee_merge(self, request: MergeRequest) -> Iterable[str]:
+        """The files that the other side changed."""
+        return self._incoming(request).paths if request.action == "start" and request.ref else ()
+
     @assesses("git.merge")
     def assess_merge(self, request: MergeRequest) -> Assessment:
         """Giving up a merge loses what was resolved by hand; beginning one, what is ignored and in its way."""
@@ -125,9 +132,12 @@ class Merges:
             return resolved_work(self._losses)
         if request.action != "start" or not request.ref:
             return []
+        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+
+    def _incoming(self, request: MergeRequest) -> Named:
         target, head = commit_now(self._git, request.ref), self._losses.head
         base = self._git.ask("merge-base", head, target, check=False).line if head else ""
-        return self._losses.files(self._losses.ignored(self._losses.differing(base or None, target)), "everything")
+        return self._losses.differing(base or None, target)
 
 
 def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:

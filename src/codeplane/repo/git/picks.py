@@ -2,13 +2,14 @@
 
 import asyncio
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.conflict import Conflict
@@ -16,6 +17,7 @@ from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, judged, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.merges import stopped_or_raise
+from codeplane.repo.git.obstacles import Named
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
@@ -82,6 +84,16 @@ class Picks:
     async def revert(self, call: Call, request: RevertRequest) -> PickResult:
         """Take a commit back with a new one; action continue, skip or abort goes on after a conflict."""
         return await self._pick(call, "revert", request)
+
+    @foresees("git.cherrypick")
+    def foresee_cherrypick(self, request: CherrypickRequest) -> Iterable[str]:
+        """The files that the commit changed."""
+        return self._incoming(request).paths if request.action == "start" and request.commit else ()
+
+    @foresees("git.revert")
+    def foresee_revert(self, request: RevertRequest) -> Iterable[str]:
+        """The files that the commit changed."""
+        return self._incoming(request).paths if request.action == "start" and request.commit else ()
 
     @assesses("git.cherrypick")
     def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
@@ -159,10 +171,12 @@ class Picks:
             return resolved_work(self._losses)
         if request.action != "start" or not request.commit:
             return []
+        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+
+    def _incoming(self, request: CherrypickRequest | RevertRequest) -> Named:
         target = commit_now(self._git, request.commit)
         parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
-        differing = self._losses.differing(_base(parents, request.mainline), target)
-        return self._losses.files(self._losses.ignored(differing), "everything")
+        return self._losses.differing(_base(parents, request.mainline), target)
 
 
 def _base(parents: list[str], mainline: int) -> str | None:

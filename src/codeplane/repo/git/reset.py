@@ -1,12 +1,13 @@
 """`git.reset`: the branch to another commit, and with it the index and the files."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.foreseen import Foreseen
@@ -53,6 +54,15 @@ class Reset:
             await writing.loses(commits=left, work=hard, replaced=not hard)
             await self._git.run("reset", "--quiet", f"--{request.mode}", *([target] if target else []), "--")
             return Changed(delta=await writing.finished())
+
+    @foresees("git.reset")
+    def foresee_reset(self, request: ResetRequest) -> Iterable[str]:
+        """The files that hard makes what the commit has."""
+        if request.mode != "hard":
+            return ()
+        unborn, head = self._is_unborn(request), self._losses.head
+        moved = self._moved(None if unborn else commit_now(self._git, request.ref))
+        return [*moved.paths, *(self._losses.edited(against=head) if head else ())]
 
     @assesses("git.reset")
     def assess_reset(self, request: ResetRequest) -> Assessment:

@@ -1,12 +1,13 @@
 """`git.stage`, `git.unstage` and `git.discard`."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.foreseen import Foreseen
@@ -97,6 +98,23 @@ class Staging:
             if unknown:
                 await self._git.run("clean", "--force", "--quiet", "-d", "--", *paths)
             return Changed(delta=await writing.finished(compared="worktree"))
+
+    @foresees("git.stage")
+    def foresee_stage(self, request: StageRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.unstage")
+    def foresee_unstage(self, request: UnstageRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.discard")
+    def foresee_discard(self, request: DiscardRequest) -> Iterable[str]:
+        """The files whose changes go, and those that git does not know where they go too."""
+        named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
+        unknown = self._losses.untracked(request.paths) if request.untracked else []
+        return [*named, *self._losses.edited(request.paths), *unknown]
 
     @assesses("git.discard")
     def assess_discard(self, request: DiscardRequest) -> Assessment:

@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, RefNotFound
-from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Stoppable
 from codeplane.repo.git.commits import MAX_MESSAGE
@@ -17,7 +18,7 @@ from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.git.loss import Loss, few_of, judged, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.merges import stopped_or_raise
-from codeplane.repo.git.obstacles import named_in_raw
+from codeplane.repo.git.obstacles import Named, named_in_raw
 from codeplane.repo.git.picture import links_in
 from codeplane.repo.git.refusal import few
 from codeplane.repo.git.writing import Writer, Writing
@@ -119,6 +120,25 @@ class Stashing:
             await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
             return StashResult(delta=await writing.finished(), stash=oid)
 
+    @foresees("git.stash_push")
+    def foresee_push(self, request: StashPushRequest) -> Iterable[str]:
+        """The files that are put aside."""
+        head = self._losses.head
+        changed = self._losses.edited(request.paths, against=head) if head else []
+        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
+        return [*named, *changed, *fresh]
+
+    @foresees("git.stash_pop")
+    def foresee_pop(self, request: StashPopRequest) -> Iterable[str]:
+        """The files that come back."""
+        return {path for named in self._brought(request) for path in named.paths}
+
+    @foresees("git.stash_apply")
+    def foresee_apply(self, request: StashApplyRequest) -> Iterable[str]:
+        """The files that come back."""
+        return {path for named in self._brought(request) for path in named.paths}
+
     @assesses("git.stash_push")
     def assess_push(self, request: StashPushRequest) -> Assessment:
         """What is ignored and lies where a file comes back would be lost."""
@@ -208,15 +228,18 @@ class Stashing:
         return self._losses.files(self._losses.ignored(named), _ALL)
 
     def _lost_by_bringing(self, request: StashPopRequest) -> list[Loss]:
+        lost = {path for named in self._brought(request) for path in self._losses.ignored(named)}
+        return self._losses.files(sorted(lost), _ALL)
+
+    def _brought(self, request: StashPopRequest) -> list[Named]:
+        """What is in the stash, and what of it git did not track then."""
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
         oid, *parents = done.line.split() or [""]
         if done.code != 0 or not parents:
             return []
-        lost = set(self._losses.ignored(self._losses.differing(parents[0], oid)))
-        for parent in parents[2:3]:
-            lost |= set(self._losses.ignored(self._losses.differing(None, parent)))
-        return self._losses.files(sorted(lost), _ALL)
+        untracked = [self._losses.differing(None, parent) for parent in parents[2:3]]
+        return [self._losses.differing(parents[0], oid), *untracked]
 
     def _lost(self, request: StashDropRequest) -> list[Loss]:
         name = f"stash@{{{request.index}}}"

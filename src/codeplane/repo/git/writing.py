@@ -19,6 +19,7 @@ from codeplane.repo.git.contents import Contents, Difference, Entry
 from codeplane.repo.git.described import moved_refs
 from codeplane.repo.git.hooks import Hooks
 from codeplane.repo.git.keeping import Keeper, Keeping
+from codeplane.repo.git.losses import STATE, STATUS
 from codeplane.repo.git.obstacles import Named, obstacles
 from codeplane.repo.git.pending import Pending, Started
 from codeplane.repo.git.picture import Picture, pictured
@@ -30,8 +31,6 @@ from codeplane.repo.undo.mutations import KeptMutations
 
 T = TypeVar("T")
 _WORK = "work"
-# Two letters and a space stand before each path of a status.
-_STATE = 3
 _NO: tuple[None, str] = (None, "")
 _LOCAL = ("refs/heads/", "refs/tags/")
 # What it leaves behind lives on in what it makes.
@@ -156,11 +155,9 @@ class Writer:
         folders = [path for path in paths if not (self.git.root / path).is_file()]
         if not folders:
             return
-        listed = await self.git.run(
-            *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *folders)
-        )
+        listed = await self.git.run(*STATUS, "--", *folders)
         for line in listed.fields:
-            call.may_write(line[_STATE:].rstrip("/"))
+            call.may_write(line[STATE:].rstrip("/"))
 
 
 class Writing:

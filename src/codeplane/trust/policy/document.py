@@ -1,7 +1,7 @@
 """The input document: what the rules are told of a call."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from codeplane.kernel.actor import Actor
@@ -108,6 +108,12 @@ def document(
         },
         CUT: cut,
     }
+
+
+def reached(assessment: Assessment, located: Callable[[str], str]) -> Assessment:
+    """With where links on the way to its paths lead: a rule about a folder holds however that is come to."""
+    paths = dict.fromkeys(one for path in assessment.paths for one in (path, located(path)))
+    return assessment if len(paths) == len(assessment.paths) else replace(assessment, paths=tuple(paths))
 
 
 class _Bound:

@@ -10,6 +10,7 @@ from codeplane.trust.policy.rego_text import CUT, DECIDING, Looks
 _MAX_REASONS = 20
 _MAX_REASON = 500
 _Said: TypeAlias = dict[str, list[str]]
+_STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 _PEOPLE = frozenset({"owner", "device"})
 
 
@@ -56,6 +57,11 @@ def judged(answer: JsonValue, document: JsonObject, looks: Looks) -> Judgement:
         for reason in said[rule]
     )
     return Judgement(decision=Decision(verdict=verdict, reasons=tuple(dict.fromkeys(reasons))), fired=fired)
+
+
+def stricter(one: Decision, other: Decision) -> Decision:
+    """The decision that lets less through; the first where both let the same."""
+    return other if _STRICT.index(other.verdict) > _STRICT.index(one.verdict) else one
 
 
 def _weighed(shipped: _Said, yours: _Said, hidden: list[str], *, shell: bool) -> tuple[Verdict, list[str]]:

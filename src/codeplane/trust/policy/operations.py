@@ -12,12 +12,14 @@ from codeplane.kernel.arguments import parse, understood
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CodePlaneError, Internal, PolicyInvalid
+from codeplane.kernel.errors import CodePlaneError, Internal, PathDenied, PolicyDenied, PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
-from codeplane.trust.policy.document import Circumstances, document
+from codeplane.trust.policy.bounds import Bounds, refusal
+from codeplane.trust.policy.document import Circumstances, document, reached
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import MAX_BYTES, PolicyFolder
+from codeplane.trust.policy.judgement import Judgement, stricter
 from codeplane.trust.policy.policy import Policy, load
 
 _COMPILE_SEC = 15.0
@@ -138,8 +140,11 @@ class PolicyExplained(Result):
 class PolicyOperations:
     """Questions about the policy."""
 
-    def __init__(self, *, policy: Policy, engine: Engine, folder: PolicyFolder, trust: TrustConfig) -> None:
+    def __init__(
+        self, *, policy: Policy, engine: Engine, folder: PolicyFolder, trust: TrustConfig, bounds: Bounds
+    ) -> None:
         self._policy = policy
+        self._bounds = bounds
         self._engine = engine
         self._folder = folder
         self._trust = trust
@@ -186,7 +191,11 @@ class PolicyOperations:
     async def explain(self, call: Call, request: ExplainRequest) -> PolicyExplained:
         """What would become of a call (allow, ask or deny), the rules that say so, and the input they see."""
         found = self._known(request.operation)
-        assessment = await self._assessed(found, request)
+        refused: Judgement | None = None
+        try:
+            assessment = await self._assessed(found, request)
+        except (PathDenied, PolicyDenied) as error:
+            assessment, refused = Assessment(risk=found.mark.risk), refusal(found.name, error.message)
         circumstances = Circumstances(
             mode=request.mode or self._trust.mode,
             allow=self._trust.allow,
@@ -194,14 +203,31 @@ class PolicyOperations:
             client=call.caller.client or "",
             untrusted=request.untrusted,
         )
-        given = document(
-            actor=Actor(kind=ActorKind(request.actor), actor_id=request.actor),
-            operation=found,
-            assessment=assessment,
-            circumstances=circumstances,
-            arguments=understood(parse(found, request.arguments)) if request.arguments else {},
-        )
-        judgement = await self._policy.explain(given)
+        actor = Actor(kind=ActorKind(request.actor), actor_id=request.actor)
+        arguments = understood(parse(found, request.arguments)) if request.arguments else {}
+
+        async def judged(assessed: Assessment) -> tuple[JsonObject, Judgement]:
+            told = document(
+                actor=actor,
+                operation=found,
+                assessment=reached(assessed, self._bounds.located),
+                circumstances=circumstances,
+                arguments=arguments,
+            )
+            return told, await self._policy.explain(told)
+
+        refused = refused or self._bounds.refusal(actor, found, assessment)
+        if refused is not None:
+            given, judgement = (await judged(assessment))[0], refused
+        else:
+            given, judgement = await judged(assessment)
+            for path in await self._foreseen(found, request):
+                # Each as it is judged on the way; the first that is let less far is told.
+                assessed = Assessment(risk=assessment.risk, paths=(path,))
+                told, one = await judged(assessed)
+                one = self._bounds.refusal(actor, found, assessed) or one
+                if stricter(judgement.decision, one.decision) is one.decision:
+                    given, judgement = told, one
         return PolicyExplained(
             operation=found.name,
             verdict=judgement.decision.verdict.value,
@@ -212,19 +238,22 @@ class PolicyOperations:
         )
 
     async def _assessed(self, found: Operation, request: ExplainRequest) -> Assessment:
-        """The call's own judgement where its arguments are given, else that of its operation."""
+        """The call's own judgement where its arguments are given or it needs none, else that of its operation."""
         assessment = Assessment(risk=found.mark.risk)
         if request.arguments:
-            parsed = parse(found, request.arguments)
-            assessment = await asyncio.to_thread(found.assessment, parsed)
-        elif found.assess is not None and not any(one.is_required() for one in found.request.model_fields.values()):
-            # Called without any, as undo is: the files that it would write now.
+            assessment = await asyncio.to_thread(found.assessment, parse(found, request.arguments))
+        elif found.assess is not None and _needs_nothing(found):
             with suppress(CodePlaneError):
-                now = await asyncio.to_thread(found.assessment, parse(found, {}))
-                assessment = replace(assessment, paths=now.paths)
+                assessment = await asyncio.to_thread(found.assessment, parse(found, {}))
         if request.risk is None:
             return assessment
         return replace(assessment, risk=Risk[request.risk])
+
+    @staticmethod
+    async def _foreseen(found: Operation, request: ExplainRequest) -> tuple[str, ...]:
+        if not request.arguments and not _needs_nothing(found):
+            return ()
+        return await asyncio.to_thread(found.foreseen, parse(found, request.arguments))
 
     def _known(self, name: str) -> Operation:
         if self._catalogue is None:
@@ -256,6 +285,10 @@ class PolicyOperations:
         finally:
             loaded.program.close()
         return loaded.version
+
+
+def _needs_nothing(found: Operation) -> bool:
+    return not any(one.is_required() for one in found.request.model_fields.values())
 
 
 def _problems(error: PolicyInvalid) -> tuple[PolicyProblem, ...]:
