@@ -23,6 +23,7 @@ from codeplane.repo.testing.environment import clean
 from codeplane.repo.testing.suite import CACHE
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.operations import ApprovalOperations
+from codeplane.trust.approvals.outcomes import Outcomes
 from codeplane.trust.approvals.remembered import RememberedAnswers, RememberedTable
 from codeplane.trust.approvals.resuming import Resuming
 from codeplane.trust.approvals.table import ActionTable
@@ -126,6 +127,12 @@ def trusting(
         trust=config.trust,
         bounds=Bounds(grants=grants),
     )
+    outcomes = Outcomes(log)
+
+    def describe(catalogue: Catalogue) -> None:
+        policies.describe(catalogue)
+        outcomes.describe(catalogue)
+
     return Trusting(
         identity=identity,
         grants=grants,
@@ -149,14 +156,16 @@ def trusting(
                 clock=clock,
                 cursors=cursors,
             ),
-            ApprovalOperations(approvals=approvals, remembered=remembered, log=log, cursors=cursors, clock=clock),
+            ApprovalOperations(
+                approvals=approvals, remembered=remembered, log=log, cursors=cursors, clock=clock, outcomes=outcomes
+            ),
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),
             _shell(workspace, config, clock, ingestion, redactor),
             WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), ingestion=ingestion)),
         ),
-        describe=policies.describe,
+        describe=describe,
     )
 
 

@@ -2199,6 +2199,7 @@ REQUIREMENTS = (
         tests=(
             "trust/approvals/test_approvals.py",
             "trust/approvals/test_recalled.py",
+            "trust/approvals/test_states.py",
             "trust/approvals/test_trusted_commands.py",
             "surfaces/mcp/test_deciding.py",
         ),

@@ -108,13 +108,14 @@ class TestLedger:
             ("action.created", {}),
             ("action.created", {}),
             ("action.approved", {"by": "owner"}),
-            ("action.rejected", {"reason": "no"}),
-            ("action.rejected", {"reason": "expired"}),
+            ("action.rejected", {"reason": "no", "by": "owner:owner"}),
+            ("action.rejected", {"reason": "expired", "by": "system"}),
+            ("action.rejected", {"reason": "it could not be run", "by": "system"}),
             ("call.finished", {}),
             ("index.epoch_published", {}),
         )
-        outcomes = ("proposed", "approved", "rejected", "expired")
-        assert [found[f"codeplane_approvals_total {name}"] for name in outcomes] == [3, 1, 1, 1]
+        outcomes = ("proposed", "approved", "rejected", "expired", "not_run")
+        assert [found[f"codeplane_approvals_total {name}"] for name in outcomes] == [3, 1, 1, 1, 1]
         assert found["codeplane_approvals_pending"] == 2
         assert found["codeplane_index_epochs_published_total"] == 1
 

@@ -27,7 +27,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63odeplane/v1/approvals.proto\x12\x0c\x63odeplane.v1\x1a\x18\x63odeplane/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb8\x04\n\x08\x41pproval\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x11\n\tsource_id\x18\x03 \x01(\t\x12\x0c\n\x04tool\x18\x04 \x01(\t\x12*\n\x06status\x18\x05 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\x12+\n\nrisk_class\x18\x06 \x01(\x0e\x32\x17.codeplane.v1.RiskClass\x12(\n\x08identity\x18\x07 \x01(\x0e\x32\x16.codeplane.v1.Identity\x12\x1d\n\x15\x64\x65terministic_summary\x18\x08 \x01(\t\x12(\n\x07preview\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10rejection_reason\x18\x0c \x01(\t\x12\r\n\x05\x61\x63tor\x18\r \x01(\t\x12\x0f\n\x07reasons\x18\x0e \x01(\t\x12\x12\n\ndecided_by\x18\x0f \x01(\t\x12.\n\ndecided_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0foutcome_unknown\x18\x11 \x01(\x08\x12\x0f\n\x07outcome\x18\x12 \x01(\t\x12\x14\n\x0cpreview_hash\x18\x13 \x01(\t\"z\n\x14ListApprovalsRequest\x12*\n\x06status\x18\x01 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x0f\n\x07task_id\x18\x04 \x01(\t\"h\n\x15ListApprovalsResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07pending\x18\x03 \x01(\r\"\'\n\x12GetApprovalRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\";\n\x13GetApprovalResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.Approval\"\x89\x01\n\x14\x41pproveActionRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\r\n\x05trust\x18\x02 \x01(\x08\x12\x10\n\x08\x66or_task\x18\x03 \x01(\x08\x12\x14\n\x0cpreview_hash\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x06 \x01(\t\"V\n\x15\x41pproveActionResponse\x12\x11\n\taction_id\x18\x01 \x01(\t\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\"Q\n\x13RejectActionRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\"U\n\x14RejectActionResponse\x12\x11\n\taction_id\x18\x01 \x01(\t\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus2\xf1\x02\n\x10\x41pprovalsService\x12X\n\rListApprovals\x12\".codeplane.v1.ListApprovalsRequest\x1a#.codeplane.v1.ListApprovalsResponse\x12R\n\x0bGetApproval\x12 .codeplane.v1.GetApprovalRequest\x1a!.codeplane.v1.GetApprovalResponse\x12X\n\rApproveAction\x12\".codeplane.v1.ApproveActionRequest\x1a#.codeplane.v1.ApproveActionResponse\x12U\n\x0cRejectAction\x12!.codeplane.v1.RejectActionRequest\x1a\".codeplane.v1.RejectActionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63odeplane/v1/approvals.proto\x12\x0c\x63odeplane.v1\x1a\x18\x63odeplane/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8e\x05\n\x08\x41pproval\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x11\n\tsource_id\x18\x03 \x01(\t\x12\x0c\n\x04tool\x18\x04 \x01(\t\x12*\n\x06status\x18\x05 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\x12+\n\nrisk_class\x18\x06 \x01(\x0e\x32\x17.codeplane.v1.RiskClass\x12(\n\x08identity\x18\x07 \x01(\x0e\x32\x16.codeplane.v1.Identity\x12\x1d\n\x15\x64\x65terministic_summary\x18\x08 \x01(\t\x12(\n\x07preview\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10rejection_reason\x18\x0c \x01(\t\x12\r\n\x05\x61\x63tor\x18\r \x01(\t\x12\x0f\n\x07reasons\x18\x0e \x01(\t\x12\x12\n\ndecided_by\x18\x0f \x01(\t\x12.\n\ndecided_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0foutcome_unknown\x18\x11 \x01(\x08\x12\x0f\n\x07outcome\x18\x12 \x01(\t\x12\x14\n\x0cpreview_hash\x18\x13 \x01(\t\x12\r\n\x05state\x18\x14 \x01(\t\x12\x0f\n\x07\x66\x61ilure\x18\x15 \x01(\t\x12\x16\n\texit_code\x18\x16 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06\x61nswer\x18\x17 \x01(\tB\x0c\n\n_exit_code\"z\n\x14ListApprovalsRequest\x12*\n\x06status\x18\x01 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x0f\n\x07task_id\x18\x04 \x01(\t\"h\n\x15ListApprovalsResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07pending\x18\x03 \x01(\r\"\'\n\x12GetApprovalRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\";\n\x13GetApprovalResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.Approval\"\x89\x01\n\x14\x41pproveActionRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\r\n\x05trust\x18\x02 \x01(\x08\x12\x10\n\x08\x66or_task\x18\x03 \x01(\x08\x12\x14\n\x0cpreview_hash\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x06 \x01(\t\"V\n\x15\x41pproveActionResponse\x12\x11\n\taction_id\x18\x01 \x01(\t\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus\"Q\n\x13RejectActionRequest\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\"U\n\x14RejectActionResponse\x12\x11\n\taction_id\x18\x01 \x01(\t\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.ActionStatus2\xf1\x02\n\x10\x41pprovalsService\x12X\n\rListApprovals\x12\".codeplane.v1.ListApprovalsRequest\x1a#.codeplane.v1.ListApprovalsResponse\x12R\n\x0bGetApproval\x12 .codeplane.v1.GetApprovalRequest\x1a!.codeplane.v1.GetApprovalResponse\x12X\n\rApproveAction\x12\".codeplane.v1.ApproveActionRequest\x1a#.codeplane.v1.ApproveActionResponse\x12U\n\x0cRejectAction\x12!.codeplane.v1.RejectActionRequest\x1a\".codeplane.v1.RejectActionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,23 +35,23 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'codeplane.v1.approvals_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_APPROVAL']._serialized_start=136
-  _globals['_APPROVAL']._serialized_end=704
-  _globals['_LISTAPPROVALSREQUEST']._serialized_start=706
-  _globals['_LISTAPPROVALSREQUEST']._serialized_end=828
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=830
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=934
-  _globals['_GETAPPROVALREQUEST']._serialized_start=936
-  _globals['_GETAPPROVALREQUEST']._serialized_end=975
-  _globals['_GETAPPROVALRESPONSE']._serialized_start=977
-  _globals['_GETAPPROVALRESPONSE']._serialized_end=1036
-  _globals['_APPROVEACTIONREQUEST']._serialized_start=1039
-  _globals['_APPROVEACTIONREQUEST']._serialized_end=1176
-  _globals['_APPROVEACTIONRESPONSE']._serialized_start=1178
-  _globals['_APPROVEACTIONRESPONSE']._serialized_end=1264
-  _globals['_REJECTACTIONREQUEST']._serialized_start=1266
-  _globals['_REJECTACTIONREQUEST']._serialized_end=1347
-  _globals['_REJECTACTIONRESPONSE']._serialized_start=1349
-  _globals['_REJECTACTIONRESPONSE']._serialized_end=1434
-  _globals['_APPROVALSSERVICE']._serialized_start=1437
-  _globals['_APPROVALSSERVICE']._serialized_end=1806
+  _globals['_APPROVAL']._serialized_end=790
+  _globals['_LISTAPPROVALSREQUEST']._serialized_start=792
+  _globals['_LISTAPPROVALSREQUEST']._serialized_end=914
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=916
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=1020
+  _globals['_GETAPPROVALREQUEST']._serialized_start=1022
+  _globals['_GETAPPROVALREQUEST']._serialized_end=1061
+  _globals['_GETAPPROVALRESPONSE']._serialized_start=1063
+  _globals['_GETAPPROVALRESPONSE']._serialized_end=1122
+  _globals['_APPROVEACTIONREQUEST']._serialized_start=1125
+  _globals['_APPROVEACTIONREQUEST']._serialized_end=1262
+  _globals['_APPROVEACTIONRESPONSE']._serialized_start=1264
+  _globals['_APPROVEACTIONRESPONSE']._serialized_end=1350
+  _globals['_REJECTACTIONREQUEST']._serialized_start=1352
+  _globals['_REJECTACTIONREQUEST']._serialized_end=1433
+  _globals['_REJECTACTIONRESPONSE']._serialized_start=1435
+  _globals['_REJECTACTIONRESPONSE']._serialized_end=1520
+  _globals['_APPROVALSSERVICE']._serialized_start=1523
+  _globals['_APPROVALSSERVICE']._serialized_end=1892
 # @@protoc_insertion_point(module_scope)

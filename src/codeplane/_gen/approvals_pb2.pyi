@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Approval(_message.Message):
-    __slots__ = ("action_id", "source", "source_id", "tool", "status", "risk_class", "identity", "deterministic_summary", "preview", "created_at", "expires_at", "rejection_reason", "actor", "reasons", "decided_by", "decided_at", "outcome_unknown", "outcome", "preview_hash")
+    __slots__ = ("action_id", "source", "source_id", "tool", "status", "risk_class", "identity", "deterministic_summary", "preview", "created_at", "expires_at", "rejection_reason", "actor", "reasons", "decided_by", "decided_at", "outcome_unknown", "outcome", "preview_hash", "state", "failure", "exit_code", "answer")
     ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -32,6 +32,10 @@ class Approval(_message.Message):
     OUTCOME_UNKNOWN_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     PREVIEW_HASH_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
     action_id: str
     source: str
     source_id: str
@@ -51,7 +55,11 @@ class Approval(_message.Message):
     outcome_unknown: bool
     outcome: str
     preview_hash: str
-    def __init__(self, action_id: _Optional[str] = ..., source: _Optional[str] = ..., source_id: _Optional[str] = ..., tool: _Optional[str] = ..., status: _Optional[_Union[_types_pb2.ActionStatus, str]] = ..., risk_class: _Optional[_Union[_types_pb2.RiskClass, str]] = ..., identity: _Optional[_Union[_types_pb2.Identity, str]] = ..., deterministic_summary: _Optional[str] = ..., preview: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., rejection_reason: _Optional[str] = ..., actor: _Optional[str] = ..., reasons: _Optional[str] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome_unknown: _Optional[bool] = ..., outcome: _Optional[str] = ..., preview_hash: _Optional[str] = ...) -> None: ...
+    state: str
+    failure: str
+    exit_code: int
+    answer: str
+    def __init__(self, action_id: _Optional[str] = ..., source: _Optional[str] = ..., source_id: _Optional[str] = ..., tool: _Optional[str] = ..., status: _Optional[_Union[_types_pb2.ActionStatus, str]] = ..., risk_class: _Optional[_Union[_types_pb2.RiskClass, str]] = ..., identity: _Optional[_Union[_types_pb2.Identity, str]] = ..., deterministic_summary: _Optional[str] = ..., preview: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., rejection_reason: _Optional[str] = ..., actor: _Optional[str] = ..., reasons: _Optional[str] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome_unknown: _Optional[bool] = ..., outcome: _Optional[str] = ..., preview_hash: _Optional[str] = ..., state: _Optional[str] = ..., failure: _Optional[str] = ..., exit_code: _Optional[int] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class ListApprovalsRequest(_message.Message):
     __slots__ = ("status", "page_size", "page_token", "task_id")

@@ -62,6 +62,10 @@ class Approval:
     rejection_reason: str
     outcome: str
     outcome_unknown: bool
+    state: str = ""
+    failure: str = ""
+    exit_code: int | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,10 @@ def approval_of(message: JsonObject) -> Approval:
         rejection_reason=_text(message, "rejectionReason"),
         outcome=_text(message, "outcome"),
         outcome_unknown=message.get("outcomeUnknown") is True,
+        state=_text(message, "state"),
+        failure=_text(message, "failure"),
+        exit_code=code if isinstance(code := message.get("exitCode"), int) else None,
+        answer=_text(message, "answer"),
     )
 
 

@@ -17,6 +17,9 @@ CALL_FINISHED = "call.finished"
 CALL_REPLAYED = "call.replayed"
 CALL_REFUSED = "call.refused"
 ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
+# Who says no to an action when no person did.
+NO_PERSON = "system"
+EXPIRED_REASON = "expired"
 # Cut off in the middle: nobody knows how much of it was done.
 CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 MAX_RECORDED_ARGUMENTS = 4096
@@ -33,6 +36,13 @@ def task_stream(task_id: str) -> str:
 def action_stream(action_id: str) -> str:
     """The stream that an action's facts are in."""
     return f"action/{action_id}"
+
+
+def no_said_as(by: str, reason: str) -> str:
+    """What a no to an action is: a person's, that of its time, or that of things as they were when it was to run."""
+    if by != NO_PERSON:
+        return "rejected"
+    return "expired" if reason == EXPIRED_REASON else "not_run"
 
 
 def with_action(finished: Draft) -> list[Draft]:

@@ -7,10 +7,11 @@ from prometheus_client.registry import Collector
 
 from codeplane.kernel.event import Event
 from codeplane.kernel.ports import EventLog, EventQuery
+from codeplane.kernel.record import no_said_as
 
 _PAGE = 1000
 _MOST_PAGES = 20
-_OUTCOMES = ("proposed", "approved", "rejected", "expired")
+_OUTCOMES = ("proposed", "approved", "rejected", "expired", "not_run")
 _COUNTED = {
     "index.epoch_published": ("codeplane_index_epochs_published", "States of the index that were published."),
     "idempotency.conflict": ("codeplane_idempotency_conflicts", "Keys used again for something else."),
@@ -60,6 +61,6 @@ class LedgerMetrics(Collector):
             self._counted[event.type] += 1
             return
         outcome = {"action.created": "proposed"}.get(event.type, event.type.removeprefix("action."))
-        if outcome == "rejected" and event.payload.get("reason") == "expired":
-            outcome = "expired"
+        if outcome == "rejected":
+            outcome = no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
         self._actions[outcome] += 1

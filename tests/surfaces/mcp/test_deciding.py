@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from codeplane.client import Client
 from tests.harness import Server, cpl
 from tests.trust.shell.shells import needs_bubblewrap
 
@@ -32,3 +33,37 @@ async def test_a_trusted_command_runs_again_for_another_reason_and_is_named(serv
         assert (await failure_of(client, "run_bash", command="echo two")).startswith("APPROVAL_PENDING")
     trusted = cpl("approvals", "trusted", cwd=server.repo)
     assert "run_bash, this very call and no other: $ echo one; folder .; timeout 10 s" in trusted.stdout
+
+
+@needs_bubblewrap
+async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(server: Server) -> None:
+    action = await asked(server, "run_bash", command="seq 40; echo broken >&2; exit 3")
+    approved = cpl("approvals", "approve", action, cwd=server.repo)
+    assert approved.returncode == 1
+    assert "run: the command exited with 3" in approved.stdout
+    assert "run: ok" not in approved.stdout
+    assert "40" in approved.stdout.splitlines() and "broken" in approved.stdout.splitlines()
+    shown = cpl("approvals", "show", action, cwd=server.repo)
+    assert "outcome: the command exited with 3" in shown.stdout and "  broken" in shown.stdout.splitlines()
+    told = Client(server.host, server.port, token=server.token).approval(action)
+    assert (told.exit_code, told.failure, told.state) == (3, "the command exited with 3", "EXECUTED")
+    assert told.answer.endswith("broken")
+    async with connected(server, toolset="all", name="another") as client:
+        assert "answered:" not in await text_of(client, "approval_show", action_id=action)
+
+
+async def test_expired_not_run_and_rejected_are_told_apart(server: Server) -> None:
+    edited = server.repo / "README.md"
+    edited.write_text("edited\n")
+    rejected = await asked(server, "git_discard", paths=["README.md"])
+    changed = await asked(server, "git_discard", paths=["."])
+    assert cpl("approvals", "reject", rejected, "-m", "no", cwd=server.repo).returncode == 0
+    edited.write_text("edited again\n")
+    said = cpl("approvals", "approve", changed, cwd=server.repo)
+    assert said.returncode == 1 and "has changed" in said.stdout and "ask again" in said.stdout
+    listed = cpl("approvals", "--all", cwd=server.repo).stdout
+    assert f"{rejected} REJECTED" in listed and f"{changed} NOT RUN" in listed
+    audit = cpl("audit", "--action", changed, cwd=server.repo).stdout
+    assert "not_run" in audit and "rejected" not in audit
+    _, body = server.request("GET", "/metrics", headers={"authorization": f"Bearer {server.token}"})
+    assert b'codeplane_approvals_total{outcome="not_run"} 1.0' in body

@@ -10,9 +10,8 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
-from codeplane.kernel.record import action_stream
+from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream, no_said_as
 
-EXPIRED = "expired"
 Cell = str | int | float | bytes | None
 
 
@@ -69,8 +68,26 @@ class Action:
     @property
     def expired(self) -> bool:
         """Whether nobody answered in time."""
-        return self.status is ActionStatus.REJECTED and self.reason == EXPIRED
+        return self.state == "EXPIRED"
 
+    @property
+    def state(self) -> str:
+        """The status, told apart further: EXPIRED and NOT_RUN were rejected by nobody, FAILED was executed in vain, of
+        UNKNOWN nobody saw the end."""
+        if self.unknown:
+            return "UNKNOWN"
+        if self.status is ActionStatus.EXECUTED:
+            return self.status.value if self.outcome == "ok" else "FAILED"
+        if self.status is ActionStatus.REJECTED:
+            return no_said_as(self.decided_by or "", self.reason or "").upper()
+        return self.status.value
+
+
+# How the rows of a state are found; the statuses are columns of their own.
+OF_STATE = {
+    "EXPIRED": ("status = 'REJECTED' AND decided_by = ? AND reason = ?", (NO_PERSON, EXPIRED_REASON)),
+    "NOT_RUN": ("status = 'REJECTED' AND decided_by = ? AND reason != ?", (NO_PERSON, EXPIRED_REASON)),
+}
 
 COLUMNS = (
     "action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash, "

@@ -26,12 +26,11 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
-from codeplane.kernel.record import action_stream
+from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import (
     COLUMNS,
-    EXPIRED,
     Action,
     ActionStatus,
     covered,
@@ -149,7 +148,7 @@ class Approvals:
 
     async def withdraw(self, action: Action, reason: str) -> Action:
         """Reject what was approved and cannot be run any more."""
-        return await self._settle(action, [self._settled(action, REJECTED, "system", reason)], sequence=2)
+        return await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, reason)], sequence=2)
 
     async def forget(self, answer_id: str, by: str) -> str:
         """Take a remembered answer back; its whole id."""
@@ -170,7 +169,7 @@ class Approvals:
         ended = 0
         for action in map(from_row, rows):
             try:
-                await self._settle(action, [self._settled(action, REJECTED, "system", reason)])
+                await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, reason)])
             except ApprovalSettled:
                 continue
             ended += 1
@@ -350,13 +349,14 @@ class Approvals:
         if action.preview_hash != preview_hash(question):
             raise ApprovalExpired(
                 f"what {action.operation} would do has changed since {action.action_id} was approved",
+                hint="look at what is there now; if it is still wanted, a new idempotency_key asks about that",
                 details=_named(action),
             )
         return action.action_id
 
     async def _expire(self, action: Action) -> Action:
         try:
-            return await self._settle(action, [self._settled(action, REJECTED, "system", EXPIRED)])
+            return await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, EXPIRED_REASON)])
         except ApprovalSettled:
             return await self.get(action.action_id)
 
@@ -478,6 +478,8 @@ def _refuse(action: Action) -> None:
     """Raise what a no is told as."""
     if action.expired:
         raise ApprovalExpired(f"nobody approved {action.operation} in time", details=_named(action))
+    if action.state == "NOT_RUN":
+        raise ApprovalExpired(f"{action.operation} was not run: {action.reason}", details=_named(action))
     if action.status is ActionStatus.REJECTED:
         raise ApprovalRejected(
             f"{action.operation} was rejected by {action.decided_by}: {action.reason or 'no reason given'}",

@@ -10,8 +10,9 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import ProjectionStore
-from codeplane.trust.approvals.action import COLUMNS, Action, ActionStatus, from_row
+from codeplane.trust.approvals.action import COLUMNS, OF_STATE, Action, ActionStatus, from_row
 from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.outcomes import CameOf, Outcomes
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
 from codeplane.trust.people import is_person, person
 
@@ -21,8 +22,8 @@ _MOST_REMEMBERED = 500
 class ListRequest(PageRequest):
     """Which actions are wanted."""
 
-    status: Literal["PENDING", "APPROVED", "REJECTED", "EXECUTED"] | None = Field(
-        None, description="only those; without it, all"
+    status: Literal["PENDING", "APPROVED", "REJECTED", "EXECUTED", "EXPIRED", "NOT_RUN"] | None = Field(
+        None, description="only those; REJECTED are also those that expired or were not run; without it, all"
     )
     for_task_id: str | None = Field(None, description="only those of this task")
 
@@ -62,6 +63,7 @@ class ActionView(Result):
     action_id: str
     tool: str
     status: str
+    state: str = Field("", description="the status, with EXPIRED, NOT_RUN, FAILED and UNKNOWN told apart")
     risk_class: str
     identity: str
     actor: str
@@ -76,6 +78,9 @@ class ActionView(Result):
     reason: str | None = None
     outcome: str | None = None
     outcome_unknown: bool = False
+    failure: str | None = Field(None, description="what came of it though it ran: a command's exit code, red tests")
+    exit_code: int | None = Field(None, description="of the command that was run")
+    answer: str | None = Field(None, description="the end of what was answered, of an action looked at by itself")
     preview_hash: str
     preview: str | None = None
     covers: str | None = Field(None, description="what an answer with trust or for_task would hold for")
@@ -88,6 +93,7 @@ class ActionView(Result):
             action_id=action.action_id,
             tool=action.operation,
             status=action.status.value,
+            state=action.state,
             risk_class=action.risk.name,
             identity="IDENTITY_USER" if is_person(action.actor) else "IDENTITY_BOT",
             actor=str(action.actor),
@@ -110,7 +116,7 @@ class ActionView(Result):
 
     def line(self) -> str:
         """The action in a line."""
-        state = "outcome unknown" if self.outcome_unknown else self.status
+        state = "outcome unknown" if self.outcome_unknown else self.state.replace("_", " ") or self.status
         age = f" ({self.age})" if self.age else ""
         return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}{age}"
 
@@ -119,9 +125,11 @@ class ActionView(Result):
         if self.decided_by:
             said.append(f"decided by {self.decided_by}{': ' + self.reason if self.reason else ''}")
         if self.outcome:
-            said.append(f"outcome: {self.outcome}")
+            said.append(f"outcome: {self.failure or self.outcome}")
         if self.status == "PENDING" and self.covers:
             said.append(f"with --trust or --task also the next of: {self.covers}")
+        if self.answer:
+            said += ["answered:", *(f"  {line}" for line in self.answer.split("\n"))]
         return "\n".join([*said, *([self.preview] if self.preview else [])])
 
 
@@ -221,8 +229,10 @@ class ApprovalOperations:
         log: ProjectionStore,
         cursors: Cursors,
         clock: Clock,
+        outcomes: Outcomes,
     ) -> None:
         self._approvals = approvals
+        self._outcomes = outcomes
         self._remembered = remembered
         self._log = log
         self._cursors = cursors
@@ -237,10 +247,13 @@ class ApprovalOperations:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
         where = ["position < ?"]
         parameters: list[str | int] = [before]
-        for column, value in (("status", request.status), ("task_id", request.for_task_id)):
-            if value is not None:
-                where.append(f"{column} = ?")
-                parameters.append(value)
+        if request.status is not None:
+            condition, values = OF_STATE.get(request.status, ("status = ?", (request.status,)))
+            where.append(condition)
+            parameters += values
+        if request.for_task_id is not None:
+            where.append("task_id = ?")
+            parameters.append(request.for_task_id)
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM actions WHERE {' AND '.join(where)} ORDER BY position DESC LIMIT ?",
             (*parameters, request.limit + 1),
@@ -258,8 +271,13 @@ class ApprovalOperations:
 
     @operation("approval.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> ActionView:
-        """One action with its preview: what exactly would be done."""
-        return ActionView.of(await self._approvals.get(request.action_id), whole=True)
+        """One action with its preview: what exactly would be done, and the end of what came of it."""
+        action = await self._approvals.get(request.action_id)
+        own = is_person(call.actor) or call.actor == action.actor
+        came = await self._outcomes.of(action) if own else CameOf()
+        return ActionView.of(action, whole=True).model_copy(
+            update={"failure": came.failure, "exit_code": came.exit_code, "answer": came.answer}
+        )
 
     @operation("approval.approve", risk=Risk.WRITE)
     async def approve(self, call: Call, request: ApproveRequest) -> ApprovedView:

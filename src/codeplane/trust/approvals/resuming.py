@@ -15,6 +15,7 @@ from codeplane.trust.approvals.approver import Approvals
 
 SURFACE = "approval"
 _AT_ONCE = 4
+_NEXT = "whoever asked has to ask again, with a new idempotency_key"
 
 Door = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
 
@@ -78,7 +79,7 @@ class Resuming:
                 return
             after = await self._approvals.get(action.action_id)
             if after.status is ActionStatus.APPROVED and not after.started:
-                await self._withdraw(after, f"it could not be run: {error.name}: {error.message}")
+                await self._withdraw(after, f"it could not be run: {error.name}: {error.message}; {_NEXT}")
 
     async def _call(self, action: Action, arguments: JsonObject) -> Outcome:
         assert self._door is not None

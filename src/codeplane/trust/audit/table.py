@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
+from codeplane.kernel.record import ACTION_EXECUTED, CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, no_said_as
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
+from codeplane.trust.approvals.table import REJECTED
 from codeplane.trust.audit.bounded import bounded
 
 _DAY_NS = 86_400 * 10**9
@@ -45,7 +46,7 @@ class AuditTable:
     """One row for everything a person may later want to account for."""
 
     name: ClassVar[str] = "audit"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("audit",)
     types: ClassVar[frozenset[str]] = AUDITED | {RETENTION_APPLIED}
     schema: ClassVar[tuple[str, ...]] = (
@@ -114,6 +115,11 @@ def _counts(payload: JsonObject) -> bool:
 def _outcome(event: Event) -> str:
     if event.type == CALL_REPLAYED:
         return "replayed"
+    if event.type == REJECTED:
+        return no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
+    if event.type == ACTION_EXECUTED and event.payload.get("outcome") not in (None, "ok"):
+        # It was let run, and came to nothing all the same.
+        return str(event.payload["outcome"])
     status = event.payload.get("status")
     return str(status) if isinstance(status, str) else event.type.partition(".")[2]
 

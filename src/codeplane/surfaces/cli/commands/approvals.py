@@ -52,7 +52,11 @@ def approve(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an action run, once, and say what came of it; exit code 1 when it did not run, or ended with an error."""
+    """Let an action run, once, and say what came of it.
+
+    Exits with 1 when it did not run, ended with an error, or what it ran failed: a command's exit code, red tests. With
+    --json it does not wait for the run.
+    """
     asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
     with owner_client(workspace_of(repo)) as client:
         envelope = client.call("approval.approve", asked, text=not as_json)
@@ -105,8 +109,16 @@ def _became_of(client: Client | EmbeddedClient, action_id: str) -> tuple[str, bo
         if isinstance(action, dict) and action.get("status") == "REJECTED":
             return f"not run: {action.get('reason')}", False
         if isinstance(action, dict) and action.get("outcome"):
-            is_well = action["outcome"] == "ok"
-            return "run: ok" if is_well else f"run: it ended with {action['outcome']}", is_well
+            return _told(action)
         if time.monotonic() >= until:
             return f"not over yet; see: cpl approvals show {action_id}", True
         time.sleep(_LOOK_SEC)
+
+
+def _told(action: JsonObject) -> tuple[str, bool]:
+    """How a run ended, with the end of what it answered where that is not all well."""
+    if action["outcome"] != "ok":
+        return f"run: it ended with {action['outcome']}", False
+    if not action.get("failure"):
+        return "run: ok", True
+    return "\n".join([f"run: {action['failure']}", *([str(action["answer"])] if action.get("answer") else [])]), False

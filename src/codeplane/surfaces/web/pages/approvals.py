@@ -9,7 +9,7 @@ from codeplane.surfaces.web.headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.reading import at, rows, text
 from codeplane.surfaces.web.visit import Visit
 
-_SHOWN = ("PENDING", "APPROVED", "REJECTED", "EXECUTED")
+_SHOWN = ("PENDING", "APPROVED", "REJECTED", "EXECUTED", "EXPIRED", "NOT_RUN")
 _DECISIONS: dict[str, tuple[str, JsonObject]] = {
     "approve": ("approval.approve", {}),
     "trust": ("approval.approve", {"trust": True}),

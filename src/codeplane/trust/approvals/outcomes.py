@@ -1,0 +1,59 @@
+"""What came of an action that was run: whether it failed, and the end of what was answered."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.operation import Result
+from codeplane.kernel.ports import Ledger
+from codeplane.kernel.record import key_holder
+from codeplane.trust.approvals.action import Action, ActionStatus
+
+_LINES = 20
+_SIGNS = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameOf:
+    """The outcome of a run, as far as it is kept."""
+
+    failure: str | None = None
+    exit_code: int | None = None
+    answer: str | None = None
+
+
+class Outcomes:
+    """Finds the answers that idempotency keys keep."""
+
+    def __init__(self, log: Ledger) -> None:
+        self._log = log
+        self._catalogue: Catalogue | None = None
+
+    def describe(self, catalogue: Catalogue) -> None:
+        """Tell which operations there are, once that is known."""
+        self._catalogue = catalogue
+
+    async def of(self, action: Action) -> CameOf:
+        """What came of an action; nothing of one that did not run, or whose answer is no longer kept."""
+        if action.status is not ActionStatus.EXECUTED or self._catalogue is None:
+            return CameOf()
+        rows = await self._log.select(
+            "SELECT result_hash, error FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ?",
+            (key_holder(action.actor), action.operation, action.key),
+        )
+        data = await self._log.get(str(rows[0][0])) if rows and rows[0][0] is not None else None
+        if data is None:
+            return CameOf()
+        try:
+            result = self._catalogue.get(action.operation).remembered(data.decode())
+        except CodePlaneError:
+            return CameOf()
+        code = getattr(result, "exit_code", None)
+        return CameOf(failure=result.unmet(), exit_code=code if isinstance(code, int) else None, answer=_end(result))
+
+
+def _end(result: Result) -> str:
+    text = result.text().rstrip("\n")
+    lines = text[-_SIGNS:].split("\n")[-_LINES:]
+    shown = "\n".join(lines)
+    return shown if len(shown) == len(text) else f"[… {len(text) - len(shown):,} signs before this]\n{shown}"

@@ -1,0 +1,46 @@
+"""What became of an action, told apart: a person's no, time that ran out, and a run that came to nothing."""
+
+from pathlib import Path
+
+from tests.kernel.plane import ManualClock, run
+from tests.trust.approvals.asking import action_of, asking, call, decide, executed, items, refused, result, shown
+
+
+def test_a_run_that_was_denied_on_its_way_failed_and_is_audited_as_that(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asking(tmp_path, "trust.mode=always") as opened:
+            action_id = action_of(await call(opened, "fixture.plan", paths=[".git/config"]))
+            await decide(opened, "approval.approve", action_id=action_id)
+            done = await executed(opened, action_id)
+            assert (done["status"], done["state"], done["outcome"]) == ("EXECUTED", "FAILED", "PATH_DENIED")
+            await opened.log.flush()
+            told = result(await decide(opened, "audit.list", event_type="action.executed"))["results"]
+            assert isinstance(told, list) and [one["outcome"] for one in told if isinstance(one, dict)] == [
+                "PATH_DENIED"
+            ]
+
+    run(scenario())
+
+
+def test_what_expired_is_neither_listed_nor_audited_as_rejected(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, clock=clock) as opened:
+            first = await call(opened, "fixture.send", text="late")
+            other = await call(opened, "fixture.send", text="no")
+            await decide(opened, "approval.reject", action_id=action_of(other), reason="expired")
+            clock.advance(100_000)
+            await opened.trust.approvals.sweep()
+            late, no = await shown(opened, action_of(first)), await shown(opened, action_of(other))
+            assert (late["status"], late["state"]) == ("REJECTED", "EXPIRED"), "as the wire has it, and as people read"
+            assert (no["status"], no["state"]) == ("REJECTED", "REJECTED"), "a person may write that word, too"
+            for status, wanted in (("EXPIRED", [first]), ("NOT_RUN", []), ("REJECTED", [other, first])):
+                listed = items(await decide(opened, "approval.list", status=status))
+                assert [one["action_id"] for one in listed] == [action_of(one) for one in wanted], status
+            told = result(await decide(opened, "audit.list", event_type="action.rejected"))["results"]
+            assert isinstance(told, list)
+            assert [one["outcome"] for one in told if isinstance(one, dict)] == ["expired", "rejected"]
+            again = await call(opened, "fixture.send", text="no", idempotency_key=str(other.meta.idempotency_key))
+            assert refused(again) == "REJECTED"
+
+    run(scenario())
