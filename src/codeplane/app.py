@@ -339,6 +339,7 @@ def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo) -> J
         "head": repo.head(),
         "config_sources": list(loaded.given),
         "trust_mode": loaded.config.trust.mode,
+        **(loaded.changed.told() if loaded.changed is not None else {}),
     }
 
 

@@ -484,6 +484,7 @@ REQUIREMENTS = (
         source="002 §4.2",
         promise="status and doctor with --json, --verbose, --follow, --logs",
         tests=(
+            "surfaces/cli/test_changed_settings.py",
             "surfaces/cli/test_status.py::test_for_programs",
             "surfaces/cli/test_status.py::test_follow_prints_the_log_as_it_grows",
             "surfaces/cli/test_doctor.py::test_a_healthy_server",
@@ -2328,7 +2329,7 @@ REQUIREMENTS = (
         id="TRUST-29",
         source="003 §4, 000 §23",
         promise="known shapes of secrets are left out of events, logs, previews and answers",
-        tests=("kernel/test_redaction.py",),
+        tests=("kernel/test_redaction.py", "trust/test_secrets_everywhere.py"),
     ),
     Requirement(
         id="TRUST-30",

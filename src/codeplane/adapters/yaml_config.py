@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from codeplane.adapters.changed_settings import ChangedSettings
 from codeplane.adapters.setting_layers import SettingLayers
 from codeplane.adapters.yaml_document import Document, Origin
 from codeplane.kernel.config import Config
@@ -24,6 +25,8 @@ class LoadedConfig:
     config: Config
     origins: Mapping[str, str]
     sources: tuple[str, ...]
+    # What tells of changes since; the files alone change, all else is this process's own.
+    changed: ChangedSettings | None = None
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -57,7 +60,7 @@ def load_config(
 
     Misspelt keys are refused in every source; values are judged where they are in force.
     """
-    layers = SettingLayers()
+    layers, kept = SettingLayers(), dict(environ)
     sources: list[str] = []
     for path in (user_config, workspace.config):
         text = _read(path) if path is not None else None
@@ -72,7 +75,15 @@ def load_config(
             raise ConfigInvalid(f"--set {override}: no value is given", hint="write it as: --set server.port=8080")
         layers.add(Origin(name=_OPTION), key.strip(), value)
     config = layers.config()
-    return LoadedConfig(config=config, origins=MappingProxyType(layers.origins()), sources=tuple(sources))
+    changed = ChangedSettings(
+        in_force=config,
+        files=[path for path in (user_config, workspace.config) if path is not None],
+        read=lambda: (
+            load_config(workspace=workspace, user_config=user_config, environ=kept, overrides=tuple(overrides)).config
+        ),
+    )
+    origins = MappingProxyType(layers.origins())
+    return LoadedConfig(config=config, origins=origins, sources=tuple(sources), changed=changed)
 
 
 def _as_variable(key: str) -> str:

@@ -52,11 +52,25 @@ class StatusResult(Result):
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
+        if said := settings_said(self.config):
+            lines.append(f"settings: {said}")
         if said := policy_said(self.policy):
             lines.append(f"policy: {said}")
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
+
+
+def settings_said(config: JsonValue) -> str:
+    """Which settings were changed since the start and wait for the next, as people read it; nothing when none were."""
+    if not isinstance(config, dict):
+        return ""
+    if problem := config.get("settings_problem"):
+        return f"the files were changed, and no server could start with them: {problem}"
+    changed = config.get("changed_settings")
+    if not isinstance(changed, list) or not changed:
+        return ""
+    return f"changed and not in force until a restart: {', '.join(map(str, changed))}; then: cpl down && cpl up"
 
 
 def policy_said(policy: JsonValue) -> str:

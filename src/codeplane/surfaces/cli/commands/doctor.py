@@ -188,7 +188,21 @@ def _server(workspace: Workspace, facts: ServerFacts | None) -> Check:
             found=f"runs {facts.version}, this is {__version__}",
             fix="cpl down && cpl up",
         )
+    if said := _changed(workspace, facts):
+        return Check(name="server", verdict="warn", found=f"{facts.url}: settings {said}", fix="cpl down && cpl up")
     return Check(name="server", verdict="ok", found=f"{facts.url}, pid {facts.pid}")
+
+
+def _changed(workspace: Workspace, facts: ServerFacts) -> str:
+    """Which settings the server does not go by yet."""
+    from codeplane.observe.status import settings_said
+
+    try:
+        found = Client(workspace, facts).call("status", {"include": ["config"]}).get("result")
+    except CodePlaneError:
+        # What keeps us from asking has a check of its own.
+        return ""
+    return settings_said(found.get("config")).partition("; then:")[0] if isinstance(found, dict) else ""
 
 
 def _ledger(workspace: Workspace, facts: ServerFacts | None) -> Check:

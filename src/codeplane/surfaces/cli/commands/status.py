@@ -87,8 +87,15 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *([("approvals", waiting)] if waiting else []),
             *([("policy", problem)] if (problem := _policy_said(result)) else []),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
+            *([("changed", changed)] if (changed := _settings_said(config)) else []),
         ]
     )
+
+
+def _settings_said(config: JsonObject) -> str:
+    from codeplane.observe.status import settings_said
+
+    return settings_said(config)
 
 
 def _policy_said(result: JsonObject) -> str:

@@ -1,0 +1,53 @@
+"""Settings that were changed in their files since the start, and wait for the next one."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from codeplane.kernel.config import Config
+from codeplane.kernel.errors import ConfigInvalid
+from codeplane.kernel.json import JsonObject, JsonValue
+
+_Marks = tuple[tuple[int, int, int] | None, ...]
+
+
+class ChangedSettings:
+    """Reads the files again when they were touched, and tells what differs from what is in force."""
+
+    def __init__(self, *, in_force: Config, files: Sequence[Path], read: Callable[[], Config]) -> None:
+        self._in_force = dict(_flat(in_force.model_dump(mode="json"), ""))
+        self._files = tuple(files)
+        self._read = read
+        self._marks: _Marks = ()
+        self._told: JsonObject = {}
+
+    def told(self) -> JsonObject:
+        """`changed_settings`, by name, and `settings_problem` when no server could start with them; blocks shortly."""
+        marks = tuple(map(_mark, self._files))
+        if marks != self._marks:
+            self._told = self._found()
+            self._marks = marks
+        return self._told
+
+    def _found(self) -> JsonObject:
+        try:
+            fresh = dict(_flat(self._read().model_dump(mode="json"), ""))
+        except ConfigInvalid as error:
+            return {"changed_settings": [], "settings_problem": error.message}
+        changed = sorted(key for key in {*fresh, *self._in_force} if fresh.get(key) != self._in_force.get(key))
+        return {"changed_settings": list[JsonValue](changed)}
+
+
+def _flat(values: JsonObject, prefix: str) -> Iterator[tuple[str, JsonValue]]:
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
