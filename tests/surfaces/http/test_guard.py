@@ -35,6 +35,30 @@ class TestHost:
         assert get(codeplane_server, "/health", f"Host: {host}").status == 200
 
     @pytest.mark.parametrize(
+        "target",
+        [
+            "http://evil.example/health",
+            "http://evil.example:80/health",
+            "https://evil.example/health",
+            "http://127.0.0.1.evil.example/health",
+            "http://127.0.0.1@evil.example/health",
+            "http://user@127.0.0.1/health",
+            "http://evil.example?/health",
+            "HTTP://EVIL.example/health",
+        ],
+    )
+    def test_a_target_that_names_another_is_refused_whatever_the_header_says(
+        self, codeplane_server: Server, target: str
+    ) -> None:
+        answer = get(codeplane_server, target, LOCAL)
+        assert answer.status in (400, 403), answer
+        assert answer.status == 400 or answer.error["error"] == "ORIGIN_DENIED"
+
+    def test_a_target_that_names_us_as_the_header_does_is_taken(self, codeplane_server: Server) -> None:
+        assert get(codeplane_server, "http://127.0.0.1/health", LOCAL).status == 200
+        assert get(codeplane_server, "http://127.0.0.1/health", "Host: evil.example").status == 403
+
+    @pytest.mark.parametrize(
         "host",
         [
             "evil.example",

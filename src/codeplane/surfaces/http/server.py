@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from codeplane.surfaces.http.target import AddressedProtocol
+
 _LAST_BYTES_SEC = 1
 
 
@@ -42,7 +44,7 @@ class HttpServer:
         return _Uvicorn(
             uvicorn.Config(
                 self._app,
-                http="httptools",
+                http=AddressedProtocol,
                 ws="websockets-sansio",
                 ws_max_size=65_536,
                 lifespan="off",
