@@ -16,6 +16,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import (
+    ApprovalPending,
     Cancelled,
     CodePlaneError,
     DeadlineExceeded,
@@ -29,7 +30,7 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps, is_text
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
@@ -189,6 +190,8 @@ class Conveyor:
             try:
                 operation = self._validate(passage, arguments, streams=streams)
             except CodePlaneError:
+                # What nobody knows by that name may be anything.
+                trace.name = stages.redactor.text(trace.name)
                 # What cannot be run is recorded as somebody's all the same; whoever is nobody stays unidentified.
                 with suppress(CodePlaneError):
                     passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, passage.name)
@@ -327,6 +330,20 @@ class Conveyor:
             passage.call.warn("what looks like a secret is left out of this answer")
         return seen
 
+    def _veil(self, passage: Passage, error: CodePlaneError) -> None:
+        """The same for an error, which may quote a file or a name; a question says what a person sees already."""
+        if passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE) or isinstance(error, ApprovalPending):
+            return
+        redactor = self._stages.redactor
+        if redactor.is_clean(dumps(error.to_wire())):
+            return
+        error.message = redactor.text(error.message, assignments=False)
+        error.hint = redactor.text(error.hint, assignments=False)
+        shown = redactor.json(error.details, assignments=False)
+        error.details = shown if isinstance(shown, dict) else {}
+        # Whatever was the cause says it again in words of its own.
+        error.__cause__ = None
+
     @staticmethod
     def _time_allowed(passage: Passage, operation: Operation) -> float | None:
         now, own = asyncio.get_running_loop().time(), operation.mark.timeout_sec
@@ -396,6 +413,8 @@ class Conveyor:
         if result is not None and not result.secret:
             passage.trace.answered(result_json)
         self._observe(passage, "ok" if error is None else error.name)
+        if error is not None:
+            self._veil(passage, error)
         return Outcome(
             operation=passage.operation,
             meta=passage.meta(convergence, now_ns=stages.clock.now_ns()),

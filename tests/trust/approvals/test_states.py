@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from codeplane.kernel.json import JsonObject
 from tests.kernel.plane import ManualClock, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, executed, items, refused, result, shown
 
@@ -44,3 +45,33 @@ def test_what_expired_is_neither_listed_nor_audited_as_rejected(tmp_path: Path) 
             assert refused(again) == "REJECTED"
 
     run(scenario())
+
+
+def test_a_reminder_says_of_what_and_what_expired_is_told_as_that(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = ManualClock()
+        async with asking(tmp_path, clock=clock) as opened:
+            first = await call(opened, "fixture.send", text="late")
+            clock.advance(55 * 60)
+            await opened.trust.approvals.sweep()
+            told = _notes(result(await decide(opened, "notification.list")))
+            assert [(one["type"], one["resource_id"]) for one in told] == [
+                ("APPROVAL_EXPIRING_SOON", action_of(first)),
+                ("PENDING_APPROVAL_CREATED", action_of(first)),
+            ]
+            assert told[0]["summary"] == told[1]["summary"] != ""
+            read = result(await decide(opened, "notification.read", ids=[told[0]["notification_id"]]))
+            assert (read["read"], read["unread"]) == (1, 1)
+            clock.advance(10 * 60)
+            await opened.trust.approvals.sweep()
+            told = _notes(result(await decide(opened, "notification.list", unread=True)))
+            assert [one["settled"] for one in told] == ["expired"]
+            assert _notes(result(await decide(opened, "notification.list", open=True))) == []
+
+    run(scenario())
+
+
+def _notes(answer: JsonObject) -> list[JsonObject]:
+    found = answer["results"]
+    assert isinstance(found, list)
+    return [one for one in found if isinstance(one, dict)]

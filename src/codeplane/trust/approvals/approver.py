@@ -194,7 +194,7 @@ class Approvals:
             await self._expire(action)
         soon = now + int(self._config.expiring_soon_minutes * _MINUTE_NS)
         reminders = [
-            Draft(stream="notification", type=EXPIRING, payload=_named(action), correlation=_ids(action))
+            Draft(stream="notification", type=EXPIRING, payload=_expiring(action), correlation=_ids(action))
             for action in await self._find(
                 "actions_expiry", "status = 'PENDING' AND expires_ns <= ? AND reminded = 0", soon
             )
@@ -507,6 +507,10 @@ def _question(action: Action) -> str:
 
 def _named(action: Action) -> JsonObject:
     return {"action_id": action.action_id, "operation": action.operation}
+
+
+def _expiring(action: Action) -> JsonObject:
+    return {**_named(action), "summary": action.summary, "expires_ns": action.expires_ns}
 
 
 def _ids(action: Action) -> Correlation:

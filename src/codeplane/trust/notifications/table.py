@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.record import no_said_as
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 READ = "notification.read"
@@ -26,7 +27,7 @@ class NotificationTable:
     """The newest notifications, and when each person read them."""
 
     name: ClassVar[str] = "notifications"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tables: ClassVar[tuple[str, ...]] = ("notifications", "notification_reads")
     types: ClassVar[frozenset[str]] = frozenset({*_KINDS, *_SETTLED, READ, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
@@ -47,7 +48,7 @@ class NotificationTable:
         elif event.type in _SETTLED:
             tables.execute(
                 "UPDATE notifications SET settled = ? WHERE resource_kind = 'action' AND resource_id = ?",
-                (event.type.removeprefix("action."), str(event.payload["action_id"])),
+                (_settled(event), str(event.payload["action_id"])),
             )
         elif event.type == READ:
             self._read(tables, event)
@@ -102,6 +103,13 @@ class NotificationTable:
                 tables.execute("DELETE FROM notifications WHERE resource_kind = ? AND resource_id = ?", (kind, name))
         if streams:
             tables.execute("DELETE FROM notification_reads WHERE number NOT IN (SELECT number FROM notifications)")
+
+
+def _settled(event: Event) -> str:
+    said = event.type.removeprefix("action.")
+    if said != "rejected":
+        return said
+    return no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
 
 
 def _text(value: JsonValue) -> str:
