@@ -121,6 +121,8 @@ class OperationMark:
     toolset: str
     timeout_sec: float
     deprecated: str | None
+    # For people alone, whatever others hold or are granted.
+    people: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +196,7 @@ def operation(
     toolset: str = "all",
     timeout_sec: float = 60.0,
     deprecated: str | None = None,
+    people: bool = False,
 ) -> Callable[[F], F]:
     """Mark a method as an operation; its type hints are the schema, an async generator is a stream."""
     mark = OperationMark(
@@ -204,6 +207,7 @@ def operation(
         toolset=toolset,
         timeout_sec=timeout_sec,
         deprecated=deprecated,
+        people=people,
     )
     return _attach(Operation.MARK, mark)
 

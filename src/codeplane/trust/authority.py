@@ -16,6 +16,7 @@ from codeplane.trust.capabilities.grant import Grant
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.guarded import check_led
+from codeplane.trust.people import person
 from codeplane.trust.policy.document import Circumstances, document, reached
 from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
@@ -61,6 +62,9 @@ class CallAuthority:
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
         """What the policy is told of a call that the caller's rights cover."""
+        if call.operation.mark.people:
+            # First of all: whoever lacks a capability as well would be told to ask for that.
+            person(call.actor)
         held = self._holdings.held(call.caller)
         for path in assessment.paths:
             check_led(path, self._grants.located)

@@ -16,5 +16,5 @@ def person(actor: Actor) -> None:
     if not is_person(actor):
         raise PolicyDenied(
             f"{actor} is not a person, and this is for a person to decide",
-            hint="the owner does it with cpl, or on a paired device",
+            hint="a person decides, with cpl, in the dashboard or on a paired device; no capability gives that",
         )

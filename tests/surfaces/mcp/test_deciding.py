@@ -67,3 +67,45 @@ async def test_expired_not_run_and_rejected_are_told_apart(server: Server) -> No
     assert "not_run" in audit and "rejected" not in audit
     _, body = server.request("GET", "/metrics", headers={"authorization": f"Bearer {server.token}"})
     assert b'codeplane_approvals_total{outcome="not_run"} 1.0' in body
+
+
+async def test_an_agent_that_would_decide_is_told_that_a_person_does(server: Server) -> None:
+    (server.repo / "README.md").write_text("edited\n")
+    action = await asked(server, "git_discard", paths=["README.md"])
+    made = server.call("agent.token", agent="eager", capabilities=["write_files"], allowed_tools=["write_files"])
+    result = made["result"]
+    assert isinstance(result, dict)
+    agent = Client(server.host, server.port, token=str(result["token"]))
+    for name, arguments in (
+        ("approval.approve", {"action_id": action}),
+        ("approval.reject", {"action_id": action}),
+        ("capability.grant", {"agent": "eager", "capabilities": ["execute_shell"]}),
+    ):
+        error = agent.call(name, arguments)["error"]  # type: ignore[arg-type]  # plain JSON
+        assert isinstance(error, dict) and error["error"] == "POLICY_DENIED", error
+        assert "a person decides" in str(error["hint"]) and "capability_request" not in str(error["hint"])
+
+
+async def test_an_undo_of_the_newest_says_whose_it_was(server: Server) -> None:
+    async with connected(server, name="writer") as client:
+        await text_of(client, "write_files", edits=[{"path": "new.txt", "content": "new\n"}])
+    undone = cpl("call", "undo", cwd=server.repo)
+    assert undone.returncode == 0, undone.stderr
+    assert "undone: write_files new.txt (made by agent:writer, the newest of all)" in undone.stdout
+    nothing = cpl("call", "undo", cwd=server.repo)
+    assert nothing.returncode == 1 and "hint: nothing is left to undo: mutation_list" in nothing.stderr
+    again = cpl("call", "redo", cwd=server.repo)
+    assert "made by agent:writer" in again.stdout
+    assert cpl("call", "write_files", "path=own.txt", "content=x", cwd=server.repo).returncode == 0
+    assert "made by" not in cpl("call", "undo", cwd=server.repo).stdout, "one's own needs no name"
+
+
+async def test_a_checkpoint_outside_a_tokens_paths_says_how_to_ask(server: Server) -> None:
+    made = server.call("agent.token", agent="bound", capabilities=["write_files"], allowed_paths=["docs"])
+    result = made["result"]
+    assert isinstance(result, dict)
+    (server.repo / "new.txt").write_text("new\n")
+    agent = Client(server.host, server.port, token=str(result["token"]))
+    error = agent.call("checkpoint", {"message": "m", "tests": "none", "lint": False})["error"]
+    assert isinstance(error, dict) and error["error"] == "PATH_DENIED", error
+    assert "capability_request with allowed_paths" in str(error["hint"])

@@ -310,7 +310,7 @@ def _asking() -> Iterable[Row]:
     keyed: tuple[tuple[str, str, str], ...] = (
         ("rejected", "REJECTED", "$rejected_key"),
         ("expired", "EXPIRED", "$expired_key"),
-        ("changed since", "REJECTED", "$shifted_key"),
+        ("changed since", "EXPIRED", "$shifted_key"),
     )
     for mark, error, key in keyed:
         operation = "witness.shifting" if "shifted" in key else "witness.destroy"

@@ -119,7 +119,8 @@ class CheckpointOperations:
         changed = self._changed(before, wanted)
         inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
-        denied = [path for path in changed if path in before.untracked and not _may_write(call, path)]
+        refused = {path: why for path in sorted(before.untracked & set(changed)) if (why := _refusal(call, path))}
+        denied = [path for path in changed if path in refused]
         changed = [path for path in changed if path not in denied]
         left_out = tuple(map(shown, [*inner, *denied][:_MAX_FILES]))
         if not changed and inner and not denied:
@@ -128,7 +129,10 @@ class CheckpointOperations:
                 hint="ignore them (.gitignore), or add them with git submodule add",
             )
         if not changed and denied:
-            raise PathDenied(f"nothing else has changed, and these may not be written: {', '.join(left_out[:5])}")
+            raise PathDenied(
+                f"nothing else has changed, and these may not be written: {', '.join(left_out[:5])}",
+                hint=refused[denied[0]].hint,
+            )
         if not changed:
             raise InvalidArgument("nothing has changed since the last commit", hint="see git_status")
         refuse_generated(before.untracked & set(changed), wanted)
@@ -245,9 +249,9 @@ class CheckpointOperations:
         return None
 
 
-def _may_write(call: Call, path: str) -> bool:
+def _refusal(call: Call, path: str) -> PathDenied | None:
     try:
         call.may_write(path)
-    except PathDenied:
-        return False
-    return True
+    except PathDenied as error:
+        return error
+    return None

@@ -14,6 +14,8 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CannotUndo, CodePlaneError
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.record import CALL_STARTED
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
@@ -38,6 +40,7 @@ class UndoResult(Result):
     mutation_id: str
     what: str
     state: Literal["applied", "undone"]
+    made_by: str | None = Field(None, description="who made it, where that was not the caller")
     delta: Delta
     affected_symbols: tuple[str, ...] = ()
     affected_tests: tuple[str, ...] = ()
@@ -47,7 +50,8 @@ class UndoResult(Result):
 
     def text(self) -> str:
         done = "undone" if self.state == "undone" else "done again"
-        said = [f"{done}: {self.what}", *self.delta.refs]
+        whose = f" (made by {self.made_by}, the newest of all)" if self.made_by else ""
+        said = [f"{done}: {self.what}{whose}", *self.delta.refs]
         said += [summary(self.delta, undo=False)] if self.delta.files_changed or not self.delta.refs else []
         said += [f"WARNING: {warning}" for warning in self.warnings]
         return "\n".join(said)
@@ -198,6 +202,7 @@ class UndoOperations:
             mutation_id=kept.mutation_id,
             what=kept.what,
             state=state,
+            made_by=None if meant else await _maker(call, kept),
             delta=delta,
             affected_symbols=found.symbols,
             affected_tests=found.tests,
@@ -239,7 +244,10 @@ class UndoOperations:
                 # Each command of a person is a session of its own, and all mutations are theirs.
                 return newest
             if newest is None:
-                raise CannotUndo(f"there is nothing to {verb}; mutations are kept for {self._kept.retention}")
+                raise CannotUndo(
+                    f"there is nothing to {verb}; mutations are kept for {self._kept.retention}",
+                    hint=f"nothing is left to {verb}: mutation_list shows what there was; git_status, how things are",
+                )
             raise CannotUndo(
                 f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
                 hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
@@ -254,6 +262,15 @@ class UndoOperations:
                 f"{since.what} came after what was undone last, {kept.what}",
                 hint=f"send mutation_id: {kept.mutation_id} if that one is meant",
             )
+
+
+async def _maker(call: Call, kept: Kept) -> str | None:
+    """Who made a mutation, where that was somebody else than the caller."""
+    if kept.session_id is None or (call.task is not None and kept.session_id == call.task.session_id):
+        return None
+    found = await call.log.query(EventQuery(session_id=kept.session_id, types=(CALL_STARTED,), limit=1))
+    made_by = found[0].actor if found else f"session {kept.session_id}"
+    return None if made_by == str(call.actor) else made_by
 
 
 def _info(kept: Kept) -> MutationInfo:

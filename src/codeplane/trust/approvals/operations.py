@@ -279,7 +279,7 @@ class ApprovalOperations:
             update={"failure": came.failure, "exit_code": came.exit_code, "answer": came.answer}
         )
 
-    @operation("approval.approve", risk=Risk.WRITE)
+    @operation("approval.approve", risk=Risk.WRITE, people=True)
     async def approve(self, call: Call, request: ApproveRequest) -> ApprovedView:
         """Let an action run, once; only people decide, and only once."""
         person(call.actor)
@@ -299,7 +299,7 @@ class ApprovalOperations:
         known = await self._remembered.covering(kind=action.kind, actor=str(action.actor), task_id=task_id)
         return view.model_copy(update={"remembered": None if known is None else RememberedView.of(known)})
 
-    @operation("approval.reject", risk=Risk.WRITE)
+    @operation("approval.reject", risk=Risk.WRITE, people=True)
     async def reject(self, call: Call, request: RejectRequest) -> ActionView:
         """Say no to an action, with the reason that its agent is told."""
         person(call.actor)
@@ -314,7 +314,7 @@ class ApprovalOperations:
         known = await self._remembered.all(_MOST_REMEMBERED)
         return RememberedList(items=tuple(map(RememberedView.of, known)))
 
-    @operation("approval.forget", risk=Risk.WRITE)
+    @operation("approval.forget", risk=Risk.WRITE, people=True)
     async def forget(self, call: Call, request: ForgetRequest) -> Forgotten:
         """Take a remembered answer back: the next such call is asked about."""
         person(call.actor)

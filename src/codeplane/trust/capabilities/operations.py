@@ -109,7 +109,7 @@ class CapabilityOperations:
         why = [f"The agent says why: {request.justification}"] if request.justification else []
         return Preview(summary=f"let the agent {what}", body="\n".join([*(bounds or ["without bounds"]), *why]))
 
-    @operation("capability.grant", risk=Risk.WRITE, budget=Budget.NONE)
+    @operation("capability.grant", risk=Risk.WRITE, budget=Budget.NONE, people=True)
     async def grant(self, call: Call, request: GrantRequest) -> GrantView:
         """Give an agent capabilities for a while, bounded by paths and tools; only a person can."""
         person(call.actor)

@@ -172,7 +172,7 @@ class AgentOperations:
         """Who ends what outlives the tokens."""
         self._let_go = let_go
 
-    @operation("agent.token", risk=Risk.WRITE)
+    @operation("agent.token", risk=Risk.WRITE, people=True)
     async def token(self, call: Call, request: TokenRequest) -> AgentToken:
         """Issue a token to an agent, with what it may do and for how long; for a person. It is shown once."""
         person(call.actor)
@@ -215,7 +215,7 @@ class AgentOperations:
         ]
         return AgentList(items=tuple(items[:_MAX_LISTED]), left_out=max(len(items) - _MAX_LISTED, 0))
 
-    @operation("agent.revoke", risk=Risk.WRITE)
+    @operation("agent.revoke", risk=Risk.WRITE, people=True)
     async def revoke(self, call: Call, request: RevokeAgentRequest) -> RevokedTokens:
         """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions; for a
         person."""
@@ -236,7 +236,7 @@ class AgentOperations:
             token_ids=tuple(one.token_id for one in gone), grants_ended=also.grants, questions_rejected=also.questions
         )
 
-    @operation("agent.rotate_keys", risk=Risk.WRITE)
+    @operation("agent.rotate_keys", risk=Risk.WRITE, people=True)
     async def rotate_keys(self, call: Call, request: RotateKeysRequest) -> RotatedKeys:
         """Sign agents' tokens with a new key; with `now` all tokens of before end; for a person."""
         person(call.actor)

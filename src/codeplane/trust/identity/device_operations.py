@@ -139,7 +139,7 @@ class DeviceOperations:
         """Who ends what outlives a device's token."""
         self._let_go = let_go
 
-    @operation("pairing.create", risk=Risk.WRITE)
+    @operation("pairing.create", risk=Risk.WRITE, people=True)
     async def create(self, call: Call, request: NoRequest) -> PairingCode:
         """Make a code with which one new device can be paired; for a person, good once and for minutes."""
         person(call.actor)
@@ -189,7 +189,7 @@ class DeviceOperations:
         items = live + ended
         return DeviceList(items=tuple(items[:_MAX_LISTED]), left_out=max(len(items) - _MAX_LISTED, 0))
 
-    @operation("device.revoke", risk=Risk.WRITE)
+    @operation("device.revoke", risk=Risk.WRITE, people=True)
     async def revoke(self, call: Call, request: RevokeDeviceRequest) -> RevokedDevice:
         """End a device: its token is refused from now on and its streams end; for a person."""
         person(call.actor)

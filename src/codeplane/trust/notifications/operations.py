@@ -85,7 +85,7 @@ class NotificationOperations:
         self._log = log
         self._cursors = cursors
 
-    @operation("notification.list", risk=Risk.READ)
+    @operation("notification.list", risk=Risk.READ, people=True)
     async def list(self, call: Call, request: NotificationsRequest) -> NotificationList:
         """What waits for a person, newest first: approvals asked for, those about to expire; only a person sees it."""
         person(call.actor)
@@ -110,7 +110,7 @@ class NotificationOperations:
             pagination=Pagination(next_cursor=following),
         )
 
-    @operation("notification.read", risk=Risk.WRITE)
+    @operation("notification.read", risk=Risk.WRITE, people=True)
     async def read(self, call: Call, request: ReadRequest) -> ReadResult:
         """Mark notifications as read, some by id or all up to now; only a person can."""
         person(call.actor)

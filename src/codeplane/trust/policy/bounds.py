@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor
-from codeplane.kernel.errors import CapabilityDenied, PathDenied
+from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
 from codeplane.kernel.operation import Assessment, Operation
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.guarded import check_led
+from codeplane.trust.people import person
 from codeplane.trust.policy.judgement import Fired, Judgement
 
 
@@ -24,9 +25,13 @@ class Bounds:
     def refusal(self, actor: Actor, operation: Operation, assessment: Assessment) -> Judgement | None:
         """Why such a call comes to no rule at all, or None."""
         try:
+            if operation.mark.people:
+                person(actor)
             for path in assessment.paths:
                 check_led(path, self.located)
             self.grants.require(actor, None, operation, assessment)
+        except PolicyDenied as error:
+            return refusal("people", error.message)
         except PathDenied as error:
             return refusal("guarded paths", error.message)
         except CapabilityDenied as error:
