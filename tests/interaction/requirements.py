@@ -1833,6 +1833,8 @@ REQUIREMENTS = (
         promise="a refactoring is planned, looked at, applied as one mutation, and undone",
         tests=(
             "repo/refactor/test_operations.py::test_a_plan_shows_every_edit_and_changes_nothing",
+            "repo/refactor/test_programs.py::test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does",
+            "repo/refactor/test_programs.py::test_what_was_refactored_is_undone_to_the_byte",
             "repo/refactor/test_operations.py::test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone",
             "repo/refactor/test_operations.py::test_words_stay_when_they_are_not_wanted",
             "repo/refactor/test_operations.py::test_an_override_family_is_a_decision",

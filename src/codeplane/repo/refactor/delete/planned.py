@@ -37,6 +37,12 @@ def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadli
         raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
     if facts.errors:
         raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+    if bound.name.startswith("__") and bound.name.endswith("__") and facts.language == "python" and not force:
+        raise StillUsed(
+            f"Python itself looks for {bound.name}",
+            hint="send force: true if nothing depends on it",
+            details={"total": 0},
+        )
     going = sites(world, bound)
     resolver = Resolver(world)
     by_file: dict[str, list[Reference]] = {bound.file: []}

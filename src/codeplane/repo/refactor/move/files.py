@@ -4,17 +4,20 @@ import re
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotFound, NotRefactorable
 from codeplane.repo.facts.language import languages
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.draft import Coverage, Danger, Draft, Edit, FileMove, NewFile
 from codeplane.repo.refactor.move.javascript_file import javascript_file
+from codeplane.repo.refactor.move.loaded import loading_dangers
 from codeplane.repo.refactor.move.mentions import dotted_strings, package_entries, path_mentions
 from codeplane.repo.refactor.move.module_names import absolute, steps_of
 from codeplane.repo.refactor.move.packages import hidden_by, missing_inits
 from codeplane.repo.refactor.move.python_file import Moved, PythonFile, passed_on
 from codeplane.repo.refactor.move.relocation import Relocation
+from codeplane.repo.resolve.entity import Module
 from codeplane.repo.resolve.javascript_modules import JavaScriptModules
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -50,7 +53,7 @@ def planned_file_move(world: World, store: FactStore, path: str, new_path: str, 
     dangers += path_mentions(world, moves, path)
     unparsed = tuple(sorted(one for one in scanned if (facts := world.facts(one)) is None or facts.errors))
     families = tuple(name for name, some in (("python", python), ("javascript", scripted)) if some)
-    return Draft(
+    draft = Draft(
         title=f"move {path} to {new_path}",
         edits=_ordered(edits),
         moves=tuple(FileMove(path=old, new_path=new) for old, new in sorted(moves.items())),
@@ -63,6 +66,11 @@ def planned_file_move(world: World, store: FactStore, path: str, new_path: str, 
             families=families,
         ),
     )
+    if not python or (path in moves and path.rpartition("/")[0] == new_path.rpartition("/")[0]):
+        # In the same folder a module is loaded by the same ones in the same order.
+        return draft
+    came = [moves[one] for one in python if one.endswith(".py")]
+    return replace(draft, dangers=(*dangers, *loading_dangers(world, store, draft, came, deadline=deadline)))
 
 
 def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
@@ -153,6 +161,10 @@ def _python(
         edits += made.edits
         dangers += made.dangers
     dangers += _cycles(world, relocation, moved_files, edits)
+    dangers += [
+        *_beside(world, resolver, moved.module, moved.stem),
+        *_beside(world, resolver, moved.new_module, moved.new_stem),
+    ]
     old_name = _dotted(world, moved.module)
     new_name = absolute(relocation, moved.new_module, moved.new_module, None)
     if old_name is not None and new_name is not None and old_name != new_name:
@@ -162,6 +174,25 @@ def _python(
     if new_name is not None and new_name in sys.stdlib_module_names:
         dangers.append(Danger(kind="shadows_stdlib", what=f"{new_name} hides the module of that name in Python itself"))
     return edits, dangers, seen, []
+
+
+def _beside(world: World, resolver: Resolver, module: str, stem: str) -> list[Danger]:
+    """A package that has something else of a module's name: which of the two it gives depends on what was loaded."""
+    steps = steps_of(module)
+    package = f"{'/'.join(steps[:-1])}/__init__.py"
+    facts = world.facts(package) if package in world.snapshot.files else None
+    if facts is None:
+        return []
+    if any(one != Module(module) for one in resolver.export(package, stem)):
+        what = f"{package} has a {stem} beside the module of that name"
+        return [Danger(kind="name_taken", what=what, path=package)]
+    for path in world.holding(stem):
+        taking = world.facts(path)
+        for one in taking.imports if taking is not None and taking.star and taking.language == "python" else ():
+            if one.imported == "*" and package in world.python().find(one.source, path):
+                what = f"{path} takes everything from {package}, and the module {stem} with it once that is loaded"
+                return [Danger(kind="name_taken", what=what, path=path, offset=one.at)]
+    return []
 
 
 def _cycles(world: World, relocation: Relocation, moved_files: Sequence[str], edits: Sequence[Edit]) -> list[Danger]:

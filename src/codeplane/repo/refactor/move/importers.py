@@ -88,7 +88,8 @@ class Importer:
     def source(self, was: str) -> str | None:
         """What the new module is called here, written as the old one was."""
         close = relative(self.relocation, self.to_path, self.path) if was.startswith(".") else None
-        root = root_of(was, self.bound.file) if not was.startswith(".") else None
+        named = modules_of(self.world, was, self.path) if was and not was.startswith(".") else ()
+        root = root_of(was, named[0]) if len(named) == 1 else None
         found = close or absolute(self.relocation, self.to_path, self.path, root)
         if found is None:
             what = f"no import leads from {self.path} to {self.to_path}"
@@ -141,8 +142,16 @@ class Importer:
             if facts.in_text(at) or at in facts.imported_at or receiver(text, at, facts.in_text) != ():
                 continue
             if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, scope, alias):
+                self._must_be_seen(facts, at)
                 span = Span(start=at, end=at + len(alias.encode()), new=self.bound.name)
                 self._put(span, "STRONG", "REFERENCE", "the alias is gone with its import")
+
+    def _must_be_seen(self, facts: Facts, at: int) -> None:
+        """Fear for a place where the plain name is that of something nearer."""
+        own = self.resolver.lexical(self.path, facts, at, self.bound.name)
+        if own is not None and own.scope != 0:
+            what = f"{self.bound.name} is called by its name alone where something nearer has it"
+            self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=at))
 
     def _module(self, facts: Facts, steps: tuple[Step, ...]) -> bool:
         """Whether a chain leads to the old module itself."""
@@ -157,6 +166,9 @@ class Importer:
             own = self.resolver.lexical(self.path, facts, steps[0].at, steps[0].name)
             if own is not None:
                 by_first.setdefault(own, []).append((offset, steps))
+            else:
+                what = f"{self.bound.name} is reached through {steps[0].name}, which no import names"
+                self.dangers.append(Danger(kind="unresolved_use", what=what, path=self.path, offset=offset))
         for own, some in by_first.items():
             rows = self.resolver.bindings.rows(self.path, facts, own.scope, own.name)
             imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
@@ -171,6 +183,8 @@ class Importer:
                 self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=some[0][0]))
                 continue
             for offset, steps in some:
+                if not new:
+                    self._must_be_seen(facts, offset)
                 span = Span(start=steps[0].at, end=offset, new=f"{new}." if new else "")
                 self._put(span, "STRONG", "REFERENCE", f"{self.bound.name} is in {self.to_path} now")
             if imports:

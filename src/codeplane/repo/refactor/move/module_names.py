@@ -45,7 +45,7 @@ def root_of(source: str, module: str) -> str:
 def absolute(relocation: Relocation, module: str, importer: str, root: str | None) -> str | None:
     """The dotted name that leads to a module afterwards, from the folder it led from before if that is possible."""
     steps = steps_of(module)
-    for one in _roots(relocation, module, root):
+    for one in _roots(relocation, module, importer, root):
         inner = one.split("/") if one else []
         if steps[: len(inner)] != inner or len(steps) == len(inner):
             continue
@@ -91,7 +91,7 @@ def _is_package(relocation: Relocation, folder: str) -> bool:
     return f"{folder}/__init__.py" in relocation.files or f"{folder}/__init__.pyi" in relocation.files
 
 
-def _roots(relocation: Relocation, module: str, root: str | None) -> Iterator[str]:
+def _roots(relocation: Relocation, module: str, importer: str, root: str | None) -> Iterator[str]:
     if root is not None:
         yield root
         yield relocation.path(root)
@@ -100,5 +100,8 @@ def _roots(relocation: Relocation, module: str, root: str | None) -> Iterator[st
         folder = posixpath.dirname(folder)
     while folder and _is_package(relocation, folder):
         folder = posixpath.dirname(folder)
+    if not is_near(folder, importer) or relocation.is_package(folder):
+        # From elsewhere a folder without `__init__` is a package of its own, not where modules are looked for.
+        yield from (one for one in ("src", "lib", "") if not one or folder.startswith(f"{one}/"))
     yield folder
     yield from _ROOTS

@@ -99,11 +99,19 @@ class Needs:
         return found
 
     def _by_star(self, facts: Facts, at: int, name: str) -> None:
-        for one in self.resolver.at(self.bound.file, at, name).entities:
-            module = one.file if isinstance(one, Bound) else None
-            source = self.source(module, None) if module is not None and module != self.to_path else None
-            if source is not None and self._is_free(name, one):
-                self._add(f"from {source} import {name}", typed=False)
+        meant = self.resolver.at(self.bound.file, at, name).entities
+        stars = [one for one in facts.imports if one.imported == "*"] if meant else []
+        for one in reversed(stars):
+            for module in modules_of(self.world, one.source, self.bound.file):
+                if not set(self.resolver.export(module, name)) & set(meant):
+                    continue
+                if module == self.to_path:
+                    self.from_new.add(name)
+                    return
+                source = self.source(module, one.source)
+                if source is not None and self._is_free(name, meant[0]):
+                    self._add(f"from {source} import {name}", typed=False)
+                return
 
     def _needed(self, facts: Facts, text: bytes, listed: list[Top], name: str, places: list[int]) -> None:
         rows = self.resolver.bindings.rows(self.bound.file, facts, 0, name)
@@ -137,13 +145,17 @@ class Needs:
         found = modules_of(self.world, one.source, self.bound.file)
         module = found[0] if len(found) == 1 else None
         meant = self.resolver.imported(self.bound.file, facts, one) if found else ()
-        if meant == (Module(self.to_path),):
+        if meant == (Module(self.to_path),) or (found == (self.to_path,) and not one.imported):
             self._own_module(text, one, places)
             return
         if module == self.to_path and one.imported:
             self.from_new.add(one.imported)
             if one.local != one.imported:
                 self.changed += [Span(start=at, end=at + len(one.local.encode()), new=one.imported) for at in places]
+                for at in places:
+                    if self._hidden(at, one.imported):
+                        what = f"{one.local} becomes {one.imported}, which something nearer is called as well"
+                        self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
             return
         if self._has(one) or not self._is_free(one.local, meant[0] if meant else None, one):
             return
@@ -164,7 +176,10 @@ class Needs:
             facts is not None
             and not one.source.startswith(".")
             and any(
-                (other.source, other.imported, other.local) == wanted and not other.scope for other in facts.imports
+                (other.source, other.imported, other.local) == wanted
+                and not other.scope
+                and not self._for_types([other.at])
+                for other in facts.imports
             )
         )
 
@@ -177,9 +192,19 @@ class Needs:
             if match is None:
                 what = f"{said} is used as a whole where it becomes the module itself"
                 self.dangers.append(Danger(kind="own_module", what=what, path=self.bound.file, offset=at))
-            else:
-                self.from_new.add(name)
-                self.changed.append(Span(start=at, end=match.end()))
+                continue
+            self.from_new.add(name)
+            self.changed.append(Span(start=at, end=match.end()))
+            member = _NAME.match(text, match.end())
+            inner = self._hidden(at, member[0].decode("utf-8", "replace")) if member is not None else False
+            if inner:
+                what = f"{said} is no longer said before a name that something nearer has as well"
+                self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
+
+    def _hidden(self, at: int, name: str) -> bool:
+        facts = self.world.facts(self.bound.file)
+        own = self.resolver.lexical(self.bound.file, facts, at, name) if facts is not None else None
+        return own is not None and own.scope != 0
 
     def _is_free(self, name: str, meant: Entity | None, brought: Import | None = None) -> bool:
         """Whether a name has to be brought; refused where the destination calls something else so."""
@@ -189,7 +214,7 @@ class Needs:
             return True
         known = self.resolver.meaning(Bound(self.to_path, 0, name))
         if isinstance(meant, Bound | Module) and known == (meant,):
-            return False
+            return self._for_types([int(facts.binds[row, 1]) for row in rows])
         if brought is not None and not brought.imported and not brought.alias:
             # `import a.b` beside `import a.c`: both bind the same package.
             others = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
@@ -203,6 +228,12 @@ class Needs:
             f"{self.to_path}:{line} has a {name} of its own, and {why}",
             details={"places": [{"path": self.to_path, "line": line, "column": column, "why": why}]},
         )
+
+    def _for_types(self, places: list[int]) -> bool:
+        """Whether the destination has something for type checkers alone: when it runs, it is not there."""
+        text = self.world.text(self.to_path)
+        listed = [one for one in tops(text, "python") if type_checking(text, one)]
+        return all(any(one.start <= at < one.end for one in listed) for at in places)
 
     def _add(self, statement: str, *, typed: bool) -> None:
         if statement not in self.plain and statement not in self.typed:

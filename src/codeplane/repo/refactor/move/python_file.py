@@ -162,7 +162,7 @@ class PythonFile:
         if f"{root}/__init__.py" in self.relocation.files:
             return False
         known = root in _FAMILIAR or root in (self.relocation.path(root_of(source, module)), root_of(source, module))
-        return known or self._new_path.startswith(f"{root}/")
+        return known or (self._new_path.startswith(f"{root}/") and not self.relocation.is_package(root))
 
     def _tier(self, source: str, module: str) -> Tier:
         """How sure a source means the module that was found for it."""
@@ -373,10 +373,14 @@ class PythonFile:
             if facts.in_text(at) or self._imports(at):
                 continue
             steps = receiver(text, at, facts.in_text)
+            meaning = self.resolver.at(self.path, at, stem)
+            if steps == () and meaning.own is None and goal in meaning.entities and at not in facts.labels:
+                self._fear("unresolved_use", f"{stem} is what moves, and comes with everything of another module", at)
             if not steps:
                 continue
-            meaning = self.resolver.at(self.path, at, stem)
             if goal not in meaning.entities:
+                if not meaning.entities and steps_of(self.moved.module)[-2:-1] == [steps[-1].name]:
+                    self._fear("unresolved_use", f"{steps[-1].name}.{stem} may lead to what moves", at)
                 continue
             sure = meaning.entities == (goal,) and not any(step.called for step in steps)
             end = at + len(stem.encode())

@@ -14,6 +14,7 @@ from codeplane.repo.refactor.move.cycles import cycles
 from codeplane.repo.refactor.move.import_block import added_imports, import_end
 from codeplane.repo.refactor.move.importers import Importer
 from codeplane.repo.refactor.move.listed import listed_in, unlisted
+from codeplane.repo.refactor.move.loaded import loading_dangers
 from codeplane.repo.refactor.move.mentions import dotted_strings
 from codeplane.repo.refactor.move.module_names import absolute, modules_of, relative, steps_of
 from codeplane.repo.refactor.move.needs import Needs
@@ -30,6 +31,7 @@ from codeplane.repo.resolve.world import World
 from codeplane.repo.truth.paths import shown
 
 _FUTURE = re.compile(rb"^from __future__ import [^\n]*\bannotations\b", re.MULTILINE)
+_MOST_STARS = 500
 _IMPORTED = REASONS.index("IMPORT_ALIAS")
 
 
@@ -79,7 +81,7 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
     edits = made
     dangers += cycles(world, bound.file, to_path, needs, stays=bool(stays))
     edits += _strings(world, store, relocation, bound, to_path)
-    return Draft(
+    draft = Draft(
         title=f"move {bound.name} to {to_path}",
         edits=tuple(sorted(edits, key=lambda one: (one.path, one.start, one.end))),
         creates=(*created, *(NewFile(path=one, content="") for one in inits)),
@@ -91,10 +93,15 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
             families=("python",),
         ),
     )
+    dangers += _brought_by_star(world, store, bound, to_path)
+    around = [to_path, bound.file] if stays else [to_path]
+    return replace(draft, dangers=(*dangers, *loading_dangers(world, store, draft, around, deadline=deadline)))
 
 
 def _must_take(world: World, bound: Bound, to_path: str) -> None:
     """Refuse a destination that cannot have the symbol."""
+    if bound.name.startswith("__") and bound.name.endswith("__"):
+        raise NotRefactorable(f"{bound.name} is what Python looks for in this module", hint="edit both files instead")
     if not to_path.endswith(".py"):
         raise InvalidArgument(f"{shown(to_path)} is no Python file", hint="name the module's file, new or not")
     if to_path not in world.snapshot.files:
@@ -126,6 +133,32 @@ def _stars(world: World, store: FactStore, bound: Bound, by_file: dict[str, list
         for one in facts.imports if facts is not None and facts.star else ():
             if one.imported == "*" and modules_of(world, one.source, path) == (bound.file,):
                 by_file.setdefault(path, [])
+
+
+def _brought_by_star(world: World, store: FactStore, bound: Bound, to_path: str) -> list[Danger]:
+    """Files that take everything from where the symbol goes, and have another one of its name."""
+    found, resolver = [], Resolver(world)
+    reached, waiting = {to_path}, [to_path]
+    while waiting and len(reached) < _MOST_STARS:
+        module = waiting.pop()
+        stem = steps_of(module)[-1:]
+        for path, _ in store.files_with(stem[0]) if stem else ():
+            near = path not in reached and path.endswith((".py", ".pyi")) and path in world.snapshot.files
+            if near and module in _taken_whole(world, path):
+                reached.add(path)
+                waiting.append(path)
+    for path in sorted(reached - {to_path, bound.file}):
+        if any(one != bound for one in resolver.export(path, bound.name)):
+            what = f"{path} takes everything from {to_path}, and has another {bound.name}"
+            found.append(Danger(kind="name_taken", what=what, path=path))
+    return found
+
+
+def _taken_whole(world: World, path: str) -> set[str]:
+    """The modules a file takes everything from."""
+    facts = world.facts(path)
+    stars = [one for one in facts.imports if one.imported == "*"] if facts is not None and facts.star else []
+    return {module for one in stars for module in modules_of(world, one.source, path)}
 
 
 def _still_used(resolver: Resolver, facts: Facts, text: bytes, bound: Bound, pieces: Sequence[Piece]) -> list[int]:
@@ -216,7 +249,11 @@ def _of_new(
     if future and _FUTURE.search(there) is None:
         what = f"{bound.file} has `from __future__ import annotations`, {to_path} has not"
         dangers.append(Danger(kind="future_annotations", what=what, path=to_path))
-    used_there = any(resolver.imported(to_path, facts, one) == (bound,) for one in facts.imports if one.imported)
+    used_there = any(
+        bound in resolver.at(to_path, at, bound.name).entities
+        for at in occurrences(there, bound.name)
+        if not facts.in_text(at)
+    )
     if used_there and needs.from_new:
         what = f"{bound.name} is used and uses names where it goes; what is defined first may have to be looked at"
         dangers.append(Danger(kind="definition_order", what=what, path=to_path))

@@ -7,6 +7,8 @@ from codeplane.repo.resolve.javascript_modules import JavaScriptModules
 from codeplane.repo.resolve.python_modules import PythonModules
 from codeplane.repo.resolve.world import World
 
+_MOST = 100
+
 
 class Relocation:
     """Old paths and the new ones, with the modules of both worlds; nothing is moved by it."""
@@ -18,6 +20,7 @@ class Relocation:
         self.new_root = new_root
         self.created: tuple[str, ...] = ()
         self._came_from = {new: old for old, new in moves.items()}
+        self._packages: dict[str, bool] = {}
 
     def path(self, old: str) -> str:
         """Where a file, or a folder of modules, is afterwards."""
@@ -27,6 +30,31 @@ class Relocation:
         if old == self.root or old.startswith(f"{self.root}/"):
             return self.new_root + old[len(self.root) :]
         return old
+
+    def is_package(self, folder: str) -> bool:
+        """Whether imports name a folder without `__init__` before its modules, and do not begin inside it."""
+        held = self._packages.get(folder)
+        if held is None:
+            held = self._packages[folder] = any(self._is_named(folder, one) for one in self._speaking_of(folder))
+        return held
+
+    def _speaking_of(self, folder: str) -> list[str]:
+        if folder in ("", "src", "lib"):
+            return []
+        holding = self._world.holding(folder.rpartition("/")[2])
+        return [one for one in holding if one.endswith((".py", ".pyi"))][:_MOST]
+
+    def _is_named(self, folder: str, path: str) -> bool:
+        facts = self._world.facts(path)
+        name = folder.rpartition("/")[2]
+        for one in facts.imports if facts is not None else ():
+            steps = one.source.split(".")
+            if name in steps and any(
+                place.startswith(f"{folder}/") or place == folder
+                for place in self._world.python().find(one.source, path)
+            ):
+                return True
+        return False
 
     @cached_property
     def files(self) -> frozenset[str]:

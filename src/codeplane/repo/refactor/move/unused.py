@@ -11,7 +11,7 @@ from codeplane.repo.refactor.draft import Danger
 from codeplane.repo.refactor.move.cut import Piece
 from codeplane.repo.refactor.move.module_names import modules_of, steps_of
 from codeplane.repo.refactor.move.statement import Item, Span, import_spans, line_end, removed, statement_at, without
-from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.entity import Bound, Module
 from codeplane.repo.resolve.expression import receiver
 from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
@@ -44,7 +44,7 @@ def left_unused(
         if any(_is_use(resolver, facts, text, bound.file, one.local, at) for at in left):
             continue
         said = any(_is_type(facts, text, at) for at in left if facts.in_text(at))
-        why = _kept(world, store, bound, one, said, text)
+        why = _kept(world, store, bound, one, said, text) or _reached(world, store, resolver, bound, one.local)
         if why:
             what = f"{one.local} may not be needed in {bound.file} any more: {why}"
             dangers.append(Danger(kind="unused_import", what=what, path=bound.file, offset=one.at))
@@ -107,4 +107,18 @@ def _kept(world: World, store: FactStore, bound: Bound, one: Import, said: bool,
                 return f"{path} takes it from here"
         if other is not None and through.search(world.text(path)):
             return f"{path} may reach it through this module"
+    return ""
+
+
+def _reached(world: World, store: FactStore, resolver: Resolver, bound: Bound, name: str) -> str:
+    """A file that reads a name from the module, whatever it calls that."""
+    for path, _ in store.files_with(name):
+        facts = world.facts(path) if path in world.snapshot.files and path != bound.file else None
+        if facts is None or facts.language != "python":
+            continue
+        text = world.text(path)
+        for at in occurrences(text, name):
+            read = text[max(0, at - 20) : at].rstrip().endswith(b".") and not facts.in_text(at)
+            if read and resolver.owner_at(path, facts, at) == Module(bound.file):
+                return f"{path} reaches it through this module"
     return ""

@@ -9,7 +9,7 @@ from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.rename.family import heirs_with
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.keywords import calls_naming, reaches
-from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.entity import Bound, Module
 from codeplane.repo.resolve.expression import receiver
 
 _SURE = frozenset({"PROVEN", "STRONG"})
@@ -44,6 +44,9 @@ def _taken(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> It
     if ground.subject.sort == "top":
         yield from _in_folder(ground)
         yield from _by_star(ground)
+        yield from _left_out(ground, edits)
+        yield from _beside_modules(ground, edits)
+        yield from _brought_here(ground)
     if ground.subject.sort == "parameter":
         yield from _in_calls(ground, edits)
     by_file: dict[str, list[Edit]] = {}
@@ -107,11 +110,77 @@ def _by_star(ground: Ground) -> Iterator[Taken]:
     for path, facts in ground.files(ground.new) if ground.subject.language.name == "python" else ():
         if not facts.star or path == ground.subject.bound.file:
             continue
-        brought = ground.resolver.export(path, ground.name)
-        if ground.subject.bound not in brought:
+        if not _is_brought(ground, path, facts):
             continue
-        for row in ground.resolver.bindings.rows(path, facts, 0, ground.new):
+        rows = ground.resolver.bindings.rows(path, facts, 0, ground.new)
+        for row in rows:
             yield path, int(facts.binds[row, 1]), "it takes everything from there, and has one of its own"
+        if not rows and ground.resolver.export(path, ground.new):
+            star = next(one for one in facts.imports if one.imported == "*")
+            yield path, star.at, "it takes everything from there, and one of that name from elsewhere"
+
+
+def _brought_here(ground: Ground) -> Iterator[Taken]:
+    """What the subject's own file takes with everything of another, and passes on."""
+    path, facts = ground.subject.bound.file, ground.subject.facts
+    if facts.star and ground.subject.language.name == "python" and ground.resolver.export(path, ground.new):
+        star = next(one for one in facts.imports if one.imported == "*")
+        yield path, star.at, "import * brings one of that name"
+
+
+def _is_brought(ground: Ground, path: str, facts: Facts) -> bool:
+    """Whether a file's `import *` brings the subject, now or under its new name."""
+    if ground.subject.bound in ground.resolver.export(path, ground.name):
+        return True
+    stars = [one for one in facts.imports if one.imported == "*"] if ground.name.startswith("_") else []
+    return any(ground.subject.bound.file in ground.world.python().find(one.source, path) for one in stars)
+
+
+def _beside_modules(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Packages that pass the subject on, and have a module of the new name."""
+    for path in sorted({edit.path for edit in edits if edit.path.endswith("/__init__.py")}):
+        module = ground.world.python().submodule(path, ground.new)
+        if module is not None and path != ground.subject.bound.file and module in ground.world.snapshot.files:
+            yield module, 0, "a package that gives it has a module of that name"
+
+
+def _left_out(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Files that use the subject because they take everything: a name with an underscore is not among that."""
+    if not ground.new.startswith("_") or ground.name.startswith("_") or ground.subject.language.name != "python":
+        return
+    holding = dict(ground.files(ground.name))
+    for path, facts in list(holding.items()):
+        for one in facts.imports:
+            for place in ground.world.python().find(one.source, path) if one.imported == ground.name else ():
+                if (given := ground.world.facts(place)) is not None:
+                    holding.setdefault(place, given)
+    for edit in edits:
+        there = ground.world.facts(edit.path)
+        owner = ground.resolver.owner_at(edit.path, there, edit.start) if there is not None else None
+        if isinstance(owner, Module) and (given := ground.world.facts(owner.path)) is not None:
+            holding.setdefault(owner.path, given)
+    for path, facts in holding.items():
+        if not facts.star or ground.resolver.bindings.rows(path, facts, 0, ground.name):
+            continue
+        if ground.subject.bound in ground.resolver.export(path, ground.name) and not _lists(ground, path, facts):
+            star = next(one for one in facts.imports if one.imported == "*")
+            yield path, star.at, "import * leaves out what begins with an underscore"
+
+
+def _lists(ground: Ground, path: str, facts: Facts) -> bool:
+    """Whether every module that everything is taken from lists the subject."""
+    giving = [
+        place
+        for one in facts.imports
+        if one.imported == "*"
+        for place in ground.world.python().find(one.source, path)
+        if ground.subject.bound in ground.resolver.export(place, ground.name)
+    ]
+    return all(
+        any(one.evidence == "all" and one.name == ground.name for one in given.exports)
+        for place in giving
+        if (given := ground.world.facts(place)) is not None
+    )
 
 
 def _in_calls(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
@@ -136,6 +205,8 @@ def _in_file(
         if receiver(text, edit.start, facts.in_text) != ():
             continue
         own = resolver.lexical(path, facts, edit.start, ground.name)
+        if own is None and facts.star:
+            own = Bound(path, 0, ground.name)
         if own is None or (facts.scopes[own.scope].kind in ("class", "interface") and own not in bounds):
             continue
         homes.add(own.scope)

@@ -32,6 +32,7 @@ class Ground:
     looked_at: set[str] = field(default_factory=set)
     _made: dict[str, bool] = field(default_factory=dict)
     _files: dict[str, tuple[tuple[str, Facts], ...]] = field(default_factory=dict)
+    _aliases: dict[str, frozenset[str]] = field(default_factory=dict)
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     @property
@@ -80,6 +81,20 @@ class Ground:
         if found is None:
             found = self._files[name] = tuple(self._holding(name))
         return found
+
+    def aliases(self, name: str) -> frozenset[str]:
+        """All names that imports give to something of a name, and to what has such a name."""
+        held = self._aliases.get(name)
+        if held is None:
+            found, waiting = set[str](), [name]
+            while waiting:
+                one = waiting.pop()
+                imports = (taken for _, facts in self.files(one) for taken in facts.imports if taken.imported == one)
+                more = {taken.alias for taken in imports if taken.alias and taken.alias not in found}
+                found |= more
+                waiting += sorted(more)
+            held = self._aliases[name] = frozenset(found)
+        return held
 
     def places(self, path: str, name: str) -> list[int]:
         """Where a file holds a name as a whole word."""

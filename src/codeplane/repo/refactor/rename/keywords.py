@@ -109,7 +109,7 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
     resolver = ground.resolver
     if call.heading or call.twice:
         return _of_heading(ground, facts, call, function) if call.heading else _of_made(ground, call, function)
-    if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, facts, function)):
+    if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, function)):
         return None
     meaning = _called(ground, facts, call)
     ours = [one for one in meaning.entities if not isinstance(one, Outside)]
@@ -226,11 +226,11 @@ def _passes_on(ground: Ground, of: Bound, own: Bound | None, function: Bound) ->
     return above in ground.resolver.line_of(of)[0]
 
 
-def _may_be(ground: Ground, call: Call, facts: Facts, function: Bound) -> bool:
+def _may_be(ground: Ground, call: Call, function: Bound) -> bool:
     """Whether a call under another name may reach a function: an alias, a class, an instance."""
     if function.name in (*_MAKING, "__call__"):
         return True
-    return any(one.alias == call.callee and one.imported == function.name for one in facts.imports)
+    return call.callee in ground.aliases(function.name)
 
 
 def _judged(ground: Ground, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
