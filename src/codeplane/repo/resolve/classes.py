@@ -6,6 +6,7 @@ from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.repo.resolve.evidence import decorators
 from codeplane.repo.resolve.expression import chains, extended
+from codeplane.repo.resolve.handing import hands_another
 from codeplane.repo.resolve.instance import Side, in_static, is_static
 from codeplane.repo.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
 from codeplane.repo.resolve.names import Names
@@ -31,6 +32,7 @@ class Classes(Names):
         self._prefixes: dict[Bound, frozenset[Bound]] = {}
         self._members: dict[tuple[Bound, str, bool, Side], tuple[Bound | None, bool]] = {}
         self._replaced: dict[Bound, bool] = {}
+        self._handed: dict[tuple[str, int], bool] = {}
         self._others: dict[Bound, bool] = {}
         self._intercepted: dict[Bound, bool] = {}
 
@@ -212,12 +214,37 @@ class Classes(Names):
                 return True
         return False
 
-    def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
-        """Whether a decorator gives back the class it is put on."""
+    def is_handed_another(self, path: str, facts: Facts, index: int) -> bool:
+        """Whether a decorator of this repository may call a method on something else than its class's instances."""
+        held = self._handed.get((path, index))
+        if held is None:
+            held = self._handed[path, index] = self._is_handed(path, facts, index)
+        return held
+
+    def _is_handed(self, path: str, facts: Facts, index: int) -> bool:
+        text, one = self._world.text(path), facts.definitions[index]
+        above = decorators(text, one)
+        start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+        for name, at in decorating(above, start):
+            current = self._decorator(path, facts, name, at)
+            there = self._world.facts(current.file) if isinstance(current, Bound) else None
+            if isinstance(current, Bound) and there is not None:
+                found = self.definitions(current)
+                if any(hands_another(there, self._world.text(current.file), position) for position, _ in found):
+                    return True
+        return False
+
+    def _decorator(self, path: str, facts: Facts, name: str, at: int) -> Entity | None:
+        """What a decorator is, by its dotted name."""
         names = name.split(".")
         current = self._one(self._lexical(path, facts, at, names[0]).entities)
         for part in names[1:]:
             current = self._one(self._step(current, part)) if isinstance(current, Module) else current
+        return current
+
+    def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
+        """Whether a decorator gives back the class it is put on."""
+        current = self._decorator(path, facts, name, at)
         if not isinstance(current, Bound):
             return is_known_to_keep(name)
         there = self._world.facts(current.file)

@@ -1,7 +1,7 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
 from codeplane.repo.resolve.assignments import Assignments
@@ -30,6 +30,7 @@ from codeplane.repo.resolve.given_places import names_given, says_nothing, sets_
 from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.narrowing import narrowings
+from codeplane.repo.resolve.returning import is_generator, made_and_returned
 from codeplane.repo.resolve.world import World
 
 _PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
@@ -39,6 +40,7 @@ _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
 # Languages in which a first value does not say what comes later.
+_MAX_HEIRS = 400
 _UNTYPED = frozenset({"javascript", "python"})
 
 # What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
@@ -56,6 +58,7 @@ class Resolver(Classes):
         self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
         self._values: dict[Bound, Entity | None] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
+        self._overridden: dict[Bound, bool] = {}
         self._typing: set[tuple[Bound, int]] = set()
         self._assignments = Assignments(world, self)
 
@@ -273,8 +276,8 @@ class Resolver(Classes):
             return None
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
-        for one in definitions:
-            if one.kind not in _FUNCTIONS:
+        for index, one in self.definitions(of):
+            if one.kind not in _FUNCTIONS or is_generator(facts, text, index):
                 return None
             if is_property(text, one) is called:
                 # A setter is no reading; a property that is called gives what its value gives.
@@ -283,7 +286,43 @@ class Resolver(Classes):
                 continue
             chain = returned(text, one, awaited=awaited)
             found.add(self._class_named(of.file, facts, chain) if chain else None)
-        return found.pop() if len(found) == 1 else None
+        given = found.pop() if len(found) == 1 else None
+        return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
+
+    def _gives_others(self, of: Bound, facts: Facts, given: Bound) -> bool:
+        """Whether a method is overridden by one that returns something else than it says itself."""
+        if facts.scopes[of.scope].kind != "class":
+            return False
+        held = self._overridden.get(of)
+        if held is None:
+            held = self._overridden[of] = any(not self._are_kin(one, given) for one in self._given_by_heirs(of, facts))
+        return held
+
+    def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
+        """The classes that overriding methods say they return, or are seen to make."""
+        owner = facts.definitions[facts.scopes[of.scope].definition]
+        above = Bound(of.file, owner.scope, owner.name)
+        for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
+            there = self._world.facts(path)
+            if there is None or there.language != "python" or position >= len(there.definitions):
+                continue
+            one = there.definitions[position]
+            scope = there.scopes[one.scope]
+            if scope.kind != "class" or scope.definition < 0 or one.kind not in _FUNCTIONS:
+                continue
+            heir = there.definitions[scope.definition]
+            if (
+                Bound(path, one.scope, one.name) == of
+                or above not in self.line_of(Bound(path, heir.scope, heir.name))[0]
+            ):
+                continue
+            text = self._world.text(path)
+            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
+            chains = [chain] if chain else made_and_returned(there, text, position)
+            for said in chains:
+                found = self._class_named(path, there, said)
+                if isinstance(found, Instance):
+                    yield found.of
 
     def is_rebound(self, of: Bound, facts: Facts) -> bool:
         """Whether a function's name is given something else anywhere: what it says then holds no longer."""
@@ -424,7 +463,9 @@ class Resolver(Classes):
             return False
         first = self._first_parameters(bound.file, facts).get(bound.scope, -1)
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
-        return first == at and b"staticmethod" not in above and not self._made_static(facts, bound)
+        if first != at or b"staticmethod" in above or self._made_static(facts, bound):
+            return False
+        return not above or not self.is_handed_another(bound.file, facts, scope.definition)
 
     def _made_static(self, facts: Facts, bound: Bound) -> bool:
         """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""

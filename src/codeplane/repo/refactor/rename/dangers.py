@@ -4,19 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codeplane.repo.refactor.draft import Danger, Edit
+from codeplane.repo.refactor.rename.by_text import code_in_text
 from codeplane.repo.refactor.rename.family import Family, heirs_with
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_dunder, is_mangled
 from codeplane.repo.refactor.rename.subject import is_fixture
 from codeplane.repo.refactor.rename.written import SCRIPTED
 from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.evidence import decorators
+from codeplane.repo.resolve.evidence import decorators, is_property
 from codeplane.repo.search.scope import is_copy, is_test
 from codeplane.repo.truth.paths import shown
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _KEYED = frozenset({"getattr", "bracket_access"})
 _MOST = 20
+_SELF = re.compile(rb"\bself\s*\.\s*$")
+_SET = re.compile(rb"[ \t]*(?::[^=\n]+)?=(?!=)")
 _EMBEDDED = frozenset({"vue", "svelte", "astro"})
 _HARMLESS = re.compile(
     rb"^\s*@(?:[\w.]+\.)?(?:property|staticmethod|classmethod|overload|override|abstractmethod|cached_property|wraps|"
@@ -27,6 +30,8 @@ _HARMLESS = re.compile(
 def dangers_of(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterator[Danger]:
     """Everything somebody should know before this is applied."""
     yield from _at_run_time(ground, edits)
+    yield from code_in_text(ground)
+    yield from _twice(ground)
     yield from _in_strings(ground, edits)
     yield from _stars(ground)
     yield from _public(ground)
@@ -70,6 +75,24 @@ def _at_run_time(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:
         path, at = computed[0]
         what = "members are reached by computed names in files that use it"
         yield Danger(kind="computed_access", what=what, path=path, offset=at, count=len(computed))
+
+
+def _twice(ground: Ground) -> Iterator[Danger]:
+    """A method of a class of Python that its instances have something else for: both are renamed."""
+    subject = ground.subject
+    if subject.language.name != "python" or subject.sort != "member":
+        return
+    text = ground.world.text(subject.bound.file)
+    found = [one for _, one in ground.resolver.definitions(subject.bound)]
+    if not found or found[0].kind not in ("method", "function") or is_property(text, found[0]):
+        return
+    for at in ground.places(subject.bound.file, subject.name):
+        if _SELF.search(text, max(0, at - 20), at) and _SET.match(text, at + ground.length):
+            around = ground.resolver.enclosing_class(subject.bound.file, subject.facts, at)
+            if around == subject.owner and not subject.facts.in_text(at):
+                what = f"{subject.name} is a method, and something else that instances are given; both are renamed"
+                yield Danger(kind="two_members", what=what, path=subject.bound.file, offset=at)
+                return
 
 
 def _in_strings(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:

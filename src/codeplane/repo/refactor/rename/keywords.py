@@ -129,7 +129,12 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
         one_way = len(set(tiers)) == 1 and meaning.how != "either"
         return reached[0] if one_way else "ANCHORED"
     if not meaning.entities and call.callee == function.name and meaning.how == "member":
-        return "ANCHORED" if _is_method(ground, function) else None
+        if _is_method(ground, function):
+            return "ANCHORED"
+        steps = receiver(ground.world.text(call.path), call.callee_at, facts.in_text)
+        # Something that is called like the module may be it.
+        module = function.file.rpartition("/")[2].partition(".")[0]
+        return "UNKNOWN" if steps and steps[-1].name == module else None
     return None
 
 
