@@ -53,14 +53,24 @@ def cpu(root: int) -> float:
 
 def memory(root: int) -> float:
     """MB that a process and those below it hold, shared pages counted once."""
-    total = 0
+    total, own = 0, _command(root)
     for process in tree(root):
+        # Between its start and its own program a child is in its parent's memory, which would count twice.
+        if process != root and _command(process) == own:
+            continue
         try:
             lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
         total += next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
     return total / 1024
+
+
+def _command(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 class Memory:

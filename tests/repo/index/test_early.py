@@ -46,6 +46,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
     snapshot = indexer.start()
     files, parsing = early.taken(snapshot)
     assert parsing is not None and 0 < len(files) < 15
+    parsing = parsers.begin(snapshot.content_file, (), after=parsing)
     found = [one for batch in parsing for one in batch]
     parsing.close()
     assert sorted(one.key for one in found) == list(range(len(files)))

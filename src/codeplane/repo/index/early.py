@@ -12,7 +12,7 @@ from codeplane.repo.index.worker import Source
 
 # Handed over in such groups, and no more in all: what was parsed waits for somebody to take it.
 _GROUP_BYTES = 1024 * 1024
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_BYTES = 2 * 1024 * 1024
 
 
 class Early:
@@ -45,7 +45,7 @@ class Early:
             content.flush()
             spoken = [languages().of(one.path) for one in self._group]
             sources = sources_of(self._group, spoken, first=len(self._begun))
-            self._parsing = self._parsers.begin(content.path, sources, after=self._parsing)
+            self._parsing = self._parsers.begin(content.path, sources, after=self._parsing, more=True)
             self._begun += self._group
             self._size += self._grouped
             self._group, self._grouped = [], 0

@@ -91,22 +91,34 @@ class _Crew:
     """The threads of one parsing and what they have to do: any of them may leave early but the last."""
 
     def __init__(self, most: int) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._most = most
         self._threads = 0
+        self._more = False
         self._waiting: deque[Batch] = deque()
 
-    def add(self, batches: Iterable[Batch]) -> int:
-        """Take on more to do; how many threads are to be started for it."""
-        with self._lock:
+    def add(self, batches: Iterable[Batch], *, more: bool) -> int:
+        """Take on something to do, and to wait for `more` or not; how many threads are to be started."""
+        with self._changed:
             self._waiting.extend(batches)
+            self._more = more
+            self._changed.notify_all()
             missing = min(self._most - self._threads, len(self._waiting))
             self._threads += missing
             return missing
 
+    def end(self) -> None:
+        """There is nothing more to do."""
+        with self._changed:
+            self._waiting.clear()
+            self._more = False
+            self._changed.notify_all()
+
     def next(self) -> Batch | None:
         """What a thread does next, or None, and then it has left."""
-        with self._lock:
+        with self._changed:
+            while self._more and not self._waiting:
+                self._changed.wait()
             if self._waiting:
                 return self._waiting.popleft()
             self._threads -= 1
@@ -114,7 +126,7 @@ class _Crew:
 
     def may_leave(self) -> bool:
         """Leave for good, if somebody stays."""
-        with self._lock:
+        with self._changed:
             if self._threads < 2:
                 return False
             self._threads -= 1
@@ -134,11 +146,11 @@ class Parsing:
         self._crew = _Crew(most)
         self._threads: list[threading.Thread] = []
 
-    def add(self, batches: Sequence[Batch]) -> None:
-        """Parse these too; before anyone takes what was found."""
+    def add(self, batches: Sequence[Batch], *, more: bool) -> None:
+        """Parse these too, and wait for `more` or not; before anyone takes what was found."""
         self._count += len(batches)
         arguments = (self._crew, self._done, self._ended)
-        for _ in range(self._crew.add(batches)):
+        for _ in range(self._crew.add(batches, more=more)):
             thread = threading.Thread(target=self._work, args=arguments, daemon=True, name="parsing")
             thread.start()
             self._threads.append(thread)
@@ -150,6 +162,7 @@ class Parsing:
     def close(self) -> None:
         """Stop what still goes on; everything that was asked for and not taken is given up."""
         self._ended.set()
+        self._crew.end()
         for thread in self._threads:
             thread.join()
         self._left(self._count)
@@ -184,13 +197,19 @@ class Parsers:
             yield from parsing
 
     def begin(
-        self, content: Path, sources: Sequence[Source], *, check: bool = False, after: "Parsing | None" = None
+        self,
+        content: Path,
+        sources: Sequence[Source],
+        *,
+        check: bool = False,
+        after: "Parsing | None" = None,
+        more: bool = False,
     ) -> "Parsing":
-        """Begin to parse, or to go on `after` what has begun; whoever does closes what is returned."""
+        """Begin to parse, or go on `after` what has begun with `more` to come; who does closes what is returned."""
         if after is None:
             self.throttled = False
             after = Parsing(self._processes, self._work, self._keep_one)
-        after.add(list(_batches(content, sources, check)))
+        after.add(list(_batches(content, sources, check)), more=more)
         return after
 
     def warm(self, *, one: bool = False) -> None:
