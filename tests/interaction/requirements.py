@@ -2607,7 +2607,13 @@ REQUIREMENTS = (
         source="design §8",
         promise="doctor names failures with their fixes; the first index shows how far it is",
         tests=(
-            "surfaces/cli/test_diagnosis.py",
+            "surfaces/cli/diagnosis/test_installation.py",
+            "surfaces/cli/diagnosis/test_settings.py",
+            "surfaces/cli/diagnosis/test_secrets.py",
+            "surfaces/cli/diagnosis/test_ledger.py",
+            "surfaces/cli/diagnosis/test_policy.py",
+            "surfaces/cli/diagnosis/test_index.py",
+            "surfaces/cli/diagnosis/test_scip.py",
             "surfaces/cli/test_progress.py",
         ),
     ),
@@ -2738,6 +2744,21 @@ REQUIREMENTS = (
         id="CLI-22",
         source="002 §13.4",
         promise="cpl doctor looks around the repository: git, processes, clients, attached folders, open questions",
-        tests=("surfaces/cli/test_surroundings.py",),
+        tests=(
+            "surfaces/cli/diagnosis/test_repository.py",
+            "surfaces/cli/diagnosis/test_home.py",
+            "surfaces/cli/diagnosis/test_clients.py",
+            "surfaces/cli/diagnosis/test_waiting.py",
+            "surfaces/cli/diagnosis/test_outside.py",
+        ),
+    ),
+    Requirement(
+        id="CLI-24",
+        source="002 §4.2",
+        promise="cpl doctor answers with the server down, up and hung, and everything is ok in a healthy repository",
+        tests=(
+            "surfaces/cli/diagnosis/test_server.py",
+            "surfaces/cli/test_doctor.py::test_a_healthy_server",
+        ),
     ),
 )

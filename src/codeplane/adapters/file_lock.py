@@ -1,5 +1,6 @@
 """A lock that ends with the process that holds it, however that ends."""
 
+import os
 from pathlib import Path
 from typing import TextIO
 
@@ -27,6 +28,17 @@ class FileLock:
             file.close()
             raise ServerRunning("another process already serves this repository") from error
         self._file = file
+
+    def holder(self) -> int:
+        """The process that has the lock; 0 when the system does not say."""
+        try:
+            file = self._path.stat()
+            place = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
+            lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        except OSError:
+            return 0
+        # As in `1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF`; those that only wait have an arrow first.
+        return next((int(words[4]) for words in lines if len(words) > 5 and words[5] == place), 0)
 
     def release(self) -> None:
         """Give the lock back."""

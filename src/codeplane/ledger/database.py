@@ -57,7 +57,7 @@ _BUSY_MS = 5000
 
 def open_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes, with its schema brought up to date."""
-    _refuse_newer(path)
+    refuse_newer(path)
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
@@ -87,8 +87,8 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _refuse_newer(path: Path) -> None:
-    """Looked at without the right to write: a file that is not ours to change stays as it is, to the byte."""
+def refuse_newer(path: Path) -> None:
+    """SchemaTooNew; looked at without the right to write: what is not ours to change stays as it is, to the byte."""
     if not path.is_file() or path.stat().st_size == 0:
         return
     connection = open_reader(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
 from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
-from codeplane.ledger.database import last_position, open_reader, open_writer, translate
+from codeplane.ledger.database import last_position, open_reader, open_writer, refuse_newer, translate
 from codeplane.ledger.rows import COLUMNS, INSERT, from_row
 
 _PAGE = 500
@@ -18,7 +18,8 @@ _FAILURES = 100_000
 
 
 def examine(path: Path) -> str:
-    """What a sound ledger holds; LedgerCorrupt otherwise."""
+    """What a sound ledger holds; LedgerCorrupt otherwise, and SchemaTooNew for one of a newer CodePlane."""
+    refuse_newer(path)
     connection = open_reader(path)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()

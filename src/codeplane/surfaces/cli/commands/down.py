@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from codeplane.kernel.errors import ServerRunning
+from codeplane.surfaces.cli.diagnosis.server import holder
 from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.output import RepoOption, failing_clearly, workspace_of
 
@@ -18,6 +19,11 @@ def down(repo: RepoOption = None) -> None:
     workspace = workspace_of(repo)
     facts = find_server(workspace, even_ending=True)
     if facts is None:
+        if (pid := holder(workspace)) is not None:
+            raise ServerRunning(
+                f"{f'pid {pid}' if pid else 'a process'} has this repository and does not answer",
+                hint=f"wait a minute; when it hangs: kill -9 {pid or 'PID'}, which loses nothing that was acknowledged",
+            )
         print("not running")
         return
     end_server(facts)

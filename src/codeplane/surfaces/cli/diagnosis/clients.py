@@ -1,0 +1,50 @@
+"""The coding clients on this machine: what they start, and where they are sent."""
+
+import os
+import re
+import socket
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
+
+if TYPE_CHECKING:
+    from codeplane.surfaces.cli.registration import Change
+
+_STARTED = re.compile(r"[\"'](/[^\"'\n]*/cpl)[\"']")
+_SENT = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d{1,5})/mcp\b")
+_CONNECT_SEC = 2.0
+
+
+def clients(workspace: Workspace) -> Check:
+    """Clients that would start a `cpl` which is not there any more, or are sent where nobody answers."""
+    # The commands import this package.
+    from codeplane.surfaces.cli.commands.init import plan_for
+
+    registered: list[str] = []
+    offered: list[str] = []
+    for change in plan_for(workspace, []):
+        if (said := _lost(change)) is not None:
+            return warn("clients", said, "cpl init")
+        (registered if change.action == "unchanged" else offered).append(change.client)
+    said = f"registered: {', '.join(registered) or 'none'}"
+    return ok("clients", said + (f"; also here: {', '.join(offered)}" if offered else ""))
+
+
+def _lost(change: "Change") -> str | None:
+    text = change.before or ""
+    gone = [path for path in _STARTED.findall(text) if not os.path.exists(path)]  # noqa: PTH110
+    if gone and change.action != "unchanged":
+        return f"{change.client} starts {gone[0]}, which is not there"
+    for found in _SENT.finditer(text):
+        if not _answers(int(found[1])):
+            return f"{change.client} is sent to {found[0]}, where nobody answers"
+    return None
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SEC).close()
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""Everything that `cpl doctor` looks at, in order; one thing that cannot be looked at does not end it."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.errors import CodePlaneError, ServerUnreachable, Unauthorized
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis import home, installation, repository, secrets, server
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, warn
+from codeplane.surfaces.cli.diagnosis.clients import clients
+from codeplane.surfaces.cli.diagnosis.index import index
+from codeplane.surfaces.cli.diagnosis.ledger import clock, ledger
+from codeplane.surfaces.cli.diagnosis.outside import outside
+from codeplane.surfaces.cli.diagnosis.policy import policy
+from codeplane.surfaces.cli.diagnosis.scip import scip
+from codeplane.surfaces.cli.diagnosis.served import UNASKED, Served
+from codeplane.surfaces.cli.diagnosis.settings import contexts, names, settings
+from codeplane.surfaces.cli.diagnosis.waiting import waiting
+from codeplane.surfaces.cli.discovery import find_server
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+Look = Callable[[], Check]
+
+
+def examined(workspace: Workspace) -> Iterator[Check]:
+    """One check after the other; nothing is written."""
+    facts = find_server(workspace)
+    served = Served(workspace, facts) if facts is not None else None
+    settled, config = settings(workspace, served)
+    looks: list[tuple[str, Look]] = [
+        ("version", installation.version),
+        ("git", installation.git),
+        ("sandbox", lambda: installation.sandbox(workspace, config)),
+        ("repository", lambda: repository.repository(workspace)),
+        ("worktree", lambda: repository.worktree(workspace)),
+        ("hooks", lambda: repository.hooks(workspace)),
+        ("lfs", lambda: repository.large_files(workspace)),
+        ("home", lambda: home.home(workspace)),
+        ("ownership", lambda: home.ownership(workspace)),
+        ("unfinished", lambda: home.unfinished(workspace, facts)),
+        ("attached", lambda: home.attached(workspace)),
+        ("secrets", lambda: secrets.secrets(workspace)),
+        ("settings", lambda: settled),
+        ("contexts", lambda: contexts(workspace)),
+        ("server", lambda: server.server(workspace, served)),
+        ("ledger", lambda: ledger(workspace, served)),
+        ("clock", lambda: clock(workspace)),
+        ("scip", lambda: scip(workspace, served)),
+        ("waiting", lambda: waiting(served)),
+        ("clients", lambda: clients(workspace)),
+        *(_settled(workspace, config, served) if config is not None else ()),
+    ]
+    for name, look in looks:
+        yield _looked(name, look)
+
+
+def _settled(workspace: Workspace, config: "Config", served: Served | None) -> list[tuple[str, Look]]:
+    """What depends on the settings; while those cannot be read, that is what is to be mended first."""
+    is_served = served is not None
+    return [
+        ("names", lambda: names(workspace, config, served)),
+        ("ports", lambda: server.ports(config, served=served)),
+        ("tls", lambda: secrets.certificate(workspace, config, is_served=is_served)),
+        ("policy", lambda: policy(workspace, config, served)),
+        ("tests", lambda: installation.runners(workspace, config)),
+        ("outside", lambda: outside(config)),
+        ("index", lambda: index(workspace, config, served)),
+    ]
+
+
+def _looked(name: str, look: Look) -> Check:
+    try:
+        return look()
+    except (ServerUnreachable, Unauthorized):
+        # The server's own line says it, with what to do.
+        return warn(name, UNASKED, "see server")
+    except CodePlaneError as error:
+        return fail(name, error.message, error.hint)
+    except Exception as error:  # whatever it was, the other checks are wanted all the more
+        said = f"it could not be looked at: {type(error).__name__}: {error}"
+        return fail(name, said, "a bug in CodePlane: please report it with cpl doctor --logs")

@@ -1,0 +1,90 @@
+"""`.codeplane/`: whether it can be written, whose it is, and what the last run left in it."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.discovery import ServerFacts
+
+_LOW_BYTES = 500 * 1024 * 1024
+_FULL_BYTES = 4 * 1024 * 1024
+
+
+def home(workspace: Workspace) -> Check:
+    """A folder that is missing, cannot be written, or lies on a disk with no room."""
+    folder = workspace.home
+    if not folder.exists():
+        return warn("home", f"{folder} is not there", "cpl init")
+    if not folder.is_dir():
+        return fail("home", f"{folder} is not a folder", f"mv {folder} {folder}.old")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return fail("home", f"{folder} is read-only", f"chmod u+rwx {folder}, or remount its disk for writing")
+    space = os.statvfs(folder)
+    free = space.f_bavail * space.f_frsize
+    if free < _FULL_BYTES:
+        said = f"its disk is full ({free // 1024} KB left): nothing can be recorded"
+        return fail("home", said, "free some space; it goes on by itself")
+    if space.f_files and not space.f_favail:
+        return fail("home", "its disk has no room for one more file (no inode is free)", "delete files there")
+    if free < _LOW_BYTES:
+        return warn("home", f"{free // 2**20} MB left on its disk", "free some space")
+    return ok("home", f"{folder}, {shutil.disk_usage(folder).free // 2**30} GB free")
+
+
+def ownership(workspace: Workspace) -> Check:
+    """A `.codeplane/` that came with the repository: its settings and token are somebody else's."""
+    from codeplane.adapters.home import refuse_foreign
+
+    try:
+        refuse_foreign(workspace)
+    except CodePlaneError as error:
+        return fail("ownership", error.message, error.hint)
+    return ok("ownership", ".codeplane is not part of the repository")
+
+
+def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
+    """Changes that were under way when the last run ended: the next start ends them, unless it cannot."""
+    since = workspace.server.stat().st_mtime if facts is not None and workspace.server.exists() else None
+    left = [
+        place
+        for folder in (workspace.home / "journal", workspace.home / "git")
+        for place in _entries(folder)
+        # What a server has begun itself is none of the last run's.
+        if since is None or place.stat().st_mtime < since
+    ]
+    if not left:
+        return ok("unfinished", "no change is half made")
+    names = ", ".join(place.name for place in left[:3]) + (" and more" if len(left) > 3 else "")
+    if facts is None:
+        return warn("unfinished", f"under way when the last run ended: {names}", "cpl up completes or takes it back")
+    said = f"could neither be completed nor taken back: {names}"
+    return fail("unfinished", said, "cpl doctor --logs says why; mend that, then cpl down && cpl up")
+
+
+def attached(workspace: Workspace) -> Check:
+    """Attached folders that are gone, and a list that could not be read."""
+    broken = workspace.attached.with_name(f"{workspace.attached.name}.broken")
+    if broken.exists():
+        return warn("attached", f"{broken} could not be read", f"attach them again, then rm {broken}")
+    try:
+        entries = json.loads(workspace.attached.read_bytes())["workspaces"]
+        roots = {str(entry["name"]): entry.get("root") for entry in entries}
+    except FileNotFoundError:
+        return ok("attached", "no further workspace")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return warn("attached", f"{workspace.attached} cannot be read: {error}", "cpl down && cpl up sets it aside")
+    for name, root in roots.items():
+        if isinstance(root, str) and not Path(root).is_dir():
+            return warn("attached", f"{name}: {root} is not there", f"cpl call workspace.detach name={name}")
+    return ok("attached", ", ".join(roots) or "no further workspace")
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(place for place in folder.iterdir() if place.is_dir())
+    except OSError:
+        return []

@@ -1,0 +1,93 @@
+"""The index: whether it can be used, follows the disk and the commit, and what it leaves out."""
+
+import sqlite3
+import time
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.counted import counted
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import Served
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_STALE_SEC = 3600
+_WATCHES = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024, then cpl down && cpl up"
+
+
+def index(workspace: Workspace, config: "Config", served: Served | None) -> Check:
+    """An index that is not there yet, damaged, old, fails, or does not follow the disk."""
+    if served is None:
+        return _on_disk(workspace)
+    state = served.asked("status", {"include": ["index", "config"]})
+    found, settings = state.get("index"), state.get("config")
+    if not isinstance(found, dict):
+        return warn("index", "the server has none", "cpl status")
+    head = settings.get("head") if isinstance(settings, dict) else None
+    return judged(found, head=head, watch=config.index.watch)
+
+
+def judged(state: JsonObject, *, head: JsonValue, watch: bool) -> Check:
+    """What the words of `status` mean."""
+    if not state.get("healthy"):
+        return fail("index", f"it cannot be built: {state.get('state')}", "mend what is said there; it is tried again")
+    if not state.get("version"):
+        return warn("index", "the first one is being built", "wait; cpl status shows how far it is")
+    said = f"epoch {state['version']}, {counted(int(str(state['file_count'])), 'file')}"
+    symbols = state.get("symbols")
+    symbols = symbols if isinstance(symbols, dict) else {}
+    if symbols.get("failure"):
+        return fail("index", f"symbols: {symbols['failure']}", "cpl call index.rebuild")
+    vectors = symbols.get("vectors")
+    if isinstance(vectors, dict) and vectors.get("failure"):
+        found = f"{said}; nothing is found by meaning: {vectors['failure']}"
+        return warn("index", found, "mend what is said there; other modes of search work")
+    if not state.get("watching"):
+        off = "set index.watch: true, then cpl down && cpl up"
+        return warn("index", f"{said}; the disk is not watched: every answer walks it", _WATCHES if watch else off)
+    if symbols.get("throttled"):
+        return warn("index", f"{said}; one process parses, memory is short", "raise index.memory_mb, or wait")
+    skipped = state.get("skipped")
+    unreadable = skipped.get("unreadable") if isinstance(skipped, dict) else None
+    if unreadable:
+        found = f"{said}; {unreadable} cannot be read"
+        return warn("index", found, "cpl call list_dir skipped=true names them; chmod u+r")
+    if head != state.get("commit"):
+        said += f", of commit {str(state.get('commit'))[:12]} and not yet {str(head)[:12]}"
+    age = time.time() - datetime.fromisoformat(str(state["last_updated"])[:19] + "+00:00").timestamp()
+    if age > _STALE_SEC:
+        # Nobody asked meanwhile: the next question walks first.
+        said += f", looked at {age / 3600:.1f} h ago"
+    return ok("index", said)
+
+
+def _on_disk(workspace: Workspace) -> Check:
+    """What can be told without a server; all of it is derived, and made again when it does not fit."""
+    from codeplane.repo.facts.language import tables_version
+    from codeplane.repo.index.store import SCHEMA_VERSION
+
+    if not (workspace.home / "index.db").exists():
+        return ok("index", "none yet; cpl up builds it")
+    for name, version in (("index.db", SCHEMA_VERSION), ("facts.db", tables_version())):
+        if problem := _problem(workspace.home / name, version):
+            return warn("index", f"{name}: {problem}", "cpl up makes it again")
+    return ok("index", "there, and brought up to date at the start")
+
+
+def _problem(path: Path, version: int) -> str:
+    if not path.exists():
+        return ""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA user_version").fetchone()
+            (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return f"damaged: {error}"
+    if sound != "ok":
+        return f"damaged: {sound}"
+    return "" if found in (0, version) else f"of another CodePlane (schema {found}, not {version})"

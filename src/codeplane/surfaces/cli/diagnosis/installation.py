@@ -1,0 +1,68 @@
+"""What has to be installed: CodePlane itself, git, a sandbox, and what runs the tests."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codeplane import __version__
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+# Since then a merge can be tried without a work tree.
+_GIT = (2, 38)
+_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+_ANSWER_SEC = 10.0
+
+
+def version() -> Check:
+    """Which CodePlane looks, and where."""
+    return ok("version", f"cpl {__version__} on Python {platform.python_version()}, {platform.platform()}")
+
+
+def git() -> Check:
+    """A git that is missing, cannot be run, or is too old to say what a merge would do."""
+    program = shutil.which("git")
+    if program is None:
+        return fail("git", "not found", "apt-get install git")
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_ANSWER_SEC)
+    except (OSError, subprocess.SubprocessError) as error:
+        return fail("git", f"{program} cannot be run: {error}", "apt-get install --reinstall git")
+    found = _NUMBERS.search(done.stdout)
+    if done.returncode or found is None:
+        said = (done.stderr or done.stdout).strip()[:200]
+        return fail("git", f"{program} does not say its version: {said}", "apt-get install --reinstall git")
+    if (int(found[1]), int(found[2])) < _GIT:
+        said = f"{program} is {found[0]}, older than 2.38: git_merge_analysis names no conflicts"
+        return warn("git", said, "upgrade git")
+    return ok("git", f"{program} {found[0]}")
+
+
+def sandbox(workspace: Workspace, config: "Config | None") -> Check:
+    """A sandbox that is missing, or that the system does not allow; some settings do without."""
+    from codeplane.adapters.bubblewrap import Bubblewrap
+
+    cache = workspace.home / "tests" / "cache"
+    box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ)
+    if missing := box.missing():
+        said = f"{missing}: commands are refused and tests ask first"
+        return warn("sandbox", said, "apt-get install bubblewrap, or allow user namespaces")
+    if config is not None and "off" in (config.tests.sandbox, config.shell.sandbox):
+        return ok("sandbox", "bubblewrap works, but your settings switch it off for tests or commands")
+    return ok("sandbox", "bubblewrap works: tests run enclosed")
+
+
+def runners(workspace: Workspace, config: "Config") -> Check:
+    """Tests that need a program which is not there."""
+    from codeplane.repo.testing.doctor import missing_runners
+
+    if missing := missing_runners(workspace.root, config.tests, os.environ):
+        return warn("tests", "; ".join(missing), "install them, or set tests.runners to others")
+    return ok("tests", "the runners that are asked for are there")

@@ -1,0 +1,63 @@
+"""What the settings name outside of this repository: models, search, collectors."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_CONNECT_SEC = 3.0
+_PORTS = {"http": 80, "https": 443}
+
+
+def outside(config: "Config") -> Check:
+    """Endpoints that do not answer, variables that are not set, and files that are not there."""
+    problem = next(_problems(config), None)
+    if problem is not None:
+        return warn("outside", *problem)
+    named = [setting for setting, address in _addresses(config) if address]
+    return ok("outside", f"answers: {', '.join(named)}" if named else "nothing outside is named in the settings")
+
+
+def _problems(config: "Config") -> Iterator[tuple[str, str]]:
+    embeddings, observe = config.embeddings, config.observe
+    if embeddings.model in ("model2vec", "onnx") and not Path(embeddings.folder or "/nowhere").is_dir():
+        said = f"embeddings.folder {embeddings.folder!r} is not there: nothing is found by meaning"
+        yield said, f"set it to where the files of the {embeddings.model} model are"
+    wanted = {
+        "embeddings.key_variable": embeddings.key_variable if embeddings.model == "endpoint" else "",
+        "observe.otlp_header_variable": observe.otlp_header_variable if observe.otlp_endpoint else "",
+    }
+    for setting, variable in wanted.items():
+        if variable and not os.environ.get(variable):
+            yield f"{setting} names {variable}, which is not set here", f"export {variable}=…, then cpl down && cpl up"
+    for setting, address in _addresses(config):
+        if address and (said := _unreachable(address)):
+            yield f"{setting} {address} does not answer: {said}", f"start what should be there, or change {setting}"
+
+
+def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:
+    return (
+        ("embeddings.base_url", config.embeddings.base_url if config.embeddings.model == "endpoint" else ""),
+        ("web.search_url", config.web.search_url if config.web.enabled else ""),
+        ("observe.otlp_endpoint", config.observe.otlp_endpoint),
+    )
+
+
+def _unreachable(address: str) -> str:
+    """Why nobody takes a connection there; nothing when somebody does."""
+    try:
+        found = urlsplit(address)
+        port = found.port or _PORTS[found.scheme]
+        socket.create_connection((found.hostname or "", port), timeout=_CONNECT_SEC).close()
+    except (ValueError, KeyError):
+        return "it is no address"
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

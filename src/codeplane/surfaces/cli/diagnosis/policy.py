@@ -1,0 +1,65 @@
+"""The owner's own rules: whether they can be used, and what holds meanwhile."""
+
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok
+from codeplane.surfaces.cli.diagnosis.served import Served
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_SETTLED_SEC = 15.0
+_FIX = "mend it; cpl policy check"
+
+
+def policy(workspace: Workspace, config: "Config", served: Served | None) -> Check:
+    """Rules of the owner's own that cannot be used: a server keeps the last that could, without one only reads run."""
+    try:
+        files = sorted(path.name for path in workspace.policy.iterdir() if path.suffix == ".rego")
+    except FileNotFoundError:
+        files = []
+    except OSError as error:
+        return fail("policy", f"{workspace.policy}: {error.strerror}", "cpl policy check")
+    if not files:
+        return ok("policy", "the shipped rules alone")
+    if served is not None and (found := _in_force(served)) is not None:
+        return found
+    # Slow to import, and only needed here.
+    from codeplane.adapters.rego import Rego
+    from codeplane.kernel.clock import SystemClock
+    from codeplane.trust.policy.policy import Policy
+
+    engine = Rego(timeout_ms=config.policy.timeout_ms)
+    rules = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=SystemClock())
+    try:
+        rules.settle(_SETTLED_SEC)
+        if problems := rules.problems():
+            return fail("policy", "; ".join(problems), _FIX)
+    finally:
+        rules.close()
+    return _own(files)
+
+
+def _in_force(served: Served) -> Check | None:
+    """What the server says: of the folder as it is, and of what is in force; None when it says nothing."""
+    try:
+        checked, summary = served.asked("policy.check"), served.asked("policy.summary")
+    except CodePlaneError:
+        return None
+    if checked.get("usable"):
+        return _own([str(file).rpartition("/")[2] for file in _list(checked.get("files"))])
+    problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
+    said = "; ".join(f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems)
+    kept = f"version {str(summary.get('version'))[:12]} stays in force"
+    instead = "only reads run" if summary.get("only_reads") else kept
+    return fail("policy", f"it cannot be used: {said}; {instead}", _FIX)
+
+
+def _own(files: list[str]) -> Check:
+    return ok("policy", f"{len(files)} of your own: {', '.join(files[:5])}")
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,93 @@
+"""What git says of the repository: whether it can be read, what is under way in it, its hooks and large files."""
+
+import os
+import shutil
+from pathlib import Path
+
+from codeplane.kernel.errors import CodePlaneError, NotGit
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+
+_ATTRIBUTES_BYTES = 1_000_000
+
+
+def repository(workspace: Workspace) -> Check:
+    """A repository that is none, that git does not trust, that cannot be read, or that has no commit yet."""
+    from codeplane.repo.git.opened import opened
+
+    root = workspace.root
+    try:
+        found = opened(root)
+    except CodePlaneError as error:
+        if isinstance(error, NotGit) and error.hint == NotGit.default_hint:
+            return warn("repository", f"{root} has no git; git operations are refused", "git init")
+        if "sha256" in error.message:
+            return warn("repository", error.message, error.hint)
+        return fail("repository", error.message, error.hint)
+    if found.head_is_unborn:
+        return warn("repository", f"{root} has no commit", "git commit")
+    said = f"{root} at {str(found.head.target)[:12]}"
+    if found.head_is_detached:
+        said += ", on no branch"
+    if found.is_shallow:
+        return warn("repository", f"{said}; a shallow clone: older history is not there", "git fetch --unshallow")
+    return ok("repository", said)
+
+
+def worktree(workspace: Workspace) -> Check:
+    """A merge or rebase that is under way, or a lock that a killed git left: git refuses what is asked of it."""
+    from codeplane.repo.git.opened import git_dir_of
+    from codeplane.repo.git.state import progress_in, state_in
+
+    try:
+        folder = git_dir_of(workspace.root)
+    except CodePlaneError:
+        return ok("worktree", "no git here")
+    lock = folder / "index.lock"
+    if lock.exists():
+        said = f"{lock} is there: another git is at work, or was killed"
+        return warn("worktree", said, f"when no git runs: rm {lock}")
+    if (state := state_in(folder)) != "none":
+        step = progress_in(folder)
+        said = f"a {state} is under way" + (f" ({step})" if step else "")
+        return warn("worktree", said, "git status says how to continue or abort it")
+    return ok("worktree", "nothing is under way in git")
+
+
+def hooks(workspace: Workspace) -> Check:
+    """A folder of hooks that is not there, and hooks that git skips without a word."""
+    from codeplane.repo.git.opened import common, opened
+
+    try:
+        found = opened(workspace.root)
+    except CodePlaneError:
+        return ok("hooks", "no git here")
+    named = next((one.value for one in found.config if one.name == "core.hookspath"), None)
+    folder = workspace.root / Path(named).expanduser() if named else common(Path(found.path)) / "hooks"
+    if named and not folder.is_dir():
+        said = f"core.hooksPath names {named}, which is not there: no hook runs"
+        return warn("hooks", said, "git config --unset core.hooksPath, or make the folder")
+    try:
+        there = [path for path in sorted(folder.iterdir()) if path.suffix != ".sample" and path.is_file()]
+    except OSError:
+        there = []
+    skipped = [path for path in there if path.name.replace("-", "").isalpha() and not os.access(path, os.X_OK)]
+    if skipped:
+        names = ", ".join(path.name for path in skipped)
+        return warn("hooks", f"git skips {names}: not executable", f"chmod +x {' '.join(map(str, skipped))}")
+    return ok("hooks", ", ".join(path.name for path in there[:10]) or "none")
+
+
+def large_files(workspace: Workspace) -> Check:
+    """Files that git keeps elsewhere, without the program that fetches them: what is read are pointers."""
+    try:
+        with (workspace.root / ".gitattributes").open("rb") as file:
+            wanted = b"filter=lfs" in file.read(_ATTRIBUTES_BYTES)
+    except OSError:
+        wanted = False
+    if not wanted:
+        return ok("lfs", "no file is in Git LFS")
+    if shutil.which("git-lfs") is None:
+        said = ".gitattributes names files in Git LFS, and git-lfs is not here: their text is a pointer"
+        return warn("lfs", said, "apt-get install git-lfs && git lfs pull")
+    return ok("lfs", "git-lfs is here")

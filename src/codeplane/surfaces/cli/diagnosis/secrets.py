@@ -1,0 +1,77 @@
+"""Tokens, keys and certificates: who can read them, and how long they are good."""
+
+import os
+import stat
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_SOON_DAYS = 30
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def secrets(workspace: Workspace) -> Check:
+    """Tokens and keys that others on this machine could read."""
+    files = [workspace.owner_token, workspace.server_key, workspace.agent_keys]
+    if workspace.tls.is_dir():
+        files += [path for path in sorted(workspace.tls.iterdir()) if "key" in path.name]
+    there = [path for path in files if path.exists()]
+    open_ones = [path for path in there if stat.S_IMODE(path.stat().st_mode) & _OTHERS]
+    if open_ones:
+        said = ", ".join(f"{path.name} is {stat.S_IMODE(path.stat().st_mode):o}" for path in open_ones)
+        return fail("secrets", f"others may read: {said}", f"chmod 600 {' '.join(map(str, open_ones))}")
+    foreign = [path for path in there if path.stat().st_uid != os.getuid()]
+    if foreign:
+        said = ", ".join(path.name for path in foreign)
+        return fail("secrets", f"somebody else owns {said}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
+    return ok("secrets", f"{len(there)} files, yours alone" if there else "none yet")
+
+
+def certificate(workspace: Workspace, config: "Config", *, is_served: bool) -> Check:
+    """A TLS certificate that ends soon, has ended, or does not fit its key."""
+    server = config.server
+    if server.tls == "off":
+        return ok("tls", "off; only this machine is served")
+    own = server.tls == "self_signed"
+    path = workspace.tls / "certificate.pem" if own else workspace.root / server.tls_certificate
+    renew = "cpl down && cpl up makes a new one" if own else "renew it, then cpl down && cpl up"
+    try:
+        from cryptography import x509
+
+        found = x509.load_pem_x509_certificate(path.read_bytes())
+    except FileNotFoundError:
+        if own:
+            return ok("tls", "none yet; it is made at the start")
+        return fail("tls", f"{path} is not there", "set server.tls_certificate to where it is")
+    except (OSError, ValueError) as error:
+        return fail("tls", f"{path} cannot be used: {error}", renew)
+    days = (found.not_valid_after_utc - datetime.now(UTC)).days
+    ends = f"{found.not_valid_after_utc:%Y-%m-%d}"
+    if days < 0:
+        return fail("tls", f"the certificate ended {ends}", renew)
+    if not own and (said := _unfit(workspace, config)):
+        return fail("tls", said, "set server.tls_key and server.tls_client_ca to files that fit")
+    # One of ours is renewed at the next start by itself.
+    if days < _SOON_DAYS and (not own or is_served):
+        return warn("tls", f"the certificate ends {ends}, in {days} days", renew)
+    return ok("tls", f"the certificate is good until {ends}")
+
+
+def _unfit(workspace: Workspace, config: "Config") -> str:
+    """Why the server could not start with these files; nothing when it could."""
+    from codeplane.adapters.certificates import tls
+
+    try:
+        found = tls(config.server, folder=workspace.tls, now_ns=time.time_ns(), root=workspace.root)
+        if found is not None:
+            found.context()
+    except CodePlaneError as error:
+        return error.message
+    return ""

@@ -1,0 +1,108 @@
+"""The server: whether there is one, whether it answers, and whether it could have its ports."""
+
+import json
+import socket
+from typing import TYPE_CHECKING
+
+from codeplane import __version__
+from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageFull
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.discovery import not_ready
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+
+def server(workspace: Workspace, served: Served | None) -> Check:
+    """A server that is not there, hangs, is of another version, does not know its owner, or cannot record."""
+    if served is None:
+        return _absent(workspace)
+    facts = served.facts
+    try:
+        served.asked("status", {"include": ["daemon"]})
+    except CodePlaneError as error:
+        return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts.pid))
+    problems = [said for said in (not_ready(facts) or "").split("; ") if said and "INDEX_NOT_READY" not in said]
+    if problems:
+        fix = "free some space; it goes on by itself" if StorageFull.name in problems[0] else "cpl status -v"
+        return fail("server", f"not ready: {'; '.join(problems)}", fix)
+    if facts.version != __version__:
+        return warn("server", f"runs {facts.version}, this is {__version__}", "cpl down && cpl up")
+    return ok("server", f"{facts.url}, pid {facts.pid}")
+
+
+def holder(workspace: Workspace) -> int | None:
+    """The process that has the repository although no server answers, 0 when the system does not say which."""
+    from codeplane.adapters.file_lock import FileLock
+
+    if not workspace.lock.exists():
+        return None
+    lock = FileLock(workspace.lock)
+    try:
+        lock.acquire()
+    except ServerRunning:
+        return lock.holder()
+    except CodePlaneError:
+        return None  # A folder that cannot be written is another check's.
+    lock.release()
+    return None
+
+
+def ports(config: "Config", *, served: Served | None) -> Check:
+    """An address that may not be served, and ports that somebody else has."""
+    # Slow to import.
+    from codeplane.kernel.binding import may_bind
+
+    try:
+        may_bind(config.server)
+    except CodePlaneError as error:
+        return fail("ports", error.message, error.hint)
+    if served is not None:
+        return ok("ports", f"the server has {served.facts.port}")
+    asked = {
+        "server.port": config.server.port,
+        "server.tls_port": config.server.tls_port if config.server.tls != "off" else 0,
+        "grpc.port": config.grpc.port if config.grpc.enabled else 0,
+    }
+    for setting, port in asked.items():
+        if port and not _is_free(config.server.host, port):
+            return fail("ports", f"{setting} {port} is taken", f"cpl up --set {setting}=0 takes any that is free")
+    return ok("ports", "free" if any(asked.values()) else "any that is free")
+
+
+def _absent(workspace: Workspace) -> Check:
+    pid = holder(workspace)
+    if pid is None:
+        return warn("server", f"not running{_left_by(workspace)}", "cpl up")
+    which = f"pid {pid}" if pid else "another process"
+    return warn(
+        "server",
+        f"{which} has this repository and does not answer: it starts, ends, or hangs",
+        f"wait a minute; then kill -9 {pid or 'it'}: nothing acknowledged is lost",
+    )
+
+
+def _left_by(workspace: Workspace) -> str:
+    """What a server that was killed left behind; the next start clears it away."""
+    try:
+        pid = int(json.loads(workspace.server.read_bytes())["pid"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return f"; the last one (pid {pid}) ended without a goodbye"
+
+
+def _way_out(error: CodePlaneError, pid: int) -> str:
+    return error.hint if "token" in error.message else f"cpl down, or kill -9 {pid} when it hangs; then cpl up"
+
+
+def _is_free(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,93 @@
+"""The settings: whether they can be read, name what there is, and are those that the server runs with."""
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import Served
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_CORE, _ALL = "core", "all"
+
+
+def settings(workspace: Workspace, served: Served | None) -> tuple[Check, "Config | None"]:
+    """Settings that cannot be read, or that were changed since the server read them; and the settings."""
+    from codeplane.adapters.yaml_config import configuration
+
+    try:
+        loaded = configuration(workspace, (), os.environ)
+    except CodePlaneError as error:
+        return fail("settings", error.message, error.hint), None
+    if served is not None and (said := _waiting(served)):
+        return warn("settings", said, "cpl down && cpl up"), loaded.config
+    return ok("settings", ", ".join(loaded.sources) or "defaults"), loaded.config
+
+
+def names(workspace: Workspace, config: "Config", served: Served | None) -> Check:
+    """Settings that name operations which are not there: a gate that was meant to open stays shut."""
+    toolsets = [name for name in map(str.strip, config.mcp.toolset.lower().split(",")) if name not in ("", _CORE, _ALL)]
+    if not config.trust.allow and not toolsets:
+        return ok("names", "no operation is named in the settings")
+    known = _operations(served)
+    for name in config.trust.allow:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            advice = f"write {near[0]} instead" if near else "cpl call lists the operations"
+            return fail("names", f"trust.allow names {name!r}, no operation", advice)
+    families = {name.partition(".")[0] for name in known if "." in name}
+    for name in toolsets:
+        if name not in families:
+            return fail(
+                "names", f"mcp.toolset names {name!r}, no family", f"use {_CORE}, {_ALL} or one that cpl call lists"
+            )
+    return ok("names", f"all {len(config.trust.allow) + len(toolsets)} that the settings name are there")
+
+
+def contexts(workspace: Workspace) -> Check:
+    """A contexts.yaml that cannot be heeded: projects are found without what was decided there."""
+    from codeplane.repo.contexts.file import NAME, ContextsFile
+
+    try:
+        choices = ContextsFile(workspace.home / NAME).load()
+    except CodePlaneError as error:
+        return warn("contexts", error.message, error.hint)
+    decided = len(choices.entries)
+    return ok("contexts", f"{decided} decided by you" if decided else "as they are found")
+
+
+def _waiting(served: Served) -> str:
+    """Which settings the server does not go by yet."""
+    from codeplane.observe.status import settings_said
+
+    try:
+        return settings_said(served.asked("status", {"include": ["config"]}).get("config")).partition("; then:")[0]
+    except CodePlaneError:
+        # What keeps us from asking has a check of its own.
+        return ""
+
+
+def _operations(served: Served | None) -> set[str]:
+    if served is not None:
+        listed = served.asked("operation.list").get("operations")
+        return {str(one["name"]) for one in listed if isinstance(one, dict)} if isinstance(listed, list) else set()
+
+    # Slow to import, and rarely needed.
+    import asyncio
+
+    from codeplane.app import configuration, running
+
+    async def catalogue() -> set[str]:
+        with TemporaryDirectory() as folder:
+            elsewhere = Workspace(root=Path(folder))
+            loaded = configuration(elsewhere, (), {}).without_terminal()
+            async with running(elsewhere, loaded=loaded) as plane:
+                return {found.name for found in plane.conveyor.catalogue}
+
+    return asyncio.run(catalogue())

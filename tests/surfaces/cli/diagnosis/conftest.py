@@ -1,0 +1,16 @@
+"""A repository to look at."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.adapters.home import prepare
+from codeplane.kernel.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(repo: Path) -> Workspace:
+    """A repository that was set up, without a server."""
+    found = Workspace(root=repo.resolve())
+    prepare(found)
+    return found

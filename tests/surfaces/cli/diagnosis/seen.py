@@ -1,0 +1,40 @@
+"""`cpl doctor` in this process, and repositories to look at."""
+
+from codeplane.kernel.config import Config
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check
+from codeplane.surfaces.cli.diagnosis.examination import examined
+from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.discovery import find_server
+from tests.harness import Server, until
+
+
+def seen(workspace: Workspace, name: str) -> Check:
+    """One line of what it says of a workspace."""
+    found = {check.name: check for check in examined(workspace)}[name]
+    assert bool(found.fix) is (found.verdict != "ok"), found
+    return found
+
+
+def until_seen(workspace: Workspace, name: str, verdict: str) -> Check:
+    """The same once it says so: what the server finds out takes it a moment."""
+    last: list[Check] = []
+
+    def is_said() -> bool:
+        last[:] = [seen(workspace, name)]
+        return last[0].verdict == verdict
+
+    until(is_said)
+    return last[0]
+
+
+def settings(**sections: dict[str, object]) -> Config:
+    """Settings with some of them set."""
+    return Config.model_validate(sections)
+
+
+def asking(server: Server) -> Served:
+    """The server as doctor asks it."""
+    facts = find_server(server.workspace)
+    assert facts is not None
+    return Served(server.workspace, facts)

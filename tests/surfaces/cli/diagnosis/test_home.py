@@ -1,0 +1,121 @@
+"""What lies in `.codeplane/`, and on which disk."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.workspace import Workspace
+from codeplane.repo.edit.entry import Change
+from codeplane.repo.undo.mutations import MANIFEST
+from tests.harness import git, start
+from tests.ledger.disks import read_only, small_disk
+from tests.repo.edit.batches import Place, applying, killed
+from tests.surfaces.cli.diagnosis.seen import seen
+
+
+class TestHome:
+    def test_one_that_is_not_there(self, repo: Path) -> None:
+        found = seen(Workspace(root=repo), "home")
+        assert (found.verdict, found.fix) == ("warn", "cpl init")
+
+    def test_one_that_is_a_file(self, repo: Path) -> None:
+        (repo / ".codeplane").touch()
+        found = seen(Workspace(root=repo), "home")
+        assert (found.verdict, found.fix) == ("fail", f"mv {repo}/.codeplane {repo}/.codeplane.old")
+
+    def test_one_that_is_read_only(self, workspace: Workspace) -> None:
+        with read_only(workspace.home):
+            found = seen(workspace, "home")
+        assert found.verdict == "fail" and "read-only" in found.found
+        assert seen(workspace, "home").verdict == "ok"
+
+    @pytest.mark.parametrize(
+        ("size", "verdict", "said"),
+        [("2m", "fail", "its disk is full"), ("64m", "warn", "MB left"), ("64m,nr_inodes=1", "fail", "no inode")],
+    )
+    def test_a_disk_without_room(self, repo: Path, size: str, verdict: str, said: str) -> None:
+        workspace = Workspace(root=repo)
+        with small_disk(workspace.home, size):
+            found = seen(workspace, "home")
+        assert found.verdict == verdict and said in found.found
+
+
+class TestOwnership:
+    def test_a_home_of_ones_own(self, workspace: Workspace) -> None:
+        assert seen(workspace, "ownership").verdict == "ok"
+
+    def test_settings_under_version_control(self, workspace: Workspace) -> None:
+        workspace.config.write_text("trust: {mode: automatic}\n")
+        git(workspace.root, "add", "--force", ".codeplane/config.yaml")
+        found = seen(workspace, "ownership")
+        assert found.verdict == "fail" and "git rm -r --cached .codeplane" in found.fix
+
+
+class TestUnfinished:
+    def killed(self, workspace: Workspace) -> Path:
+        """The folder of an edit that was killed once it was decided."""
+        place = Place(root=workspace.root, home=workspace.home)
+        at = 0
+        while not list((workspace.home / "journal").glob(f"*/{MANIFEST}")):
+            shutil.rmtree(workspace.home / "journal", ignore_errors=True)
+            at += 1
+            assert killed(applying([Change(path="new.txt", content=b"new\n", before=None)])(place), at=at)
+        (left,) = (workspace.home / "journal").iterdir()
+        return left
+
+    def test_an_edit_that_was_killed_is_ended_by_the_next_start(self, workspace: Workspace) -> None:
+        assert seen(workspace, "unfinished").verdict == "ok"
+        left = self.killed(workspace)
+        found = seen(workspace, "unfinished")
+        assert found.verdict == "warn" and left.name in found.found and found.fix.startswith("cpl up")
+        running = start(workspace.root)
+        try:
+            assert seen(workspace, "unfinished").verdict == "ok"
+            assert (workspace.root / "new.txt").read_bytes() == b"new\n"
+        finally:
+            running.stop()
+
+    def test_one_that_cannot_be_ended(self, workspace: Workspace) -> None:
+        left = self.killed(workspace)
+        (left / MANIFEST).write_text("{")
+        running = start(workspace.root)
+        try:
+            found = seen(workspace, "unfinished")
+        finally:
+            running.stop()
+        assert found.verdict == "fail" and left.name in found.found and "cpl doctor --logs" in found.fix
+
+    def test_a_git_operation_that_was_killed(self, workspace: Workspace) -> None:
+        (workspace.home / "git/mut_1").mkdir(parents=True)
+        found = seen(workspace, "unfinished")
+        assert found.verdict == "warn" and "mut_1" in found.found
+
+
+class TestAttached:
+    def test_none(self, workspace: Workspace) -> None:
+        assert (seen(workspace, "attached").verdict, seen(workspace, "attached").found) == (
+            "ok",
+            "no further workspace",
+        )
+
+    def test_a_folder_that_is_gone(self, workspace: Workspace, tmp_path: Path) -> None:
+        folder = tmp_path / "lib"
+        entries = [{"name": "lib", "root": str(folder)}, {"name": "far", "url": "https://example.org/far"}]
+        workspace.attached.write_text(json.dumps({"version": 1, "workspaces": entries}))
+        found = seen(workspace, "attached")
+        assert (found.verdict, found.fix) == ("warn", "cpl call workspace.detach name=lib")
+        folder.mkdir()
+        assert (seen(workspace, "attached").verdict, seen(workspace, "attached").found) == ("ok", "lib, far")
+
+    @pytest.mark.parametrize("text", ["{", "[]", '{"workspaces": 3}', '{"workspaces": [1]}'])
+    def test_a_list_that_cannot_be_read(self, workspace: Workspace, text: str) -> None:
+        workspace.attached.write_text(text)
+        assert seen(workspace, "attached").verdict == "warn"
+
+    def test_one_that_was_set_aside(self, workspace: Workspace) -> None:
+        broken = workspace.home / "workspaces.json.broken"
+        broken.touch()
+        found = seen(workspace, "attached")
+        assert found.verdict == "warn" and f"rm {broken}" in found.fix

@@ -1,0 +1,72 @@
+"""Git, the sandbox and test runners that are missing, old, or not allowed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.workspace import Workspace
+from tests.harness import CPL
+from tests.surfaces.cli.diagnosis.seen import seen
+
+
+def program(folder: Path, name: str, script: str) -> Path:
+    """A program of that name, alone in a folder."""
+    folder.mkdir(exist_ok=True)
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return folder
+
+
+def test_no_git(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = seen(workspace, "git")
+    assert (found.verdict, found.found, found.fix) == ("fail", "not found", "apt-get install git")
+
+
+@pytest.mark.parametrize(
+    ("script", "verdict", "said"),
+    [
+        ("echo git version 2.30.2", "warn", "is 2.30, older than 2.38"),
+        ("echo git version 2.38.0", "ok", "2.38"),
+        ("echo git version 3.0.1.windows.1", "ok", "3.0"),
+        ("echo broken >&2; exit 1", "fail", "does not say its version: broken"),
+    ],
+)
+def test_a_git_that_is_old_or_broken(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, verdict: str, said: str
+) -> None:
+    folder = program(tmp_path / "bin", "git", script)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    found = seen(workspace, "git")
+    assert found.verdict == verdict and said in found.found
+
+
+def test_no_bubblewrap(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "git").symlink_to(str(shutil.which("git")))
+    monkeypatch.setenv("PATH", str(folder))
+    found = seen(workspace, "sandbox")
+    assert found.verdict == "warn" and "not installed" in found.found
+    assert found.fix.startswith("apt-get install bubblewrap")
+
+
+def test_a_system_that_allows_no_sandbox(workspace: Workspace) -> None:
+    forbidden = "echo 0 > /proc/sys/user/max_mnt_namespaces && exec "
+    command = ["unshare", "-Ur", "sh", "-c", f"{forbidden} {CPL} doctor --repo {workspace.root}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if not done.stdout:
+        pytest.skip(f"no namespace of one's own can be had here, so nothing is proved: {done.stderr.strip()}")
+    (line,) = [line for line in done.stdout.splitlines() if line[6:].startswith("sandbox")]
+    assert line.startswith("warn") and "bubblewrap does not work here" in line and "allow user namespaces" in line
+
+
+def test_runners_that_are_missing_are_named(workspace: Workspace) -> None:
+    (workspace.root / "mix.exs").write_text("")
+    found = seen(workspace, "tests")
+    assert (found.verdict, found.found) == ("warn", "Test runner 'mix' not found in PATH")

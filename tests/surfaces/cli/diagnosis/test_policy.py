@@ -1,0 +1,38 @@
+"""Rules of the owner's own that cannot be used."""
+
+import pytest
+
+from codeplane.kernel.workspace import Workspace
+from tests.harness import Server
+from tests.surfaces.cli.diagnosis.seen import seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "package codeplane.policy\n\ndeny contains {\n",
+        'package codeplane.policy\n\ndeny contains "x" if http.send({})\n',
+    ],
+)
+def test_rules_that_cannot_be_used_are_named(workspace: Workspace, text: str) -> None:
+    workspace.policy.mkdir()
+    (workspace.policy / "mine.rego").write_text(text)
+    found = seen(workspace, "policy")
+    assert found.verdict == "fail" and "mine.rego" in found.found and found.fix == "mend it; cpl policy check"
+
+
+def test_without_any_the_shipped_ones_hold(workspace: Workspace) -> None:
+    assert (seen(workspace, "policy").verdict, seen(workspace, "policy").found) == ("ok", "the shipped rules alone")
+
+
+def test_a_server_keeps_the_last_that_could_be_used(server: Server) -> None:
+    server.workspace.policy.mkdir()
+    mine = server.workspace.policy / "mine.rego"
+    mine.write_text("package codeplane.policy\n\ndeny contains {\n")
+    found = seen(server.workspace, "policy")
+    assert found.verdict == "fail" and "mine.rego:" in found.found and "stays in force" in found.found
+    mine.write_text('package codeplane.policy\n\ndeny contains "x" if input.risk == "HIGH"\n')
+    assert (seen(server.workspace, "policy").verdict, seen(server.workspace, "policy").found) == (
+        "ok",
+        "1 of your own: mine.rego",
+    )

@@ -1,0 +1,73 @@
+"""Tokens that others may read, and certificates that end."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from codeplane.adapters.certificates import tls
+from codeplane.kernel.clock import SECOND_NS
+from codeplane.kernel.workspace import Workspace
+from tests.surfaces.cli.diagnosis.seen import seen, settings
+
+_FILES = "server: {tls: files, tls_certificate: .codeplane/tls/certificate.pem, tls_key: .codeplane/tls/key.pem}\n"
+
+
+class TestSecrets:
+    def test_a_token_that_others_may_read(self, workspace: Workspace) -> None:
+        workspace.owner_token.write_text("hidden-one")
+        workspace.owner_token.chmod(0o644)
+        found = seen(workspace, "secrets")
+        assert found.verdict == "fail" and "owner.token is 644" in found.found
+        assert found.fix == f"chmod 600 {workspace.owner_token}"
+        assert "hidden-one" not in found.found
+        workspace.owner_token.chmod(0o600)
+        assert seen(workspace, "secrets").verdict == "ok"
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+    def test_one_that_somebody_else_owns(self, workspace: Workspace) -> None:
+        workspace.server_key.write_text("x")
+        workspace.server_key.chmod(0o600)
+        os.chown(workspace.server_key, 12345, -1)
+        found = seen(workspace, "secrets")
+        assert found.verdict == "fail" and found.fix == f"chown 0 {workspace.server_key}"
+
+
+class TestCertificate:
+    def make(self, workspace: Workspace, *, days_ago: int = 0) -> None:
+        made = datetime.now(UTC) - timedelta(days=days_ago)
+        own = settings(server={"tls": "self_signed"}).server
+        now_ns = int(made.timestamp()) * SECOND_NS
+        assert tls(own, folder=workspace.tls, now_ns=now_ns, root=workspace.root) is not None
+
+    @pytest.mark.parametrize(("days", "verdict"), [(0, "ok"), (380, "warn"), (500, "fail")])
+    def test_one_that_ends_soon_or_has_ended(self, workspace: Workspace, days: int, verdict: str) -> None:
+        self.make(workspace, days_ago=days)
+        workspace.config.write_text(_FILES)
+        assert seen(workspace, "tls").verdict == verdict
+
+    def test_one_that_is_not_there_or_is_none(self, workspace: Workspace) -> None:
+        workspace.config.write_text(_FILES)
+        found = seen(workspace, "tls")
+        assert found.verdict == "fail" and "is not there" in found.found
+        workspace.tls.mkdir()
+        (workspace.tls / "certificate.pem").write_text("not a certificate")
+        assert seen(workspace, "tls").verdict == "fail"
+
+    def test_a_key_that_does_not_fit(self, workspace: Workspace) -> None:
+        self.make(workspace)
+        workspace.config.write_text(_FILES)
+        kept = (workspace.tls / "certificate.pem").read_bytes()
+        (workspace.tls / "certificate.pem").unlink()
+        (workspace.tls / "key.pem").unlink()
+        self.make(workspace)
+        (workspace.tls / "certificate.pem").write_bytes(kept)
+        found = seen(workspace, "tls")
+        assert found.verdict == "fail" and "do not fit together" in found.found and "server.tls_key" in found.fix
+
+    def test_one_of_our_own_is_made_at_the_start(self, workspace: Workspace) -> None:
+        workspace.config.write_text("server: {tls: self_signed}\n")
+        assert seen(workspace, "tls").found == "none yet; it is made at the start"
+
+    def test_without_tls_there_is_none_to_look_at(self, workspace: Workspace) -> None:
+        assert seen(workspace, "tls").verdict == "ok"

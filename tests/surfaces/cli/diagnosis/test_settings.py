@@ -1,0 +1,66 @@
+"""Settings that are broken, name what is not there, or are not those of the server."""
+
+
+import pytest
+
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.settings import names
+from tests.harness import Server
+from tests.surfaces.cli.diagnosis.seen import asking, seen, settings
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("trust:\n  mode: reckless\n", "config.yaml:2: trust.mode"),
+        ("trust:\n  mood: trust\n", "trust.mood"),
+        ("trust: [\n", "config.yaml:"),
+    ],
+)
+def test_broken_settings_are_named_with_their_place(workspace: Workspace, text: str, said: str) -> None:
+    assert (seen(workspace, "settings").verdict, seen(workspace, "settings").found) == ("ok", "defaults")
+    workspace.config.write_text(text)
+    found = seen(workspace, "settings")
+    assert found.verdict == "fail" and said in found.found
+
+
+def test_settings_that_the_server_has_not_read(server: Server) -> None:
+    assert seen(server.workspace, "settings").verdict == "ok"
+    server.workspace.config.write_text("limits: {max_mutations: 7}\n")
+    found = seen(server.workspace, "settings")
+    assert found.verdict == "warn" and "not in force until a restart: limits.max_mutations" in found.found
+    assert found.fix == "cpl down && cpl up"
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("text", "said", "fix"),
+        [
+            ("trust: {allow: [ledger.retian]}", "'ledger.retian'", "write ledger.retain instead"),
+            ("mcp: {toolset: 'core,gti'}", "'gti'", "cpl call"),
+        ],
+    )
+    def test_what_is_not_there_is_named(self, workspace: Workspace, text: str, said: str, fix: str) -> None:
+        workspace.config.write_text(text)
+        found = seen(workspace, "names")
+        assert found.verdict == "fail" and said in found.found and fix in found.fix
+
+    def test_what_is(self, workspace: Workspace) -> None:
+        workspace.config.write_text("trust: {allow: [ledger.retain]}\nmcp: {toolset: 'core,git'}\n")
+        assert seen(workspace, "names").verdict == "ok"
+
+    def test_a_server_is_asked_where_there_is_one(self, codeplane_server: Server) -> None:
+        served, workspace = asking(codeplane_server), codeplane_server.workspace
+        assert names(workspace, settings(trust={"allow": ("ledger.retian",)}), served).verdict == "fail"
+        assert names(workspace, settings(trust={"allow": ("ledger.retain",)}), served).verdict == "ok"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("contexts: 3\n", "contexts.yaml:1"), ("version: 99\n", "version 99"), ("contexts: [\n", "not YAML")],
+)
+def test_contexts_that_cannot_be_heeded(workspace: Workspace, text: str, said: str) -> None:
+    assert seen(workspace, "contexts").verdict == "ok"
+    (workspace.home / "contexts.yaml").write_text(text)
+    found = seen(workspace, "contexts")
+    assert found.verdict == "warn" and said in found.found
