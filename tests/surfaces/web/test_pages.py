@@ -13,7 +13,7 @@ SHOWN = {
     "/dashboard/activity?actor=agent:*": ("write_files", "claude-code", "NOT_FOUND", "waits for you", "rejected"),
     "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "the table is right"),
     "/dashboard/tasks": ("claude-code", "cursor", "mutations", "Switzerland raises its VAT"),
-    "/dashboard/changes": ("shop/tax.py", "applied", "test_the_carrier_answers_in_time", "Slowest targets"),
+    "/dashboard/changes": ("shop/tax.py", "applied", "by ", "test_the_carrier_answers_in_time", "Slowest targets"),
     "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking", "Blast radius shop/"),
     "/dashboard/changes/tests": (
         "test_the_carrier_answers_in_time",

@@ -17,6 +17,7 @@ from codeplane.repo.edit.hunks import Hunk, hunks, lines_of
 from codeplane.repo.edit.syntax import Texts
 from codeplane.repo.edit.text import Text
 from codeplane.repo.truth.paths import shown
+from codeplane.repo.undo.told import Told
 
 MAX_FILES = 200
 _MAX_COMPARED = 4 * 1024 * 1024
@@ -45,6 +46,14 @@ class Described:
             insertions=sum(file.diff_stats.insertions for file in files),
             deletions=sum(file.diff_stats.deletions for file in files),
             files=tuple(files[:MAX_FILES]),
+        )
+
+    def told(self, actor: str) -> Told:
+        """As the mutation is kept with."""
+        return Told(
+            actor=actor,
+            insertions=sum(file.diff_stats.insertions for file in self.files),
+            deletions=sum(file.diff_stats.deletions for file in self.files),
         )
 
     def effects(self, symbols: Sequence[str] = ()) -> Effects:

@@ -80,6 +80,7 @@ class Engine:
         ignored = await asyncio.to_thread(self._scope.ignored, paths)
         with span("index.wait"):
             before = await self._consequences.before() if self._consequences is not None else None
+        found = await asyncio.to_thread(described, self._root, changes)
         mutation_id = new_id("mut")
         kept = Kept(
             mutation_id=mutation_id,
@@ -89,9 +90,8 @@ class Engine:
             session_id=call.task.session_id if call.task else None,
             state="applied",
             paths=tuple(paths),
-            details={},
+            details=found.told(str(call.actor)).to_json(),
         )
-        found = await asyncio.to_thread(described, self._root, changes)
         # Parsed while the disk is waited for.
         comparing = asyncio.ensure_future(self._compared(found))
         try:

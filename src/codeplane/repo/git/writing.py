@@ -28,6 +28,7 @@ from codeplane.repo.git.store import Store
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.paths import canonical, shown
 from codeplane.repo.undo.mutations import KeptMutations
+from codeplane.repo.undo.told import Told
 
 T = TypeVar("T")
 _WORK = "work"
@@ -113,7 +114,7 @@ class Writer:
                 sign=await asyncio.to_thread(sign_of, self.git.folder, before.state),
                 before=before,
             )
-            keeping = Keeping(self.keeper, started, call.warn, more={})
+            keeping = Keeping(self.keeper, started, call.warn, more=Told(actor=str(call.actor)).to_json())
             writing = Writing(self, call, keeping, await self.consequences.before())
             try:
                 await to_its_end(keeping.begin())

@@ -10,6 +10,7 @@ from pydantic import Field
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CannotUndo, CodePlaneError
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
@@ -23,6 +24,7 @@ from codeplane.repo.truth.paths import shown, written
 from codeplane.repo.undo.foreseen import MUTATION, ForeseenUndo
 from codeplane.repo.undo.kept import Kept, Reversal, State
 from codeplane.repo.undo.mutations import KeptMutations
+from codeplane.repo.undo.told import Told
 
 _NAMED = 20
 _LATER = 3
@@ -72,12 +74,17 @@ class MutationInfo(Result):
     at: str
     state: Literal["applied", "undone"]
     session_id: str | None
+    actor: str | None = Field(None, description="who made it; missing where that was not kept")
     files: int
+    insertions: int | None = Field(None, description="lines that came; missing where that is not known")
+    deletions: int | None = None
     paths: tuple[str, ...]
 
     def text(self) -> str:
-        files = f" ({self.files} {'file' if self.files == 1 else 'files'})" if self.files else ""
-        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}{files}"
+        lines = f", +{self.insertions} -{self.deletions}" if self.insertions is not None else ""
+        files = f" ({counted(self.files, 'file')}{lines})" if self.files else ""
+        by = f" by {self.actor}" if self.actor else ""
+        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}{files}{by}"
 
 
 class MutationList(Result):
@@ -274,6 +281,7 @@ async def _maker(call: Call, kept: Kept) -> str | None:
 
 
 def _info(kept: Kept) -> MutationInfo:
+    told = Told.of(kept)
     return MutationInfo(
         mutation_id=kept.mutation_id,
         kind=kept.kind,
@@ -281,6 +289,9 @@ def _info(kept: Kept) -> MutationInfo:
         at=rfc3339(kept.at_ns),
         state=kept.state,
         session_id=kept.session_id,
+        actor=told.actor,
         files=len(kept.paths),
+        insertions=told.insertions,
+        deletions=told.deletions,
         paths=tuple(shown(path) for path in kept.paths[:_NAMED]),
     )

@@ -19,6 +19,7 @@ from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept, Reversal, Sides
 from codeplane.repo.undo.mutations import KeptMutations
+from codeplane.repo.undo.told import Told
 
 _MAX_DIFF = 60_000
 _MAX_IN_ALL = 200_000
@@ -57,6 +58,7 @@ class MutationView(Result):
     at: str
     state: Literal["applied", "undone"]
     session_id: str | None
+    actor: str | None = Field(None, description="who made it; missing where that was not kept")
     file_count: int
     files: tuple[FileSide, ...]
     pagination: Pagination
@@ -100,6 +102,7 @@ class ShowOperations:
             at=rfc3339(kept.at_ns),
             state=kept.state,
             session_id=kept.session_id,
+            actor=Told.of(kept).actor,
             file_count=len(kept.paths),
             files=await asyncio.to_thread(self._files, kept, sides),
             pagination=Pagination(next_cursor=cursor, total_estimate=len(kept.paths)),
