@@ -99,7 +99,9 @@ def _symbols(symbols: JsonValue) -> str:
     said = ""
     if "files_total" in symbols:
         eta = symbols.get("eta_sec")
-        said += f"; parsed {symbols['files']} of {symbols['files_total']} at {symbols['mb_per_sec']} MB/s"
+        share = symbols.get("share")
+        said += f"; {share:.0%} parsed" if isinstance(share, float | int) else "; being parsed"
+        said += f", {symbols['files']} of {symbols['files_total']} files, at {symbols['mb_per_sec']} MB/s"
         said += f", about {eta} s more" if eta is not None else ""
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("waiting"):

@@ -110,7 +110,9 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     first = follower(tmp_path / "home", told)
     assert not first.follow(snapshot, newer=lambda: True)
     assert first.pending(snapshot) == []
-    assert told[-1].files == told[-1].files_total == len(snapshot.texts) and told[-1].eta_sec == 0
+    assert (
+        told[-1].files == told[-1].files_total == len(snapshot.texts) and told[-1].eta_sec == 0 and told[-1].share == 1
+    )
     first.close()
     # What was parsed before a stop is not parsed again.
     second = follower(tmp_path / "home", told := [])
@@ -308,3 +310,12 @@ def test_a_few_files_more_keep_the_indexes(tmp_path: Path) -> None:
     with store.filling(3):
         assert indexed(tmp_path) == {"definitions_by_name", "definitions_by_uid"}
     store.close()
+
+
+def test_the_share_is_of_the_work_and_the_time_left_is_of_the_rest() -> None:
+    # The largest files come first: a tenth of the files is half of the bytes.
+    found = Progress(files=10, files_total=100, bytes=500_000, bytes_total=1_000_000, sec=10.0)
+    assert found.share == (500_000 + 10 * 1500) / (1_000_000 + 100 * 1500)
+    assert found.eta_sec == 10.0 * (1 - found.share) / found.share
+    assert Progress(files=0, files_total=0, bytes=0, bytes_total=0, sec=0.0).share == 1.0
+    assert Progress(files=0, files_total=9, bytes=0, bytes_total=9, sec=0.0).eta_sec is None

@@ -119,12 +119,12 @@ def test_the_list_says_who_and_how_many_lines_and_undo_forgets_neither(plane: St
         listed = plane.ask("mutation.list")
         mutations = result(listed)["mutations"]
         assert isinstance(mutations, list) and isinstance(mutations[0], dict)
-        assert (mutations[0]["insertions"], mutations[0]["deletions"]) == (2, 1)
-        assert mutations[0]["actor"] and str(listed["text"]).splitlines()[0].endswith(
-            f"(1 file, +2 -1) by {mutations[0]['actor']}"
-        )
-    shown = result(plane.ask("mutation.show", mutation_id=mutations[0]["mutation_id"]))
-    assert shown["actor"] == mutations[0]["actor"]
+        newest = mutations[0]
+        assert (newest["insertions"], newest["deletions"]) == (2, 1)
+        assert newest["actor"]
+        assert str(listed["text"]).splitlines()[0].endswith(f"(1 file, +2 -1) by {newest['actor']}")
+        shown = result(plane.ask("mutation.show", mutation_id=newest["mutation_id"]))
+        assert shown["actor"] == newest["actor"]
 
 
 def test_a_mutation_is_recorded_and_a_kill_before_that_is_made_up_for(tmp_path: Path) -> None:

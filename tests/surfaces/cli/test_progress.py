@@ -12,14 +12,23 @@ PARSING: JsonObject = {
     "version": 1,
     "healthy": True,
     "file_count": 6900,
-    "symbols": {"epoch": 0, "files": 1725, "files_total": 6900, "mb_per_sec": 5.25, "eta_sec": 6.6},
+    "symbols": {
+        "epoch": 0,
+        "files": 725,
+        "files_total": 6900,
+        "bytes": 9_100_000,
+        "bytes_total": 36_400_000,
+        "share": 0.25,
+        "mb_per_sec": 5.25,
+        "eta_sec": 6.6,
+    },
 }
 READY: JsonObject = {"version": 2, "healthy": True, "file_count": 6900, "symbols": {"epoch": 2}}
 
 
 def test_rate_and_what_is_left() -> None:
     line = Progress.of(PARSING).line()
-    assert line == "index  ███████░░░░░░░░░░░░░░░░░░░░░  25%  1,725/6,900 files, 5.2 MB/s, 7 s left"
+    assert line == "index  ███████░░░░░░░░░░░░░░░░░░░░░  25%  9.1/36.4 MB, 5.2 MB/s, 7 s left"
 
 
 @pytest.mark.parametrize(

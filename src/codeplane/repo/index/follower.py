@@ -33,6 +33,8 @@ _DELETED_SHARE = 4
 _DELETED_LEAST = 2000
 _WORN_LEAST = 20
 _SMALL = 3000
+# What a file costs whatever its size, as bytes that would take as long; measured on 3,249 files of 30 MB.
+_FILE_BYTES = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,15 @@ class Progress:
         return self.bytes / self.sec if self.sec > 0 else 0.0
 
     @property
+    def share(self) -> float:
+        """How much of the work is done: the largest files come first, and each costs something beside its bytes."""
+        total = self.bytes_total + self.files_total * _FILE_BYTES
+        return (self.bytes + self.files * _FILE_BYTES) / total if total else 1.0
+
+    @property
     def eta_sec(self) -> float | None:
-        """How much longer, at this rate."""
-        return (self.bytes_total - self.bytes) / self.rate if self.rate else None
+        """How much longer, at the pace so far."""
+        return self.sec * (1 - self.share) / self.share if self.share else None
 
 
 class Follower:

@@ -266,6 +266,7 @@ def _told(progress: Progress) -> JsonObject:
         "files_total": progress.files_total,
         "bytes": progress.bytes,
         "bytes_total": progress.bytes_total,
+        "share": round(progress.share, 3),
         "mb_per_sec": round(progress.rate / 1e6, 2),
         "eta_sec": round(eta, 1) if eta is not None else None,
         "throttled": progress.throttled,

@@ -16,8 +16,10 @@ _POLL_SEC = 0.4
 class Progress:
     """What is known of an index that is being built."""
 
-    done: int = 0
-    total: int = 0
+    files: int = 0
+    done_mb: float = 0.0
+    total_mb: float = 0.0
+    share: float = 0.0
     mb_per_sec: float = 0.0
     eta_sec: float | None = None
     state: str = ""
@@ -33,23 +35,24 @@ class Progress:
         symbols = index.get("symbols")
         if not isinstance(symbols, dict) or "files_total" not in symbols:
             waits = isinstance(symbols, dict) and not symbols.get("epoch")
-            return cls(total=int(_number(index.get("file_count"))), ready=not waits, state="reading files")
+            return cls(files=int(_number(index.get("file_count"))), ready=not waits, state="reading files")
         return cls(
-            done=int(_number(symbols.get("files"))),
-            total=int(_number(symbols.get("files_total"))),
+            files=int(_number(symbols.get("files_total"))),
+            done_mb=_number(symbols.get("bytes")) / 1e6,
+            total_mb=_number(symbols.get("bytes_total")) / 1e6,
+            share=min(_number(symbols.get("share")), 1.0),
             mb_per_sec=_number(symbols.get("mb_per_sec")),
             eta_sec=_number(symbols["eta_sec"]) if symbols.get("eta_sec") is not None else None,
         )
 
     def line(self) -> str:
-        """The bar, with rate and what is left."""
-        if not self.total or self.state:
+        """The bar, with rate and what is left; the time is what the rest of the bar takes."""
+        if not self.files or self.state:
             return f"index  {self.state or 'reading files'} …"
-        share = min(self.done / self.total, 1.0)
-        bar = "█" * round(share * _WIDTH)
+        bar = "█" * round(self.share * _WIDTH)
         left = f", {shown_time(self.eta_sec)} left" if self.eta_sec is not None else ""
-        files = f"{self.done:,}/{self.total:,} files"
-        return f"index  {bar:░<{_WIDTH}} {share:4.0%}  {files}, {self.mb_per_sec:.1f} MB/s{left}"
+        done = f"{self.done_mb:,.1f}/{self.total_mb:,.1f} MB"
+        return f"index  {bar:░<{_WIDTH}} {self.share:4.0%}  {done}, {self.mb_per_sec:.1f} MB/s{left}"
 
 
 def shown_time(seconds: float) -> str:
@@ -77,7 +80,7 @@ def follow(
         progress = Progress.of(index)
         if progress.ready:
             spent = shown_time(clock() - began)
-            said = f"index  {progress.total:,} files ready after {spent}" if width else ""
+            said = f"index  {progress.files:,} files ready after {spent}" if width else ""
             _over(out, said, width, end="\n" if said else "")
             return True
         width = _over(out, progress.line(), width)

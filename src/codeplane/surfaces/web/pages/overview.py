@@ -108,9 +108,10 @@ def _index(index: JsonObject, head: str) -> JsonObject:
         "checked": text(index, "last_updated"),
         "more": "watching" if index.get("watching") else "not watching",
     }
-    done, total = number(symbols, "files"), number(symbols, "files_total")
-    if done is not None and total:
-        return {**told, "said": f"{round(100 * done / total)} % parsed", "tone": "busy"}
+    share, eta = number(symbols, "share"), number(symbols, "eta_sec")
+    if share is not None:
+        left = {"more": f"about {eta:.0f} s left"} if eta is not None else {}
+        return {**told, **left, "said": f"{round(100 * share)} % parsed", "tone": "busy"}
     if head and text(index, "commit") and text(index, "commit") != head:
         return {**told, "said": "behind", "tone": "busy", "more": f"it is of {text(index, 'commit')[:9]}, not of HEAD"}
     waiting = number(symbols, "vectors", "waiting")
