@@ -194,3 +194,12 @@ def test_an_epoch_knows_names_and_signatures() -> None:
     changes = Comparison([FileOutlines(old=old, new=new)]).changes
     assert told(changes) == {"f": ("signature_changed", True), "A.m": ("removed", True)}
     assert {one.risk for one in every(changes) if one.change == "signature_changed"} == {"unknown"}
+
+
+def test_a_decorator_with_a_long_table_is_told_by_its_name() -> None:
+    table = ", ".join(f'("case {number}", {number})' for number in range(20))
+    before = f'@mark.parametrize(("name", "value"), [{table}])\ndef test_it(name, value): ...\n'
+    (change,) = compared("test_it.py", before, before.replace("19", "91"))
+    assert change.why == ("@mark.parametrize(…) with other arguments",)
+    (change,) = compared("test_it.py", "@cache(1)\ndef f(): ...\n", "@cache(2)\ndef f(): ...\n")
+    assert change.why == ("+@cache(2), -@cache(1)",)

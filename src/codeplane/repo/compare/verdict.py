@@ -1,6 +1,7 @@
 """What a change does to those who use a definition: whether it breaks them, and why."""
 
 import re
+from collections.abc import Sequence
 
 from codeplane.repo.compare.ancestry import judge_bases
 from codeplane.repo.compare.calls import judge_calls
@@ -178,8 +179,8 @@ def _judge_marks(found: Verdict, one: Header, two: Header, language: str) -> Non
     if not found.breaking and "decorators_changed" not in found.tags:
         gone = [mark for mark in one.marks if mark not in two.marks]
         come = [mark for mark in two.marks if mark not in one.marks]
-        words = [f"+{mark.replace(' ', '')}" for mark in come] + [f"-{mark.replace(' ', '')}" for mark in gone]
-        found.say(", ".join(words)[:200] or "order of decorators", breaks=False, tag="decorators_changed")
+        words = _other_marks(gone, come)
+        found.say(_clipped(", ".join(words), 200) or "order of decorators", breaks=False, tag="decorators_changed")
 
 
 def _judge_parameters(found: Verdict, pair: Pair, one: Header, two: Header) -> None:
@@ -295,5 +296,22 @@ def _is_open(header: Header) -> bool:
     return any("non_exhaustive" in mark for mark in header.marks)
 
 
+def _other_marks(gone: Sequence[str], come: Sequence[str]) -> list[str]:
+    went, came = [_mark(mark) for mark in gone], [_mark(mark) for mark in come]
+    # Of a decorator with a long table of arguments, both sides begin alike.
+    alike = [mark for mark in came if mark in went]
+    said = [f"{mark.partition('(')[0]}(…) with other arguments" for mark in alike]
+    return [*said, *(f"+{one}" for one in came if one not in alike), *(f"-{one}" for one in went if one not in alike)]
+
+
+def _mark(mark: str) -> str:
+    """A decorator; of one with a long table of arguments the beginning tells which it is."""
+    return _clipped(mark.replace(" ", ""), 60)
+
+
+def _clipped(said: str, most: int) -> str:
+    return said if len(said) <= most else f"{said[: most - 1]}…"
+
+
 def _plain(said: str) -> str:
-    return tight(said)[:80] or "nothing"
+    return _clipped(tight(said), 80) or "nothing"

@@ -110,8 +110,9 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     }
     share, eta = number(symbols, "share"), number(symbols, "eta_sec")
     if share is not None:
-        left = {"more": f"about {eta:.0f} s left"} if eta is not None else {}
-        return {**told, **left, "said": f"{round(100 * share)} % parsed", "tone": "busy"}
+        left = f", about {eta:.0f} s left" if eta else ""
+        # All of it is parsed only when it says current.
+        return {**told, "said": f"{min(round(100 * share), 99)} %", "tone": "busy", "more": f"being parsed{left}"}
     if head and text(index, "commit") and text(index, "commit") != head:
         return {**told, "said": "behind", "tone": "busy", "more": f"it is of {text(index, 'commit')[:9]}, not of HEAD"}
     waiting = number(symbols, "vectors", "waiting")

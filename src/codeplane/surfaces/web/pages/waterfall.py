@@ -38,6 +38,8 @@ _WORDS = {
     "action.created": ("proposed", "waiting"),
     "action.approved": ("approved", "good"),
     "action.rejected": ("rejected", "bad"),
+    "action.executed": ("settled as executed", ""),
+    "action.interrupted": ("interrupted: nobody knows whether it happened", "bad"),
     "action.expiring": ("about to expire", "waiting"),
     "policy.decided": ("the policy asks", ""),
     "call.started": ("started", ""),
