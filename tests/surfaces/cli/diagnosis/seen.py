@@ -1,5 +1,9 @@
 """`cpl doctor` in this process, and repositories to look at."""
 
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from codeplane.kernel.config import Config
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check
@@ -26,6 +30,14 @@ def until_seen(workspace: Workspace, name: str, verdict: str) -> Check:
 
     until(is_said)
     return last[0]
+
+
+@contextmanager
+def nobody() -> Iterator[int]:
+    """A port at which nobody answers, and that nobody else can have meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 def settings(**sections: dict[str, object]) -> Config:

@@ -9,7 +9,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.seen import nobody, seen
 
 
 @pytest.fixture
@@ -44,8 +44,10 @@ def test_another_cpl_that_is_there(workspace: Workspace, home: Path) -> None:
 
 def test_one_that_is_sent_where_nobody_answers(workspace: Workspace, home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as there:
-        url = f"http://127.0.0.1:{there.getsockname()[1]}/mcp"
-        entry(home, {"url": url})
+        entry(home, {"url": f"http://127.0.0.1:{there.getsockname()[1]}/mcp"})
         assert seen(workspace, "clients").verdict == "ok"
-    found = seen(workspace, "clients")
+    with nobody() as port:
+        url = f"http://127.0.0.1:{port}/mcp"
+        entry(home, {"url": url})
+        found = seen(workspace, "clients")
     assert (found.verdict, found.found) == ("warn", f"cursor is sent to {url}, where nobody answers")

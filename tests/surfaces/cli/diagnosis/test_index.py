@@ -1,7 +1,6 @@
 """Indexes that are damaged, old, fail, do not follow the disk, or leave out what cannot be read."""
 
 import shutil
-import socket
 import sqlite3
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.index import judged
 from tests.harness import CPL, Server, git, start, until
-from tests.surfaces.cli.diagnosis.seen import seen, until_seen
+from tests.surfaces.cli.diagnosis.seen import nobody, seen, until_seen
 
 
 @contextmanager
@@ -61,7 +60,7 @@ class TestServed:
         with served(repo) as running:
             until(lambda: _watching(running))
             found = seen(running.workspace, "index")
-            assert (found.verdict, found.found) == ("ok", "epoch 1, 1 file")
+            assert found.verdict == "ok" and found.found.startswith("epoch ") and found.found.endswith(", 1 file")
 
     def test_watching_that_is_switched_off(self, workspace: Workspace) -> None:
         workspace.config.write_text("index: {watch: false}\n")
@@ -93,16 +92,16 @@ class TestServed:
         assert found.verdict == "warn" and found.found.endswith("1 cannot be read") and "chmod u+r" in found.fix
 
     def test_a_model_that_does_not_answer(self, workspace: Workspace) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as once:
-            port = once.getsockname()[1]
-        workspace.config.write_text(
-            "embeddings: {model: endpoint, endpoint_model: m, dimensions: 8,"
-            f" base_url: 'http://127.0.0.1:{port}/v1'}}\n"
-        )
-        with served(workspace.root) as running:
-            found = until_seen(running.workspace, "index", "warn")
-            told = seen(running.workspace, "outside")
-        assert "nothing is found by meaning" in found.found
+        with nobody() as port:
+            workspace.config.write_text(
+                "embeddings: {model: endpoint, endpoint_model: m, dimensions: 8,"
+                f" base_url: 'http://127.0.0.1:{port}/v1'}}\n"
+            )
+            with served(workspace.root) as running:
+                until(lambda: "nothing is found by meaning" in seen(running.workspace, "index").found)
+                found = seen(running.workspace, "index")
+                told = seen(running.workspace, "outside")
+        assert found.verdict == "warn"
         assert told.verdict == "warn" and "embeddings.base_url" in told.found
 
     def test_an_index_that_cannot_be_built(self, workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from codeplane.kernel.workspace import Workspace
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.seen import nobody, seen
 
 _ENDPOINTS = {
     "embeddings.base_url": "embeddings: {model: endpoint, endpoint_model: m, dimensions: 8, base_url: 'ADDRESS/v1'}",
@@ -20,7 +20,10 @@ def test_an_endpoint_that_does_not_answer(workspace: Workspace, setting: str) ->
         address = f"http://127.0.0.1:{there.getsockname()[1]}"
         workspace.config.write_text(_ENDPOINTS[setting].replace("ADDRESS", address))
         assert (seen(workspace, "outside").verdict, seen(workspace, "outside").found) == ("ok", f"answers: {setting}")
-    found = seen(workspace, "outside")
+    with nobody() as port:
+        address = f"http://127.0.0.1:{port}"
+        workspace.config.write_text(_ENDPOINTS[setting].replace("ADDRESS", address))
+        found = seen(workspace, "outside")
     assert found.verdict == "warn" and f"{setting} {address}" in found.found and setting in found.fix
 
 

@@ -48,14 +48,10 @@ def ownership(workspace: Workspace) -> Check:
 
 def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Changes that were under way when the last run ended: the next start ends them, unless it cannot."""
-    since = workspace.server.stat().st_mtime if facts is not None and workspace.server.exists() else None
-    left = [
-        place
-        for folder in (workspace.home / "journal", workspace.home / "git")
-        for place in _entries(folder)
-        # What a server has begun itself is none of the last run's.
-        if since is None or place.stat().st_mtime < since
-    ]
+    # What a server has begun itself is none of the last run's.
+    before = _written(workspace.server) if facts is not None else None
+    folders = (workspace.home / "journal", workspace.home / "git")
+    left = [place for folder in folders for place in _entries(folder, before)]
     if not left:
         return ok("unfinished", "no change is half made")
     names = ", ".join(place.name for place in left[:3]) + (" and more" if len(left) > 3 else "")
@@ -83,8 +79,18 @@ def attached(workspace: Workspace) -> Check:
     return ok("attached", ", ".join(roots) or "no further workspace")
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: Path, before: float | None) -> list[Path]:
+    """The folders in it that were there before a time, or all; those that go meanwhile are gone."""
     try:
-        return sorted(place for place in folder.iterdir() if place.is_dir())
+        found = sorted(folder.iterdir())
     except OSError:
         return []
+    dated = [(place, _written(place)) for place in found]
+    return [place for place, at in dated if at is not None and (before is None or at < before) and place.is_dir()]
+
+
+def _written(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None
