@@ -13,6 +13,7 @@ from codeplane.adapters.home import prepare, refuse_foreign
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.changing import Changing
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
@@ -46,6 +47,7 @@ from codeplane.shared import Shared
 from codeplane.surfaces.web.dashboard import Dashboard
 from codeplane.trust.idempotency import IdempotencyKeys
 from codeplane.trust.identity import owner_token
+from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine
 from codeplane.trusting import Trusting, trust_tables, trusting
 from codeplane.work.operations import SessionOperations
@@ -187,7 +189,7 @@ def _wire(
         "session": session_operations.state,
         "index": served.index.state,
         "contexts": served.contexts.state,
-        "config": lambda call: _config_part(workspace, loaded, repo),
+        "config": lambda call: _config_part(workspace, loaded, repo, call.actor),
     }
     trust = trusting(
         workspace,
@@ -333,13 +335,17 @@ def _ledger_part(log: SqliteLog) -> JsonObject:
     return {"position": log.position, "waiting": log.waiting, "commits": counters.commits, "lost": counters.lost}
 
 
-def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo) -> JsonObject:
+def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo, actor: Actor) -> JsonObject:
+    changed = loaded.changed.told() if loaded.changed is not None else {}
+    if "settings_problem" in changed and not is_person(actor):
+        # It quotes the file, which agents do not read.
+        changed = {**changed, "settings_problem": "the owner sees what is wrong with: cpl doctor"}
     return {
         "repo_root": str(workspace.root),
         "head": repo.head(),
         "config_sources": list(loaded.given),
         "trust_mode": loaded.config.trust.mode,
-        **(loaded.changed.told() if loaded.changed is not None else {}),
+        **changed,
     }
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.client import Client
 from tests.harness import cpl, make_repo, start
 
 
@@ -23,6 +24,10 @@ def test_changed_settings_are_named_until_they_hold(tmp_path: Path) -> None:
         assert server.call("status", include=["config"])["result"]["config"]["trust_mode"] == "trust"  # type: ignore[call-overload, index]
         own.write_text("trust:\n  mode: sometimes\n")
         assert "no server could start with them" in cpl("status", cwd=root).stdout
+        made = server.call("agent.token", agent="a", capabilities=["read_files"])["result"]
+        assert isinstance(made, dict)
+        told = Client(server.host, server.port, token=str(made["token"])).call("status", {"include": ["config"]})
+        assert "cpl doctor" in str(told) and "sometimes" not in str(told), "agents are not quoted the file"
         own.write_text(before)
         assert "restart" not in cpl("status", cwd=root).stdout
     finally:
