@@ -27,6 +27,27 @@ PROGRAMS = {
     "a.kt": "fun «open»(): Int = 1\nopen class B { fun c() = <open>() }\n",
     "a.swift": "func «left»() -> Int { return 1 }\nlet b = <left>()\n",
     "a.rs": "fn «union»() -> i32 { 1 }\nunion U { a: i32 }\nfn b() -> i32 { <union>() }\n",
+    "A.scala": "object A { def «end»(x: Int): Int = x\n  def b = <end>(1)\n  end b }\n",
+    "B.scala": "object A {\n  def «using»(x: Int): Int = x\n  def b(using c: Int) = <using>(c)\n}\n",
+    "C.scala": "object A {\n  def «open»(x: Int): Int = x\n  val c = <open>(1)\n}\nopen class B\n",
+    "E.scala": "object A {\n  def «extension»(x: Int): Int = x\n  extension (s: String) def b = <extension>(1)\n}\n",
+    "b.php": "<?php\nfunction «from»($x) { return $x; }\nfunction g() { yield from <from>([1]); }\n",
+    "A.hs": "module A where\nimport qualified Data.Map as Map\n\n«as» :: Int -> Int\n<as> x = x\n\ny = <as> 1\n",
+    "B.hs": "module B where\nimport Data.List hiding (sort)\n\n«hiding» x = x\n\ny = <hiding> 1\n",
+    "C.hs": "module C where\nimport qualified Data.Map\n\n«qualified» x = x\n\ny = <qualified> 1\n",
+    "a.rb": "class A\n  def «then»(x)\n    x\n  end\n\n  def b\n    if true then 1 end\n    self.<then>(2)\n"
+    "  end\nend\n",
+    "b.swift": "func «some»() -> Int { return 1 }\nfunc b() -> some Equatable { return <some>() }\n",
+    "c.swift": "class A { func «set»() -> Int { return 1 }\n  var b: Int { get { return <set>() } set { } } }\n",
+    "c.kt": "fun «value»(): Int = 1\n@JvmInline value class B(val c: Int)\nval d = <value>()\n",
+    "d.kt": "fun «by»(): Int = 1\nval d by lazy { <by>() }\n",
+    "c.cs": "using System.Linq;\nclass A { static int «where»(int x) { return x; } object b() { return from x in "
+    "new int[1] where x > <where>(1) select x; } }\n",
+    "d.cs": "class A<T> where T : class { int «async»() { return 1; } async void b() { int c = <async>(); } }\n",
+    "b.cpp": "int «override»() { return 1; }\nstruct A { virtual int b(); };\n"
+    "struct B : A { int b() override { return <override>(); } };\n",
+    "b.rs": "fn «default»() -> i32 { 1 }\nimpl A { default fn b() -> i32 { <default>() } }\n",
+    "d.rs": "fn «raw»() -> i32 { 1 }\nfn c(x: &mut i32) { let y = &raw mut *x; <raw>(); }\n",
     "a.cpp": "int «final»() { return 1; }\nstruct B final { };\nint c() { return <final>(); }\n",
 }
 

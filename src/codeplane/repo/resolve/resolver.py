@@ -23,6 +23,7 @@ from codeplane.repo.resolve.expression import (
     constructed,
     declared_type,
     is_first_of_several,
+    is_reached,
     receiver,
     says_type,
 )
@@ -85,9 +86,9 @@ class Resolver(Classes):
         if offset in facts.labels:
             return Meaning(entities=(), certain=False, how="label")
         steps = receiver(text, offset, facts.in_text)
-        if steps == ():
+        if steps == () and not is_reached(facts.language, text, offset):
             return self._lexical(path, facts, offset, name)
-        if steps is None:
+        if not steps:
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
 

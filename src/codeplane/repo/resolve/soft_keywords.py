@@ -31,6 +31,11 @@ _WORDS = {
         nonmutating optional override package postfix precedence prefix required right set some unowned weak willSet""",
     "rust": "auto default macro_rules raw union",
     "cpp": "final import module override",
+    "scala": "as derives end extension infix inline opaque open transparent using",
+    "php": "array enum fn from list match mixed never readonly self parent static",
+    "haskell": "anyclass as family forall hiding pattern qualified role stock via",
+    "ruby": "alias and begin class def do else end ensure if in next not or redo rescue retry return self super then",
+    "lua": "goto",
 }
 _SOFT = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 
@@ -50,8 +55,9 @@ def _is_keyword(node: tree_sitter.Node | None) -> bool:
     if node is None or node.is_named or node.child_count:
         return False
     around = node.parent
-    is_held = around is not None and around.byte_range == node.byte_range and around.type.endswith("identifier")
-    return not is_held
+    if around is None or around.byte_range != node.byte_range:
+        return True
+    return not around.type.endswith(("identifier", "name"))
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.repo.refactor.rename.renamed import repo
 
 
@@ -27,3 +29,31 @@ def test_locals_of_rust_and_java_are_proven(tmp_path: Path) -> None:
         assert found.after("A.java:1:34", "sum")["A.java"] == (
             "class A { int f(int count) { int sum = count; return sum; } }\n"
         )
+
+
+ARROWS = {
+    "a.cpp": ("struct A { int foo() { return 1; } };\nint b(A* a) { return a->foo() + A::foo(); }\n", ["2:25", "2:36"]),
+    "a.rs": ("struct A;\nimpl A { fn foo() -> i32 { 1 } }\nfn b() -> i32 { A::foo() }\n", ["3:20"]),
+    "a.php": ("<?php class A { function foo() { return $this->foo() + self::foo() + $x?->foo(); } }\n", None),
+}
+
+
+@pytest.mark.parametrize("path", ARROWS)
+def test_members_behind_an_arrow_or_colons_are_proposed(path: str, tmp_path: Path) -> None:
+    text, places = ARROWS[path]
+    line = next(number for number, said in enumerate(text.split("\n"), start=1) if "foo" in said)
+    column = text.split("\n")[line - 1].index("foo") + 1
+    with repo(tmp_path, {path: text}) as found:
+        proposed = found.proposed(found.plan(f"{path}:{line}:{column}", "fresh"))
+    assert set(proposed.values()) == {"ANCHORED"}
+    assert len(proposed) == text.count("foo") - 1
+    if places is not None:
+        assert sorted(proposed) == [f"{path}:{place}" for place in places]
+
+
+def test_a_function_of_another_module_is_not_the_one_that_is_called_alike(tmp_path: Path) -> None:
+    text = "mod other;\n\nfn size() -> i32 { 1 }\n\nfn b() -> i32 { size() + other::size() }\n"
+    with repo(tmp_path, {"a.rs": text, "other.rs": "pub fn size() -> i32 { 2 }\n"}) as found:
+        assert found.after("a.rs:3:4", "fresh") == {
+            "a.rs": "mod other;\n\nfn fresh() -> i32 { 1 }\n\nfn b() -> i32 { fresh() + other::size() }\n"
+        }

@@ -4,7 +4,9 @@ import re
 
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.repo.facts.model import REASONS, Facts
+from codeplane.repo.refactor.rename.written import SCRIPTED
 from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.exported import exported_places
 from codeplane.repo.resolve.expression import receiver
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -39,6 +41,7 @@ def alias_at(world: World, symbol: str) -> Target | None:
 
 def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target | None:
     resolver = Resolver(world)
+    _refuse_given(world, facts, path, at, name)
     index = facts.imported_at.get(at)
     if index is not None:
         one = facts.imports[index]
@@ -59,6 +62,14 @@ def is_alias(facts: Facts, bound: Bound) -> bool:
     rows = facts.bound.get((bound.scope, bound.name), ())
     brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
     return bool(brought) and all(one.alias == bound.name != one.imported for one in brought)
+
+
+def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
+    """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
+    given = exported_places(facts, world.text(path)).get(at) if facts.language in SCRIPTED else None
+    if given is not None and given.evidence == "named" and given.name == name != given.local != "*":
+        hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
+        raise NotRefactorable(f"{name} is what {shown(path)} calls {given.local} for others", hint=hint)
 
 
 def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
