@@ -67,3 +67,16 @@ def test_colours_on_a_terminal_unless_unwanted(repo: Path) -> None:
 
     assert "\x1b[1;31m! shop.py:1 signature function total" in shown()
     assert "\x1b[1;31m" not in shown(NO_COLOR="1")
+
+
+def test_the_hint_stands_once_behind_all_pages(tmp_path: Path) -> None:
+    names = [f"total_{number}" for number in range(120)]
+    root = make_repo(tmp_path / "repo", {"shop.py": "".join(f"def {name}(a):\n    return a\n\n\n" for name in names)})
+    (root / "shop.py").write_text("".join(f"def {name}(a, b):\n    return a\n\n\n" for name in names))
+    told = cpl("diff", "--semantic", cwd=root).stdout.splitlines()
+    pages = [json.loads(line) for line in cpl("diff", "-s", "--json", cwd=root).stdout.splitlines()]
+    hint = pages[0]["agentic_hint"].split("\n")
+    assert len(pages) == 2
+    assert told[-len(hint) :] == hint
+    assert sum(line == hint[0] for line in told) == 1
+    assert sum("signature function total_" in line for line in told) == 120

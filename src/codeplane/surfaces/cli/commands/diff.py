@@ -91,6 +91,7 @@ def _show(
     """Print all pages; the first one is given back."""
     first: JsonObject = {}
     lines: list[str] = []
+    told: list[str] = []
     in_terminal = sys.stdout.isatty()
     colour = in_terminal and not plain and "NO_COLOR" not in os.environ
     for number, (result, text) in enumerate(pages):
@@ -103,14 +104,26 @@ def _show(
         if found and found[-1].startswith("more: cursor="):
             found.pop()
         found = found[1:] if number else found
+        said = _hint(result)
+        if said and found[-len(said) :] == said:
+            # It speaks of all pages, and comes behind the last of them.
+            found, told = found[: -len(said)], said
         drawn = [painted(line, _how(line, colours), colour) for line in found]
         if in_terminal and not plain:
             lines += drawn
-        else:
+        elif drawn:
             print("\n".join(drawn))
+    if told and not lines:
+        print("\n".join(told))
     if lines:
-        show_paged(lines)
+        show_paged([*lines, *told])
     return first
+
+
+def _hint(result: JsonObject) -> list[str]:
+    """The lines of the hint that ends the text of a page."""
+    said = result.get("agentic_hint")
+    return said.split("\n") if isinstance(said, str) and said else []
 
 
 def _how(line: str, colours: dict[str, str]) -> str:
