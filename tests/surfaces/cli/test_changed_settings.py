@@ -20,7 +20,7 @@ def test_changed_settings_are_named_until_they_hold(tmp_path: Path) -> None:
         assert "changed and not in force until a restart: trust.mode; then: cpl down && cpl up" in said, said
         assert "trust.mode" in cpl("call", "status", cwd=root).stdout
         doctor = cpl("doctor", cwd=root).stdout
-        assert "trust.mode" in next(line for line in doctor.splitlines() if "settings" in line)
+        assert "trust.mode" in next(line for line in doctor.splitlines() if line.split()[1] == "settings")
         assert server.call("status", include=["config"])["result"]["config"]["trust_mode"] == "trust"  # type: ignore[call-overload, index]
         own.write_text("trust:\n  mode: sometimes\n")
         assert "no server could start with them" in cpl("status", cwd=root).stdout

@@ -1,6 +1,5 @@
 """Settings that are broken, name what is not there, or are not those of the server."""
 
-
 import pytest
 
 from codeplane.kernel.workspace import Workspace
