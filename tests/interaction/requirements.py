@@ -739,6 +739,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="IDX-10b",
+        source="design §9",
+        promise="the threads of the server share one heap, so that none keeps what it once needed",
+        tests=("adapters/test_allocator.py::test_threads_share_one_heap",),
+    ),
+    Requirement(
         id="IDX-11",
         source="002 §7.3.11",
         promise="definitions of earlier epochs are known",

@@ -73,11 +73,13 @@ def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:
 
 
 def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:
+    from codeplane.adapters.allocator import share_one_arena
     from codeplane.adapters.home import prepare
     from codeplane.adapters.yaml_config import configuration
 
     # Until the server is ready hardly anything goes away, and looking for it would be an eighth of the start.
     gc.disable()
+    share_one_arena()
     prepare(workspace)
     loaded = configuration(workspace, overrides, os.environ)
     if background:

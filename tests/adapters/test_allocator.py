@@ -1,0 +1,34 @@
+"""Threads share a heap where the C library lets them."""
+
+import subprocess
+import sys
+
+import pytest
+
+# A second thread takes memory that is too small to be mapped by itself; the heaps there are stand in what is told.
+_PROGRAM = """
+import ctypes, sys, tempfile, threading
+from codeplane.adapters.allocator import share_one_arena
+if "shared" in sys.argv: assert share_one_arena()
+c = ctypes.CDLL(None)
+c.malloc.restype = ctypes.c_void_p
+held = threading.Event()
+def take():
+    for _ in range(100): assert c.malloc(50_000)
+    held.set()
+thread = threading.Thread(target=take); thread.start(); thread.join()
+c.fopen.restype = ctypes.c_void_p
+with tempfile.NamedTemporaryFile() as file:
+    opened = ctypes.c_void_p(c.fopen(file.name.encode(), b"w"))
+    c.malloc_info(0, opened); c.fclose(opened)
+    print(file.read().count(b"<heap nr="))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc has heaps for threads")
+def test_threads_share_one_heap() -> None:
+    heaps = {
+        arguments: int(subprocess.check_output([sys.executable, "-c", _PROGRAM, *arguments], text=True))
+        for arguments in ((), ("shared",))
+    }
+    assert heaps == {(): 2, ("shared",): 1}
