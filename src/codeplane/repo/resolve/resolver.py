@@ -1,66 +1,35 @@
 """From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from codeplane.repo.facts.model import NO_TARGET, REASONS, Definition, Export, Facts
+from codeplane.repo.facts.model import REASONS, Definition, Export, Facts
 from codeplane.repo.resolve.assignments import Assignments
-from codeplane.repo.resolve.classes import NAMESPACES, VARIABLES, Classes
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.repo.resolve.evidence import (
-    binding_before,
-    copied,
-    decorators,
-    is_property,
-    module_before,
-    returned,
-    steps_of,
-)
+from codeplane.repo.resolve.evidence import binding_before, decorators, module_before
 from codeplane.repo.resolve.exported import exported_places
-from codeplane.repo.resolve.expression import (
-    Step,
-    annotated,
-    constructed,
-    declared_type,
-    is_first_of_several,
-    is_reached,
-    receiver,
-    says_type,
-)
-from codeplane.repo.resolve.given_places import names_given, says_nothing, sets_globals
+from codeplane.repo.resolve.expression import Step, is_reached, receiver
 from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.narrowing import narrowings
-from codeplane.repo.resolve.returning import is_generator, made_and_returned
+from codeplane.repo.resolve.values import Values
 from codeplane.repo.resolve.world import World
 
-_PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
+_PARAM = REASONS.index("PARAM")
 _BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
-_STATIC = re.compile(rb"[ \t]*=[ \t]*staticmethod\b")
-_FUNCTIONS = frozenset({"function", "method"})
-_FIELDS = frozenset({"field", "property"})
-_FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
-# Languages in which a first value does not say what comes later.
-_MAX_HEIRS = 400
-_UNTYPED = frozenset({"javascript", "python"})
 
 # What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
-class Resolver(Classes):
+class Resolver(Values):
     """Answers within one world; what it found is kept for its length."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._defined: dict[str, Mapping[int, Definition]] = {}
-        self._parameters: dict[str, Mapping[int, int]] = {}
         self._given: dict[str, Mapping[int, Export]] = {}
-        self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
-        self._values: dict[Bound, Entity | None] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
-        self._overridden: dict[Bound, bool] = {}
-        self._typing: set[tuple[Bound, int]] = set()
         self._assignments = Assignments(world, self)
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
@@ -99,33 +68,10 @@ class Resolver(Classes):
             defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
         return defined.get(offset)
 
-    def value(self, entity: Entity) -> Entity | None:
-        """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
-        if not isinstance(entity, Bound):
-            return entity
-        if entity in self._values:
-            return self._values[entity]
-        if self._is_class(entity):
-            found: Entity | None = None if self.is_replaced(entity) else entity
-        else:
-            found = entity if self._holds(entity) else self._typed(entity)
-        if not self._underway and not self._typing:
-            self._values[entity] = found
-        return found
-
     def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
         """What the member at a place is a member of, as far as that is known."""
         steps = receiver(self._world.text(path), offset, facts.in_text)
         return self._owner(path, facts, steps, offset)[0] if steps else None
-
-    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
-        """What the name that ends at a place is given there: by its type, or by what is made or copied."""
-        text = self._world.text(path)
-        return (
-            self._declared_here(path, facts, text, end)
-            if self._scripted(facts)
-            else self._given_here(path, facts, text, end)
-        )
 
     def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
         owner, skip_own = self._owner(path, facts, steps, offset)
@@ -181,9 +127,6 @@ class Resolver(Classes):
                 if not near and (one.around or isinstance(found, Instance)):
                     return True
         return False
-
-    def _are_kin(self, one: Bound, other: Bound) -> bool:
-        return other in self.line_of(one)[0] or one in self.line_of(other)[0]
 
     def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
         """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
@@ -269,230 +212,3 @@ class Resolver(Classes):
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
         of = self.enclosing_class(bound.file, facts, at) if b"classmethod" in above else None
         return Instance(of) if of is not None and not self.makes_others(of) else None
-
-    def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
-        """What calling a function gives, or reading a property, by what all its definitions say."""
-        facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
-        if facts is None or facts.language != "python" or not definitions or self.is_rebound(of, facts):
-            return None
-        text = self._world.text(of.file)
-        found: set[Entity | None] = set()
-        for index, one in self.definitions(of):
-            if one.kind not in _FUNCTIONS or is_generator(facts, text, index):
-                return None
-            if is_property(text, one) is called:
-                # A setter is no reading; a property that is called gives what its value gives.
-                if called or len(definitions) == 1:
-                    return None
-                continue
-            chain = returned(text, one, awaited=awaited)
-            found.add(self._class_named(of.file, facts, chain) if chain else None)
-        given = found.pop() if len(found) == 1 else None
-        return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
-
-    def _gives_others(self, of: Bound, facts: Facts, given: Bound) -> bool:
-        """Whether a method is overridden by one that returns something else than it says itself."""
-        if facts.scopes[of.scope].kind != "class":
-            return False
-        held = self._overridden.get(of)
-        if held is None:
-            held = self._overridden[of] = any(not self._are_kin(one, given) for one in self._given_by_heirs(of, facts))
-        return held
-
-    def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
-        """The classes that overriding methods say they return, or are seen to make."""
-        owner = facts.definitions[facts.scopes[of.scope].definition]
-        above = Bound(of.file, owner.scope, owner.name)
-        for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
-            there = self._world.facts(path)
-            if there is None or there.language != "python" or position >= len(there.definitions):
-                continue
-            one = there.definitions[position]
-            scope = there.scopes[one.scope]
-            if scope.kind != "class" or scope.definition < 0 or one.kind not in _FUNCTIONS:
-                continue
-            heir = there.definitions[scope.definition]
-            if (
-                Bound(path, one.scope, one.name) == of
-                or above not in self.line_of(Bound(path, heir.scope, heir.name))[0]
-            ):
-                continue
-            text = self._world.text(path)
-            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
-            chains = [chain] if chain else made_and_returned(there, text, position)
-            for said in chains:
-                found = self._class_named(path, there, said)
-                if isinstance(found, Instance):
-                    yield found.of
-
-    def is_rebound(self, of: Bound, facts: Facts) -> bool:
-        """Whether a function's name is given something else anywhere: what it says then holds no longer."""
-        rows = self.bindings.rows(of.file, facts, of.scope, of.name)
-        if any(int(facts.binds[row, 2]) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
-            return True
-        if facts.scopes[of.scope].kind == "class":
-            return self._assignments.is_replaced(of)
-        return of.scope == 0 and any(True for _ in self._assignments.to_module(of))
-
-    def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
-        """The class a variable's own bindings name, or one of them: by self, an annotation, or what it is given."""
-        facts = self._world.facts(bound.file)
-        if facts is None or (bound, only) in self._typing:
-            return None
-        self._typing.add((bound, only))
-        try:
-            return self._told(bound, facts, only)
-        finally:
-            self._typing.discard((bound, only))
-
-    def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
-        text = self._world.text(bound.file)
-        found: set[Entity | None] = set()
-        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
-        places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
-        definitions = self.definitions(bound)
-        if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
-            return self._returned(bound, called=False)
-        if facts.scopes[bound.scope].kind == "class" and facts.language in _UNTYPED and not self._assignments.judging:
-            return self._assignments.member(bound)
-        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
-        if only >= 0:
-            places = [place for place in places if place[0] == only]
-        if only < 0:
-            places += self._set_elsewhere(bound, facts)
-        for at, reason in places:
-            if reason == _PARAM and self._is_instance(facts, bound, at):
-                of = self.enclosing_class(bound.file, facts, at)
-                found.add(Instance(of) if of is not None else None)
-                continue
-            end = at + len(bound.name.encode())
-            if reason == _PARAM and text[:at].endswith(b"*"):
-                # The type is that of what it holds.
-                return None
-            if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
-                # A default says what may be given, not what is.
-                return None
-            if not says_nothing(text, end) or says_type(text, end):
-                found.add(self.given_at(bound.file, facts, end))
-        if None in found or len(found) != 1:
-            return None
-        if only < 0 and facts.language == "python" and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
-            if sets_globals(text, bound.name):
-                return None
-            found.update(self._assignments.to_module(bound))
-        return found.pop() if len(found) == 1 else None
-
-    def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
-        """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
-        if facts.language == "javascript":
-            text = self._world.text(bound.file)
-            here = [int(facts.binds[row, 1]) for row in self.bindings.rows(bound.file, facts, bound.scope, bound.name)]
-            return [
-                (at, NO_TARGET)
-                for at in names_given(text, bound.name)
-                if at not in here and not facts.in_text(at) and at not in facts.labels
-                if self.lexical(bound.file, facts, at, bound.name) == bound
-            ]
-        if facts.language != "python":
-            return []
-        found = []
-        for scope, rows in self._reaching_out(bound.file, facts, bound.name):
-            if scope == bound.scope:
-                continue
-            if self._bound(bound.file, facts, scope, bound.name) == bound:
-                places = ((int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows)
-                found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
-        return found
-
-    def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
-        """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
-        held = self._outward.get((path, name))
-        if held is None:
-            scopes = self.bindings.scopes(path, facts, name).items()
-            held = [(at, rows) for at, rows in scopes if any(int(facts.binds[row, 2]) in _FURTHER_OUT for row in rows)]
-            self._outward[path, name] = held
-        return held
-
-    def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
-        """What one binding of JavaScript says: the type written there, or the class that makes it."""
-        written = declared_type(text, end)
-        made = None if written or says_type(text, end) else constructed(text, end)
-        chain = written or made
-        named = self._class_named(path, facts, chain) if chain else None
-        return None if made and isinstance(named, Instance) and not self._makes(named.of) else named
-
-    def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
-        """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
-        inside = facts.scope_at(end - 1)
-        if facts.scopes[inside].kind != "lambda":
-            written = annotated(text, end)
-            if written is not None:
-                return self._class_named(path, facts, written)
-        made = constructed(text, end)
-        chain = made or copied(text, end)
-        if chain is None:
-            return None
-        if facts.language != "python":
-            named = self._class_named(path, facts, made) if made else None
-            return named if not isinstance(named, Instance) or self._makes(named.of) else None
-        steps = steps_of(*chain, called=made is not None)
-        if b"await" in text[end : chain[1]].split() or (made is not None and is_first_of_several(text, *chain)):
-            return None
-        given, passed_over = self._owner(path, facts, steps, chain[1])
-        if isinstance(given, Outside):
-            # What a value of others holds or gives may be ours; what their modules make is theirs.
-            root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
-            return given if isinstance(root, Outside) else None
-        return given if isinstance(given, Instance) and not passed_over else None
-
-    def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
-        written, at = chain
-        names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-        current = self._one(self._lexical(path, facts, at, names[0]).entities)
-        for name in names[1:]:
-            current = self._one(self._step(current, name))
-        if isinstance(current, Outside):
-            return current
-        return Instance(current) if isinstance(current, Bound) and self._is_class(current) else None
-
-    def _is_instance(self, facts: Facts, bound: Bound, at: int) -> bool:
-        """Whether a parameter is the first of a method: the instance or the class itself."""
-        scope = facts.scopes[bound.scope]
-        outer = facts.scopes[scope.parent] if scope.parent >= 0 else None
-        methods = self._world.language(facts).methods_in
-        if facts.language != "python" or outer is None or outer.kind not in methods or scope.definition < 0:
-            return False
-        first = self._first_parameters(bound.file, facts).get(bound.scope, -1)
-        above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
-        if first != at or b"staticmethod" in above or self._made_static(facts, bound):
-            return False
-        return not above or not self.is_handed_another(bound.file, facts, scope.definition)
-
-    def _made_static(self, facts: Facts, bound: Bound) -> bool:
-        """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""
-        method = facts.definitions[facts.scopes[bound.scope].definition]
-        text, length = self._world.text(bound.file), len(method.name.encode())
-        rows = self.bindings.rows(bound.file, facts, method.scope, method.name)
-        ends = [int(facts.binds[row, 1]) + length for row in rows] if len(rows) > 1 else []
-        return any(_STATIC.match(text, end) for end in ends)
-
-    def _first_parameters(self, path: str, facts: Facts) -> Mapping[int, int]:
-        """Where the first parameter of each scope stands."""
-        found = self._parameters.get(path)
-        if found is None:
-            rows = facts.binds[facts.binds[:, 2] == _PARAM]
-            # Rows are in the order of the text, so that the first of a scope is the last one put in from behind.
-            found = self._parameters[path] = dict(rows[::-1, :2].tolist())
-        return found
-
-    def _holds(self, bound: Bound) -> bool:
-        """Whether a name's members are written out where it is bound: a namespace's, an object's."""
-        facts = self._world.facts(bound.file)
-        if facts is None:
-            return False
-        for index, one in self.definitions(bound):
-            if one.kind in NAMESPACES:
-                return True
-            if one.kind in VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
-                return not says_type(self._world.text(bound.file), one.name_at + len(one.name.encode()))
-        return False
