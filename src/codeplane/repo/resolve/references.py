@@ -27,6 +27,7 @@ _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside by the name of what they belong to.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
 _SIGNS = "#@?!"
+_SIGNED = {"javascript": "#", "typescript": "#", "tsx": "#", "ruby": "@"}
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
@@ -77,7 +78,7 @@ def references(
         if facts is None or world.language(facts).family not in asked.families:
             continue
         text = world.text(path)
-        offsets = occurrences(text, name)
+        offsets = unsigned(facts.language, text, name, occurrences(text, name))
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
@@ -148,6 +149,15 @@ def occurrences(text: bytes, name: str) -> list[int]:
             found.append(at)
         at = text.find(wanted, at + 1)
     return found
+
+
+def unsigned(language: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
+    """The places of a name without those that a sign before makes another one's: `#name` of a class, `@name`."""
+    sign = _SIGNED.get(language)
+    if sign is None or name.startswith(sign):
+        return offsets
+    mark = sign.encode()
+    return [at for at in offsets if text[at - 1 : at] != mark]
 
 
 def _in_code(facts: Facts, offsets: list[int]) -> list[int]:

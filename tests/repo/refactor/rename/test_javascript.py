@@ -238,3 +238,18 @@ def test_an_interface_speaks_of_instances(tmp_path: Path) -> None:
         draft = found.plan("a.ts:1:15", "zz")
         family = {one.id: found.applied(one.edits)["a.ts"] for one in draft.candidates}["family"]
     assert family == code.replace("I { m", "I { zz").replace("{} m()", "{} zz()").replace("new A().m", "new A().zz")
+
+
+def test_a_private_member_is_not_the_variable_that_is_called_alike(tmp_path: Path) -> None:
+    text = "class A {\n  #size = 1;\n  set(size: number) {\n    this.#size = size;\n  }\n}\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        assert found.after("a.ts:3:7", "fresh")["a.ts"] == (
+            "class A {\n  #size = 1;\n  set(fresh: number) {\n    this.#size = fresh;\n  }\n}\n"
+        )
+
+
+def test_a_type_and_a_value_of_one_name_are_told_of(tmp_path: Path) -> None:
+    text = "export interface Size {\n  a: number;\n}\nexport const Size = 1;\nexport const other = 2;\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        assert "type_and_value" in {one.kind for one in found.plan("a.ts:4:14", "Fresh").dangers}
+        assert "type_and_value" not in {one.kind for one in found.plan("a.ts:5:14", "Fresh").dangers}

@@ -57,3 +57,11 @@ def test_a_function_of_another_module_is_not_the_one_that_is_called_alike(tmp_pa
         assert found.after("a.rs:3:4", "fresh") == {
             "a.rs": "mod other;\n\nfn fresh() -> i32 { 1 }\n\nfn b() -> i32 { fresh() + other::size() }\n"
         }
+
+
+def test_what_an_instance_of_ruby_holds_is_not_the_local_name(tmp_path: Path) -> None:
+    text = "class A\n  def initialize(size)\n    @size = size\n  end\nend\n"
+    with repo(tmp_path, {"a.rb": text}) as found:
+        assert found.after("a.rb:2:18", "fresh")["a.rb"] == (
+            "class A\n  def initialize(fresh)\n    @size = fresh\n  end\nend\n"
+        )

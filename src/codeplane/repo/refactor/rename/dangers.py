@@ -18,6 +18,7 @@ from codeplane.repo.truth.paths import shown
 _SURE = frozenset({"PROVEN", "STRONG"})
 _KEYED = frozenset({"getattr", "bracket_access"})
 _MOST = 20
+_SAID = re.compile(rb"\b(interface|type|const|let|var|function|class|enum)\s+$")
 _SELF = re.compile(rb"\bself\s*\.\s*$")
 _SET = re.compile(rb"[ \t]*(?::[^=\n]+)?=(?!=)")
 _EMBEDDED = frozenset({"vue", "svelte", "astro"})
@@ -32,6 +33,7 @@ def dangers_of(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterato
     yield from _at_run_time(ground, edits)
     yield from code_in_text(ground)
     yield from _twice(ground)
+    yield from _both(ground)
     yield from _in_strings(ground, edits)
     yield from _stars(ground)
     yield from _public(ground)
@@ -93,6 +95,20 @@ def _twice(ground: Ground) -> Iterator[Danger]:
                 what = f"{subject.name} is a method, and something else that instances are given; both are renamed"
                 yield Danger(kind="two_members", what=what, path=subject.bound.file, offset=at)
                 return
+
+
+def _both(ground: Ground) -> Iterator[Danger]:
+    """A type of TypeScript and a value that share their name, which are imported as one: both are renamed."""
+    subject = ground.subject
+    if subject.sort != "top" or subject.language.name not in SCRIPTED:
+        return
+    facts, text = subject.facts, ground.world.text(subject.bound.file)
+    rows = ground.resolver.bindings.rows(subject.bound.file, facts, 0, subject.name)
+    said = {_SAID.search(text, max(0, at - 40), at) for at in (int(facts.binds[row, 1]) for row in rows)}
+    words = {one[1] for one in said if one is not None}
+    if words & {b"interface", b"type"} and words & {b"const", b"let", b"var", b"function"}:
+        what = f"{subject.name} is a type and a value; both are renamed"
+        yield Danger(kind="type_and_value", what=what, path=subject.bound.file, offset=subject.at)
 
 
 def _in_strings(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:

@@ -9,7 +9,7 @@ from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.rename.subject import Subject, is_generated
 from codeplane.repo.refactor.rename.written import Syntax
 from codeplane.repo.resolve.instance import Side, side_of
-from codeplane.repo.resolve.references import occurrences
+from codeplane.repo.resolve.references import occurrences, unsigned
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.scope import is_copy
@@ -100,7 +100,9 @@ class Ground:
         """Where a file holds a name as a whole word."""
         found = self._places.get((path, name))
         if found is None:
-            found = self._places[path, name] = occurrences(self.world.text(path), name)
+            facts, text = self.world.facts(path), self.world.text(path)
+            language = facts.language if facts is not None else ""
+            found = self._places[path, name] = unsigned(language, text, name, occurrences(text, name))
         return found
 
     def shown_at(self, path: str, offset: int) -> dict[str, str | int]:
