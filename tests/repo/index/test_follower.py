@@ -255,6 +255,37 @@ def test_a_parser_killed_from_outside_is_not_held_against_its_file(tmp_path: Pat
     parsers.close()
 
 
+def test_who_ends_waits_for_no_parser_that_hangs(tmp_path: Path) -> None:
+    content = tmp_path / "content.bin"
+    content.write_bytes(b"def a(): pass\n")
+    source = Source(key=1, name="a", language="python", offset=0, length=14)
+    parsers = Parsers(processes=1)
+    assert len(list(parsers.parse(content, [source]))) == 1
+    hung = parsers._idle[0].pid
+    os.kill(hung, signal.SIGSTOP)
+    parsing = parsers.begin(content, [source])
+    parsers.close()
+    found = []
+    with contextlib.suppress(OSError):
+        found = [one for batch in parsing for one in batch]
+    parsing.close()
+    # Given up at once: with patience, the file would have been said to take too long, and another worker started.
+    assert found == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(hung, 0)
+
+
+def test_what_is_read_while_all_ends_starts_no_parser(tmp_path: Path) -> None:
+    content = tmp_path / "content.bin"
+    content.write_bytes(b"def a(): pass\n")
+    parsers = Parsers(processes=1)
+    parsers.close()
+    late = parsers.begin(content, [Source(key=1, name="a", language="python", offset=0, length=14)], more=True)
+    with pytest.raises(OSError, match="could not be kept running"):
+        list(late)
+    late.close()
+
+
 def test_what_unpacks_to_too_much_is_not_taken() -> None:
     bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
     packed = Packed(path=b"a.py", digest="", language="python", problem="", facts=bomb, definitions=())

@@ -75,11 +75,15 @@ class _Worker:
 
     def _give_up(self) -> None:
         self.hung = True
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process; who waits for its answer is told that there is none, and takes its leave."""
         self._process.kill()
 
     def end(self) -> None:
         """End the process and take its leave."""
-        self._process.kill()
+        self.kill()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -220,23 +224,24 @@ class Parsers:
                 self._idle += [_Worker() for _ in range(missing)]
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, also those that are in the middle of something: nobody waits for it any more."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            for worker in self._working:
+                worker.kill()
         for worker in idle:
             worker.end()
 
     def _work(self, crew: _Crew, done: "queue.Queue[list[Parsed]]", ended: threading.Event) -> None:
         worker = self._taken()
         over = 0
-        while not ended.is_set():
+        while worker is not None and not ended.is_set():
             # Who leaves does not come back, so once is not enough: merging now and then takes memory for a moment.
             over = over + 1 if self._is_too_much() else 0
             if over > 1 and crew.may_leave():
                 self.throttled = True
-                self._left(worker)
-                worker.end()
+                self._dismiss(worker)
                 return
             batch = crew.next()
             if batch is None:
@@ -244,24 +249,23 @@ class Parsers:
             found = worker.parse(batch)
             if found is None:
                 hung = worker.hung and len(batch.sources) == 1
-                self._left(worker)
-                worker.end()
+                self._dismiss(worker)
                 if hung:
-                    worker, found = _Worker(), [Parsed(key=batch.sources[0].key, problem=_TOO_LONG)]
+                    worker, found = self._taken(fresh=True), [Parsed(key=batch.sources[0].key, problem=_TOO_LONG)]
                 else:
                     worker, found = self._one_by_one(batch)
-                with self._lock:
-                    self._working.add(worker)
             while not ended.is_set():
                 with contextlib.suppress(queue.Full):
                     done.put(found, timeout=_PAUSE_SEC)
                     break
-        self._left(worker)
+        if worker is None:
+            return
         with self._lock:
             if not self._closed:
+                self._working.discard(worker)
                 self._idle.append(worker)
                 return
-        worker.end()
+        self._dismiss(worker)
 
     def _is_too_much(self) -> bool:
         """Whether the workers and this process together hold more memory than they may."""
@@ -271,35 +275,40 @@ class Parsers:
             pids = [os.getpid(), *(one.pid for one in self._working)]
         return sum(map(_resident, pids)) > self._memory_bytes
 
-    def _left(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: _Worker) -> None:
         with self._lock:
             self._working.discard(worker)
+        worker.end()
 
-    @staticmethod
-    def _one_by_one(batch: Batch) -> tuple[_Worker, list[Parsed]]:
+    def _one_by_one(self, batch: Batch) -> tuple[_Worker | None, list[Parsed]]:
         """Parse the files of a batch that ended its worker alone, so that only the culprit goes without.
 
         A file whose worker was killed from outside again and again gets no answer, and is asked for again later.
         """
-        worker = _Worker()
+        worker = self._taken(fresh=True)
         found: list[Parsed] = []
         for source in batch.sources:
             for _ in range(_TRIES):
+                if worker is None:
+                    return None, found
                 answer = worker.parse(Batch(content=batch.content, sources=(source,), check=batch.check))
                 if answer is not None:
                     found += answer
                     break
                 killed, hung = worker.was_killed(), worker.hung
-                worker.end()
-                worker = _Worker()
+                self._dismiss(worker)
+                worker = self._taken(fresh=True)
                 if not killed:
                     found.append(Parsed(key=source.key, problem=_TOO_LONG if hung else "the parser did not survive it"))
                     break
         return worker, found
 
-    def _taken(self) -> _Worker:
+    def _taken(self, *, fresh: bool = False) -> _Worker | None:
+        """A worker, or a new one, unless all is over."""
         with self._lock:
-            worker = self._idle.pop() if self._idle else _Worker()
+            if self._closed:
+                return None
+            worker = self._idle.pop() if self._idle and not fresh else _Worker()
             self._working.add(worker)
             return worker
 
