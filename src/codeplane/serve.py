@@ -91,7 +91,7 @@ class Serving:
             )
             secure = (bind_tls(self._config, self._workspace.root), secured.context()) if secured is not None else None
             ports = [port, *([secure[0].getsockname()[1]] if secure is not None else [])]
-            mount = McpMount(lambda: self._mcp(plane))
+            mount = McpMount(lambda: self._mcp(plane), stopping=self._stopping)
             activity = Activity(plane.clock.monotonic_ns)
             guarded = Guard(
                 self._application(plane, mount),

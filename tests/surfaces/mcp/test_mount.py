@@ -7,6 +7,7 @@ import sys
 import pytest
 from starlette.types import Message, Scope
 
+from codeplane.kernel.errors import ShuttingDown
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.mcp.server import McpSurface
 
@@ -32,7 +33,7 @@ async def test_a_surface_that_nobody_wanted_is_never_made() -> None:
     def make() -> McpSurface:
         raise AssertionError("nobody asked")
 
-    async with McpMount(make).run():
+    async with McpMount(make, stopping=asyncio.Event()).run():
         await asyncio.sleep(0)
 
 
@@ -44,7 +45,7 @@ async def test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks() -> No
         tries.append(1)
         raise ImportError("no such library")
 
-    mount = McpMount(make)
+    mount = McpMount(make, stopping=asyncio.Event())
     async with mount.run():
         for _ in range(2):
             with pytest.raises(ImportError, match="no such library"):
@@ -52,3 +53,22 @@ async def test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks() -> No
             with pytest.raises(ImportError, match="no such library"):
                 await mount.stdio(_SCOPE, _receive, _send)
     assert tries == [1]
+
+
+@pytest.mark.anyio
+async def test_who_waits_for_the_library_is_told_that_the_server_ends() -> None:
+    def make() -> McpSurface:
+        raise AssertionError("nobody waits any more")
+
+    stopping = asyncio.Event()
+    mount = McpMount(make, stopping=stopping)
+    async with mount.run():
+        waiting = [asyncio.ensure_future(serve(_SCOPE, _receive, _send)) for serve in (mount.http, mount.stdio)]
+        # Every client asks before the library can be there: its import ends in a turn of the loop of its own.
+        await asyncio.sleep(0)
+        stopping.set()
+        for one in waiting:
+            with pytest.raises(ShuttingDown):
+                await one
+    with pytest.raises(ShuttingDown):
+        await mount.http(_SCOPE, _receive, _send)

@@ -5,9 +5,11 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
+
+from codeplane.kernel.errors import ShuttingDown
 
 if TYPE_CHECKING:
     from codeplane.surfaces.mcp.server import McpSurface
@@ -18,9 +20,10 @@ _STREAM = "codeplane.surfaces.mcp.stream"
 class McpMount:
     """The ASGI applications of MCP, from before its first client to after its last; run once."""
 
-    def __init__(self, make: "Callable[[], McpSurface]") -> None:
-        """`make` may import what it needs when it is called."""
+    def __init__(self, make: "Callable[[], McpSurface]", *, stopping: asyncio.Event) -> None:
+        """`make` may import what it needs when it is called; once `stopping`, nobody waits for it any more."""
         self._make = make
+        self._stopping = stopping
         self._wanted, self._ended = asyncio.Event(), asyncio.Event()
         self._surface: asyncio.Future[McpSurface] = asyncio.get_running_loop().create_future()
 
@@ -49,7 +52,16 @@ class McpMount:
 
     async def _opened(self) -> "McpSurface":
         self._wanted.set()
-        return await asyncio.shield(self._surface)
+        if not self._surface.done():
+            ending = asyncio.ensure_future(self._stopping.wait())
+            try:
+                either: set[asyncio.Future[Any]] = {self._surface, ending}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                ending.cancel()
+        if not self._surface.done() or self._surface.cancelled():
+            raise ShuttingDown("the server is ending")
+        return self._surface.result()
 
     async def _serve(self) -> None:
         await self._wanted.wait()
@@ -58,6 +70,9 @@ class McpMount:
             return
         try:
             await asyncio.to_thread(import_module, _STREAM)
+            if self._stopping.is_set():
+                self._surface.cancel()
+                return
             surface = self._make()
         except Exception as error:
             # Whoever waits is told, as is everyone who comes later.
