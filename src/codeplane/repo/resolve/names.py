@@ -260,21 +260,21 @@ class Names:
                 continue
             for place in modules.find(one.source, path):
                 given = self._world.facts(place)
-                if given is not None and self._gives(given, name):
+                if given is not None and gives_by_star(given, name):
                     found += self.export(place, name, hops - 1)
         return _unique(found)
-
-    @staticmethod
-    def _gives(facts: Facts, name: str) -> bool:
-        """Whether a module's `*` includes a name."""
-        listed = {one.name for one in facts.exports if one.evidence == "all"}
-        return name in listed if listed else not name.startswith("_")
 
     def _submodule(self, module: str, name: str) -> tuple[Entity, ...]:
         if module.endswith((".py", ".pyi")) or "." not in module.rpartition("/")[2]:
             found = self._world.python().submodule(module, name)
             return (Module(found),) if found is not None else ()
         return ()
+
+
+def gives_by_star(facts: Facts, name: str) -> bool:
+    """Whether a module's `*` includes a name."""
+    listed = {one.name for one in facts.exports if one.evidence == "all"}
+    return name in listed if listed else not name.startswith("_")
 
 
 def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -66,6 +66,42 @@ def test_everything_of_a_module_brings_what_came_to_it(tmp_path: Path) -> None:
     assert risks(tmp_path, files, "a/old.py:1:5", "a/new.py") == ["name_taken"]
 
 
+def test_a_name_that_a_package_shares_with_a_module_of_it_stays_what_it_is(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "from .shapes import *\n",
+        "a/shapes.py": "def beta():\n    return 1\n",
+        "a/beta.py": "def low():\n    return 2\n\n\ndef high():\n    return low()\n",
+        "use.py": "import a.beta as beta\n\nprint(beta.low())\n",
+    }
+    assert risks(tmp_path / "x", files, "high", "a/shapes.py") == ["load_order"]
+    files["a/__init__.py"] = "from .beta import low\nfrom .shapes import *\n"
+    assert risks(tmp_path / "y", files, "high", "a/shapes.py") == []
+
+
+def test_what_a_star_does_not_give_is_not_named_in_an_import(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "",
+        "a/old.py": "def f():\n    return 1\n\n\ndef g():\n    return 2\n\n\n__all__ = ['f']\n",
+        "use.py": "from a.old import *\n\nprint(f())\n",
+    }
+    with repository(tmp_path, files) as repo:
+        assert "use.py" not in repo.after(repo.plan(planned_symbol_move, repo.target("g"), "a/new.py"))
+
+
+def test_a_module_that_others_take_from_an_importer_goes_on_being_imported_there(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "",
+        "a/core.py": "one = 1\ntwo = 2\n",
+        "a/mid.py": "import a.core as core\n\nX = core.one\n",
+        "a/end.py": "import a.core as core\n\nY = core.one\n",
+        "use.py": "from a.mid import core\n\nprint(core.two)\n",
+    }
+    with repository(tmp_path, files) as repo:
+        after = repo.after(repo.plan(planned_symbol_move, repo.target("a/core.py:1:1"), "a/new.py"))
+        assert after["a/mid.py"] == "import a.core as core\nimport a.new as new\n\nX = new.one\n"
+        assert after["a/end.py"] == "import a.new as new\n\nY = new.one\n"
+
+
 def test_a_module_beside_something_of_its_name_in_the_package_is_named(tmp_path: Path) -> None:
     files = {"a/__init__.py": "from a.core import tool\n", "a/core.py": "tool = 1\n", "a/low.py": "X = 1\n"}
     with repository(tmp_path, files) as repo:

@@ -201,6 +201,7 @@ REFUSED = {
     ),
     "b.py": "def taken(): ...\n",
     "c.py": "sys = 1\n",
+    "starred.py": "from b import *\n",
     "broken.py": "def (:\n",
     "folder/d.py": "",
 }
@@ -214,6 +215,7 @@ REFUSED = {
         ("a.C.m", "b.py", NotRefactorable),
         ("a.count", "b.py", NotRefactorable),
         ("a.taken", "b.py", NameTaken),
+        ("a.taken", "starred.py", NameTaken),
         ("a.free", "c.py", NameTaken),
         ("a.free", "a.py", InvalidArgument),
         ("a.free", "folder", InvalidArgument),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from codeplane.repo.facts.model import REASONS, Facts, Import
 from codeplane.repo.refactor.draft import Danger, Edit, Role
 from codeplane.repo.refactor.move.module_names import absolute, modules_of, parent_of, relative, root_of, steps_of
+from codeplane.repo.refactor.move.outside import taken_outside
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.statement import (
     Item,
@@ -18,6 +19,7 @@ from codeplane.repo.refactor.move.statement import (
 )
 from codeplane.repo.resolve.entity import Bound, Module
 from codeplane.repo.resolve.expression import Step, receiver
+from codeplane.repo.resolve.names import gives_by_star
 from codeplane.repo.resolve.references import Reference, Tier, occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -242,12 +244,16 @@ class Importer:
         ]
         listed = any(one.evidence == "all" and one.name == own.name for one in facts.exports)
         needed = bool(other) or listed or self.path.endswith("__init__.py") or len(imports) > 1
-        if not needed and len(first.items) == 1:
+        if not needed and len(first.items) == 1 and not self._is_taken(own):
             self._gone.append(first)
         if statement and statement not in known:
             added = self._added.setdefault((first.start, first.end), [])
             if statement not in added:
                 added.append(statement)
+
+    def _is_taken(self, own: Bound) -> bool:
+        """Whether others take from this file what one of its imports brings."""
+        return own.scope == 0 and bool(taken_outside(self.world, self.resolver, self.path, own.name))
 
     def _all(self, facts: Facts, text: bytes) -> list[Statement]:
         found = (statement_at(text, at) for at in sorted({one.at for one in facts.imports}))
@@ -255,7 +261,9 @@ class Importer:
 
     def _stars(self, facts: Facts, text: bytes) -> None:
         """`from old import *` no longer brings the symbol: it is named."""
-        if not facts.star or self.path == self.to_path:
+        old = self.world.facts(self.bound.file)
+        given = old is not None and gives_by_star(old, self.bound.name)
+        if not facts.star or not given or self.path == self.to_path:
             return
         for one in facts.imports:
             if one.imported == "*" and self._is_old(one.source):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.draft import Danger, Draft
 from codeplane.repo.refactor.move.afterwards import Afterwards
+from codeplane.repo.refactor.move.doubles import turned
 from codeplane.repo.refactor.move.loading import Fault, Loading
 from codeplane.repo.resolve.world import World
 
@@ -32,6 +33,9 @@ def loading_dangers(
                 "modules come to load each other; functions that are called meanwhile may see one that is half loaded"
             )
             found.append(Danger(kind="load_order", what=what, path=later.was(grown)))
+        elif (double := turned(later, before, after)) is not None:
+            what = f"{double[1]} of {double[0]} is a module and something else; another of the two is loaded last"
+            found.append(Danger(kind="load_order", what=what, path=later.was(double[0])))
     if "unresolved_import" not in said:
         fault = next(_lost(later, before, after, deadline), None)
         if fault is not None:

@@ -13,6 +13,7 @@ from codeplane.repo.resolve.world import World
 _LATER = frozenset({"function", "lambda"})
 _TYPED = re.compile(rb"[ \t]*(?:el)?if[ \t]+(?:\w+\.)?TYPE_CHECKING\b")
 _MOST = 600
+_BEHIND = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,12 @@ class Loading:
         run = _Run(self)
         run.load(entry)
         return run.faults
+
+    def ended(self, entry: str) -> dict[str, int]:
+        """How far a module is when each of those that it loads has ended."""
+        run = _Run(self, watched=entry)
+        run.load(entry)
+        return run.ended
 
     def reaches(self, start: str) -> dict[str, set[str]]:
         """All modules that loading one loads, each with those it names itself."""
@@ -153,8 +160,10 @@ class Loading:
 class _Run:
     """One process that loads modules."""
 
-    def __init__(self, loading: Loading) -> None:
+    def __init__(self, loading: Loading, watched: str = "") -> None:
         self._loading = loading
+        self._watched = watched
+        self.ended: dict[str, int] = {}
         self._at: dict[str, int] = {}
         self._done: set[str] = set()
         self.faults: list[Fault] = []
@@ -175,6 +184,7 @@ class _Run:
             if step.name:
                 self._taken(path, step)
         self._done.add(path)
+        self.ended[path] = _BEHIND if self._watched in self._done else self._at.get(self._watched, -1)
 
     def _taken(self, path: str, step: Step) -> None:
         loading, module, name = self._loading, step.module, step.name

@@ -23,8 +23,9 @@ from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.statement import Span, import_spans, line_end, line_start, past_newline
 from codeplane.repo.refactor.move.tops import without_gap
 from codeplane.repo.refactor.move.unused import left_unused
-from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.entity import Bound, Module
 from codeplane.repo.resolve.expression import receiver
+from codeplane.repo.resolve.names import gives_by_star
 from codeplane.repo.resolve.references import Reference, occurrences, references
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
@@ -123,14 +124,19 @@ def _must_take(world: World, bound: Bound, to_path: str) -> None:
             f"{shown(to_path)}:{line} has a {bound.name} already",
             details={"places": [{"path": to_path, "line": line, "column": column, "why": "bound there"}]},
         )
+    brought = [one for one in Resolver(world).export(to_path, bound.name) if one != bound]
+    if brought and (0, bound.name) not in facts.bound:
+        why = "is a module of it" if isinstance(brought[0], Module) else "comes by `import *`"
+        raise NameTaken(f"{shown(to_path)} has another {bound.name}, which {why}")
 
 
 def _stars(world: World, store: FactStore, bound: Bound, by_file: dict[str, list[Reference]]) -> None:
     """Files that take everything from the old module pass the symbol on, whether or not they use it."""
-    steps = steps_of(bound.file)
+    steps, old = steps_of(bound.file), world.facts(bound.file)
+    is_given = old is not None and gives_by_star(old, bound.name)
     for path, _ in store.files_with(steps[-1]) if steps else ():
         facts = world.facts(path) if path.endswith((".py", ".pyi")) and path in world.snapshot.files else None
-        for one in facts.imports if facts is not None and facts.star else ():
+        for one in facts.imports if facts is not None and facts.star and is_given else ():
             if one.imported == "*" and modules_of(world, one.source, path) == (bound.file,):
                 by_file.setdefault(path, [])
 
@@ -205,7 +211,7 @@ def _of_old(
         _edit(bound.file, span, "STRONG", "EXPORT", "no longer of this module")
         for span in unlisted(facts, text, bound.name)
     ]
-    spans_left, fears = left_unused(world, store, resolver, bound, pieces, needs.brought)
+    spans_left, fears = left_unused(world, resolver, bound, pieces, needs.brought)
     dangers += fears
     edits += [_edit(bound.file, one, "STRONG", "IMPORT", "only what went used it") for one in spans_left]
     return _tidied(text, edits)

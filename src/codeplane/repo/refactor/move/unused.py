@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from codeplane.repo.facts.model import Facts, Import
-from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.draft import Danger
 from codeplane.repo.refactor.move.cut import Piece
-from codeplane.repo.refactor.move.module_names import modules_of, steps_of
+from codeplane.repo.refactor.move.outside import taken_outside
 from codeplane.repo.refactor.move.statement import Item, Span, import_spans, line_end, removed, statement_at, without
-from codeplane.repo.resolve.entity import Bound, Module
+from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.expression import receiver
 from codeplane.repo.resolve.references import occurrences
 from codeplane.repo.resolve.resolver import Resolver
@@ -23,7 +22,7 @@ _QUOTED_TYPE = re.compile(
 
 
 def left_unused(
-    world: World, store: FactStore, resolver: Resolver, bound: Bound, pieces: Sequence[Piece], brought: Sequence[Import]
+    world: World, resolver: Resolver, bound: Bound, pieces: Sequence[Piece], brought: Sequence[Import]
 ) -> tuple[list[Span], list[Danger]]:
     """What takes imports out that are certainly not used any more; of those that may be, a danger each."""
     text = world.text(bound.file)
@@ -44,7 +43,7 @@ def left_unused(
         if any(_is_use(resolver, facts, text, bound.file, one.local, at) for at in left):
             continue
         said = any(_is_type(facts, text, at) for at in left if facts.in_text(at))
-        why = _kept(world, store, bound, one, said, text) or _reached(world, store, resolver, bound, one.local)
+        why = _kept(world, bound, one, said, text) or taken_outside(world, resolver, bound.file, one.local)
         if why:
             what = f"{one.local} may not be needed in {bound.file} any more: {why}"
             dangers.append(Danger(kind="unused_import", what=what, path=bound.file, offset=one.at))
@@ -82,7 +81,7 @@ def _is_type(facts: Facts, text: bytes, at: int) -> bool:
     return b"type:" in said if said.startswith(b"#") else _QUOTED_TYPE.fullmatch(said) is not None
 
 
-def _kept(world: World, store: FactStore, bound: Bound, one: Import, said: bool, text: bytes) -> str:
+def _kept(world: World, bound: Bound, one: Import, said: bool, text: bytes) -> str:
     """Why an import may be needed all the same; empty when it is certainly not."""
     facts = world.facts(bound.file)
     assert facts is not None
@@ -95,30 +94,4 @@ def _kept(world: World, store: FactStore, bound: Bound, one: Import, said: bool,
     line = text[one.at : line_end(text, one.at)]
     if b"noqa" in line or b"isort" in line or b"pragma" in line:
         return "a comment asks to keep it"
-    steps = steps_of(bound.file)
-    stem = steps[-1] if steps else ""
-    near = {path for path, _ in store.files_with(stem)} & {path for path, _ in store.files_with(one.local)}
-    through = re.compile(rb"\b%s\s*\.\s*%s\b" % (re.escape(stem.encode()), re.escape(one.local.encode())))
-    for path in sorted(near - {bound.file}):
-        other = world.facts(path) if path in world.snapshot.files else None
-        for imported in other.imports if other is not None and other.language == "python" else ():
-            takes = imported.imported in (one.local, "*")
-            if takes and bound.file in modules_of(world, imported.source, path):
-                return f"{path} takes it from here"
-        if other is not None and through.search(world.text(path)):
-            return f"{path} may reach it through this module"
-    return ""
-
-
-def _reached(world: World, store: FactStore, resolver: Resolver, bound: Bound, name: str) -> str:
-    """A file that reads a name from the module, whatever it calls that."""
-    for path, _ in store.files_with(name):
-        facts = world.facts(path) if path in world.snapshot.files and path != bound.file else None
-        if facts is None or facts.language != "python":
-            continue
-        text = world.text(path)
-        for at in occurrences(text, name):
-            read = text[max(0, at - 20) : at].rstrip().endswith(b".") and not facts.in_text(at)
-            if read and resolver.owner_at(path, facts, at) == Module(bound.file):
-                return f"{path} reaches it through this module"
     return ""
