@@ -1,5 +1,6 @@
 """Calls without a server: CodePlane in this process, for as long as the command takes."""
 
+import gc
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ class EmbeddedClient:
         from codeplane.adapters.home import prepare
         from codeplane.adapters.yaml_config import configuration
 
+        # As in `cpl up`: while everything comes up there is hardly anything to collect.
+        gc.disable()
         prepare(workspace)
         loaded = configuration(workspace, overrides, os.environ).without_terminal()
 
@@ -40,6 +43,8 @@ class EmbeddedClient:
         stack = AsyncExitStack()
         with asyncio.Runner() as runner:
             plane = runner.run(stack.enter_async_context(running(workspace, loaded=loaded)))
+            gc.freeze()
+            gc.enable()
             try:
                 yield cls(plane, runner)
             finally:
