@@ -92,6 +92,9 @@ def reached(facts: ServerFacts) -> JsonObject:
 
 def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFacts | None:
     """The server that answers for the workspace right now, or None; one that is about to end does not count."""
+    # Anything else could keep whoever opens it waiting.
+    if not workspace.server.is_file():
+        return None
     try:
         facts = facts_of(json.loads(workspace.server.read_text()))
         status, health = _probe(facts, "/health")

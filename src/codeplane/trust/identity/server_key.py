@@ -20,11 +20,19 @@ class ServerKey:
     @classmethod
     def at(cls, path: Path) -> "ServerKey":
         """The key in the file, made when there is none; a file that holds no key is not replaced in silence."""
-        held = read_secret(path)
-        if held is None:
+        found = cls.read(path)
+        if found is None:
             key = secrets.token_bytes(_BYTES)
             write_secret(path, key.hex().encode() + b"\n")
             return cls(key)
+        return found
+
+    @classmethod
+    def read(cls, path: Path) -> "ServerKey | None":
+        """The key in the file, or None when there is no file."""
+        held = read_secret(path)
+        if held is None:
+            return None
         try:
             key = bytes.fromhex(held.decode("ascii").strip())
         except ValueError:

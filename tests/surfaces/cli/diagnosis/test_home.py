@@ -1,6 +1,7 @@
 """What lies in `.codeplane/`, and on which disk."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -30,6 +31,24 @@ class TestHome:
             found = seen(workspace, "home")
         assert found.verdict == "fail" and "read-only" in found.found
         assert seen(workspace, "home").verdict == "ok"
+
+    @pytest.mark.parametrize(
+        "name",
+        ["lock", "repo_id", "server.key", "owner.token", "ledger.db", "index.db", "facts.db", "server.json",
+         "workspaces.json"],
+    )  # fmt: skip
+    def test_something_else_in_the_place_of_a_file(self, workspace: Workspace, name: str) -> None:
+        odd = workspace.home / name
+        (workspace.home / "index.db").touch()
+        for make in (os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.name)):
+            odd.unlink(missing_ok=True)
+            make(odd)
+            # Whoever opened a pipe here would wait for ever.
+            found = seen(workspace, "home")
+            assert (found.verdict, found.fix) == ("fail", f"mv {odd} {odd}.old")
+            assert found.found == f"no plain file: {name}"
+            if odd.is_dir():
+                odd.rmdir()
 
     @pytest.mark.parametrize(
         ("size", "verdict", "said"),

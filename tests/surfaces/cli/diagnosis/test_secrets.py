@@ -1,6 +1,7 @@
 """Tokens that others may read, and certificates that end."""
 
 import os
+import stat
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -31,6 +32,20 @@ class TestSecrets:
         os.chown(workspace.server_key, 12345, -1)
         found = seen(workspace, "secrets")
         assert found.verdict == "fail" and found.fix == f"chown 0 {workspace.server_key}"
+
+    def test_a_key_that_is_none(self, workspace: Workspace) -> None:
+        for path, held in ((workspace.server_key, "00" * 31), (workspace.agent_keys, "{}")):
+            path.touch(mode=0o600)
+            for text in ("", held, "[" * 100_000):
+                path.write_text(text)
+                found = seen(workspace, "secrets")
+                assert found.verdict == "fail" and f"{path} holds no key" in found.found
+                assert found.fix.startswith(f"move {path} away")
+            path.unlink()
+        # What the server would close on its way is left as it is.
+        workspace.server_key.touch(mode=0o400)
+        assert seen(workspace, "secrets").verdict == "ok"
+        assert stat.S_IMODE(workspace.server_key.stat().st_mode) == 0o400
 
 
 class TestCertificate:

@@ -15,7 +15,7 @@ _FULL_BYTES = 4 * 1024 * 1024
 
 
 def home(workspace: Workspace) -> Check:
-    """A folder that is missing, cannot be written, or lies on a disk with no room."""
+    """A folder that is missing, cannot be written, holds something else than files, or lies on a disk with no room."""
     folder = workspace.home
     if not folder.exists():
         return warn("home", f"{folder} is not there", "cpl init")
@@ -23,6 +23,9 @@ def home(workspace: Workspace) -> Check:
         return fail("home", f"{folder} is not a folder", f"mv {folder} {folder}.old")
     if not os.access(folder, os.W_OK | os.X_OK):
         return fail("home", f"{folder} is read-only", f"chmod u+rwx {folder}, or remount its disk for writing")
+    if odd := [path for path in _opened(workspace) if os.path.lexists(path) and not path.is_file()]:
+        moves = " && ".join(f"mv {path} {path}.old" for path in odd)
+        return fail("home", f"no plain file: {', '.join(path.name for path in odd)}", moves)
     space = os.statvfs(folder)
     free = space.f_bavail * space.f_frsize
     if free < _FULL_BYTES:
@@ -66,6 +69,8 @@ def attached(workspace: Workspace) -> Check:
     broken = workspace.attached.with_name(f"{workspace.attached.name}.broken")
     if broken.exists():
         return warn("attached", f"{broken} could not be read", f"attach them again, then rm {broken}")
+    if workspace.attached.exists() and not workspace.attached.is_file():
+        return warn("attached", f"{workspace.attached} is no plain file", "see home")
     try:
         entries = json.loads(workspace.attached.read_bytes())["workspaces"]
         roots = {str(entry["name"]): entry.get("root") for entry in entries}
@@ -77,6 +82,13 @@ def attached(workspace: Workspace) -> Check:
         if isinstance(root, str) and not Path(root).is_dir():
             return warn("attached", f"{name}: {root} is not there", f"cpl call workspace.detach name={name}")
     return ok("attached", ", ".join(roots) or "no further workspace")
+
+
+def _opened(workspace: Workspace) -> list[Path]:
+    """The files without which no server starts, or at which whoever opens them could wait for ever."""
+    ours = [workspace.lock, workspace.repo_id, workspace.server_key, workspace.owner_token, workspace.agent_keys]
+    ours += [workspace.ledger, workspace.home / "index.db", workspace.home / "facts.db"]
+    return [*ours, workspace.server, workspace.port, workspace.attached]
 
 
 def _entries(folder: Path, before: float | None) -> list[Path]:

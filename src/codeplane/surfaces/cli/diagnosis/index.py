@@ -80,8 +80,8 @@ def _on_disk(workspace: Workspace) -> Check:
 
 
 def _problem(path: Path, version: int) -> str:
-    if not path.exists():
-        return ""
+    if not path.is_file():
+        return "no plain file" if path.exists() else ""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             (found,) = connection.execute("PRAGMA user_version").fetchone()

@@ -18,8 +18,10 @@ _AHEAD_SEC = 60
 def ledger(workspace: Workspace, served: Served | None) -> Check:
     """A log that is damaged, of a newer CodePlane, or whose tables are not what it says."""
     if served is None:
-        if not workspace.ledger.exists() or not workspace.ledger.stat().st_size:
+        if not workspace.ledger.exists() or (workspace.ledger.is_file() and not workspace.ledger.stat().st_size):
             return ok("ledger", "none yet")
+        if not workspace.ledger.is_file():
+            return fail("ledger", f"{workspace.ledger} is no plain file", "see home")
         from codeplane.ledger.salvage import examine
 
         return ok("ledger", examine(workspace.ledger))
@@ -48,7 +50,7 @@ def clock(workspace: Workspace) -> Check:
 def _newest_ns(workspace: Workspace) -> int:
     from codeplane.ledger.database import open_reader
 
-    if not workspace.ledger.exists():
+    if not workspace.ledger.is_file():
         return 0
     try:
         with closing(open_reader(workspace.ledger)) as connection:

@@ -3,9 +3,12 @@
 import os
 import stat
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
@@ -15,10 +18,12 @@ if TYPE_CHECKING:
 
 _SOON_DAYS = 30
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Read as the server reads them, which would close others on the way.
+_CLOSED = 0o600
 
 
 def secrets(workspace: Workspace) -> Check:
-    """Tokens and keys that others on this machine could read."""
+    """Tokens and keys that others on this machine could read, and keys that are none: no server starts with them."""
     files = [workspace.owner_token, workspace.server_key, workspace.agent_keys]
     if workspace.tls.is_dir():
         files += [path for path in sorted(workspace.tls.iterdir()) if "key" in path.name]
@@ -31,7 +36,19 @@ def secrets(workspace: Workspace) -> Check:
     if foreign:
         said = ", ".join(path.name for path in foreign)
         return fail("secrets", f"somebody else owns {said}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
+    _read([path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED], workspace)
     return ok("secrets", f"{len(there)} files, yours alone" if there else "none yet")
+
+
+def _read(closed: Sequence[Path], workspace: Workspace) -> None:
+    """StorageFailed when a file holds no key."""
+    from codeplane.trust.identity.server_key import ServerKey
+    from codeplane.trust.identity.signing_keys import SigningKeys
+
+    if workspace.server_key in closed:
+        ServerKey.read(workspace.server_key)
+    if workspace.agent_keys in closed:
+        SigningKeys(workspace.agent_keys, clock=SystemClock())
 
 
 def certificate(workspace: Workspace, config: "Config", *, is_served: bool) -> Check:

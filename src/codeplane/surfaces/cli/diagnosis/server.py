@@ -86,6 +86,8 @@ def _absent(workspace: Workspace) -> Check:
 
 def _left_by(workspace: Workspace) -> str:
     """What a server that was killed left behind; the next start clears it away."""
+    if not workspace.server.is_file():
+        return ""
     try:
         pid = int(json.loads(workspace.server.read_bytes())["pid"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
