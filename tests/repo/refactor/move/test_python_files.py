@@ -248,3 +248,15 @@ def test_folders_without_init_and_a_src_root_stay_what_they_are(tmp_path: Path) 
             "tests/test_mod.py": files["tests/test_mod.py"].replace("part", "other"),
         }
         assert not draft.creates
+
+
+def test_a_name_that_may_stand_for_a_module_with_what_moves_is_named(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "",
+        "a/core.py": "one = 1\n",
+        "a/mid.py": "from a import core\n\nX = core.one\n",
+        "use.py": "try:\n    from a import mid\nexcept ImportError:\n    mid = None\n\nprint(mid.core.one)\n",
+    }
+    with repository(tmp_path, files) as repo:
+        draft = repo.plan(planned_file_move, "a/core.py", "a/new.py")
+        assert [(one.kind, one.path) for one in draft.dangers] == [("unresolved_use", "use.py")]

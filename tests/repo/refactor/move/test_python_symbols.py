@@ -202,6 +202,7 @@ REFUSED = {
     "b.py": "def taken(): ...\n",
     "c.py": "sys = 1\n",
     "starred.py": "from b import *\n",
+    "c_starred.py": "from c import *\n",
     "broken.py": "def (:\n",
     "folder/d.py": "",
 }
@@ -217,6 +218,7 @@ REFUSED = {
         ("a.taken", "b.py", NameTaken),
         ("a.taken", "starred.py", NameTaken),
         ("a.free", "c.py", NameTaken),
+        ("a.free", "c_starred.py", NameTaken),
         ("a.free", "a.py", InvalidArgument),
         ("a.free", "folder", InvalidArgument),
         ("a.free", "text.txt", InvalidArgument),

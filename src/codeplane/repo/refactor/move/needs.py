@@ -211,7 +211,7 @@ class Needs:
         facts = self.world.facts(self.to_path)
         rows = facts.bound.get((0, name), []) if facts is not None else []
         if facts is None or not rows:
-            return True
+            return self._is_unstarred(facts, name, meant)
         known = self.resolver.meaning(Bound(self.to_path, 0, name))
         if isinstance(meant, Bound | Module) and known == (meant,):
             return self._for_types([int(facts.binds[row, 1]) for row in rows])
@@ -228,6 +228,13 @@ class Needs:
             f"{self.to_path}:{line} has a {name} of its own, and {why}",
             details={"places": [{"path": self.to_path, "line": line, "column": column, "why": why}]},
         )
+
+    def _is_unstarred(self, facts: Facts | None, name: str, meant: Entity | None) -> bool:
+        """True unless `import *` gives the destination another thing of this name, which is refused."""
+        others = self.resolver.export(self.to_path, name) if facts is not None and facts.star else ()
+        if any(one != meant for one in others):
+            raise NameTaken(f"{self.to_path} has another {name} by `import *`, and {self.bound.name} uses this one")
+        return True
 
     def _for_types(self, places: list[int]) -> bool:
         """Whether the destination has something for type checkers alone: when it runs, it is not there."""

@@ -379,7 +379,8 @@ class PythonFile:
             if not steps:
                 continue
             if goal not in meaning.entities:
-                if not meaning.entities and steps_of(self.moved.module)[-2:-1] == [steps[-1].name]:
+                near = steps_of(self.moved.module)[-2:-1] == [steps[-1].name]
+                if not meaning.entities and (near or self._may_have(steps[-1].at, steps[-1].name)):
                     self._fear("unresolved_use", f"{steps[-1].name}.{stem} may lead to what moves", at)
                 continue
             sure = meaning.entities == (goal,) and not any(step.called for step in steps)
@@ -412,6 +413,12 @@ class PythonFile:
                     continue
                 self._rewritten.add(start)
             self._put(Span(start=start, end=end, new=new), "STRONG", "REFERENCE", f"{said} is what moves")
+
+    def _may_have(self, at: int, name: str) -> bool:
+        """Whether a name stands for a module that has what moves, among other things that it may stand for."""
+        meant = self.resolver.at(self.path, at, name).entities
+        modules = [one.path for one in meant if isinstance(one, Module)]
+        return any(Module(self.moved.module) in self.resolver.export(one, self.moved.stem) for one in modules)
 
     def _stays_below(self, at: int, name: str) -> bool:
         """Whether what stands before the moved module's name still has it below."""
