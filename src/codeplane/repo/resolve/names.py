@@ -1,5 +1,6 @@
 """What names mean through scopes, imports and exports; classes and their members build on it."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
 # What is in these runs when they are called.
 _LATER = frozenset({"function", "lambda"})
+_TYPED, _TYPES = frozenset({"typescript", "tsx"}), frozenset({"type", "interface"})
+_ASKED = re.compile(rb"\btypeof\s+\Z")
 _VALUES = frozenset({"constant", "field", "property", "variable"})
 
 
@@ -68,9 +71,24 @@ class Names:
         scope = facts.scope_at(offset)
         if facts.in_outer(offset):
             scope = max(facts.scopes[scope].parent, 0)
+        if facts.language in _TYPED:
+            return self._typed_in(path, facts, scope, offset, name)
         in_class = facts.language == "python" and facts.scopes[scope].kind == "class"
         # Before a class has a name of its own, the module's is read, whatever stands between.
         return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
+
+    def _typed_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
+        """`typeof name` asks for a value: a scope that has only a type of that name is passed over."""
+        if not _ASKED.search(self._world.text(path), max(0, offset - 12), offset):
+            return scope
+        first, at = scope, scope
+        while at > 0:
+            kinds = {facts.definitions[one].kind for one in self.bindings.definitions(path, facts, at, name)}
+            if kinds and not kinds <= _TYPES:
+                break
+            at = facts.scopes[at].parent
+            first = at if kinds else first
+        return first
 
     def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
         """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""

@@ -26,6 +26,12 @@ class Program:
         """All that it prints, and how each of its runs ends."""
         return outcome(self.files, self.roots, self.runs)
 
+    def loads(self) -> bool:
+        """Whether each of its modules can be loaded, also those that nothing of it loads."""
+        paths = [one.removesuffix(".py").removesuffix("/__init__") for one in self.files if one.endswith(".py")]
+        dotted = [one.removeprefix(f"{self.roots[0]}/").replace("/", ".") for one in paths]
+        return " ended by " not in outcome(self.files, self.roots, dotted)
+
 
 class _Texts(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules in texts as Python does in folders."""

@@ -253,3 +253,12 @@ def test_a_type_and_a_value_of_one_name_are_told_of(tmp_path: Path) -> None:
     with repo(tmp_path, {"a.ts": text}) as found:
         assert "type_and_value" in {one.kind for one in found.plan("a.ts:4:14", "Fresh").dangers}
         assert "type_and_value" not in {one.kind for one in found.plan("a.ts:5:14", "Fresh").dangers}
+
+
+def test_typeof_asks_for_the_value_behind_a_type_of_its_name(tmp_path: Path) -> None:
+    text = "const size = { a: 1 };\nfunction f() {\n  type size = (typeof size)['a'];\n  return 1 as size;\n}\n"
+    with repo(tmp_path, {"a.ts": text}) as found:
+        assert found.after("a.ts:3:8", "zz")["a.ts"] == text.replace("type size", "type zz").replace("as size", "as zz")
+        assert found.after("a.ts:1:7", "zz")["a.ts"] == text.replace("const size", "const zz").replace(
+            "typeof size", "typeof zz"
+        )
