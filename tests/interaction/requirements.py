@@ -2251,7 +2251,7 @@ REQUIREMENTS = (
         id="TRUST-14",
         source="004 Step 05",
         promise="own rules are weighed as the guide says",
-        tests=("trust/policy/test_own_policies.py",),
+        tests=("trust/policy/test_own_policies.py", "trust/policy/test_doubts.py"),
     ),
     Requirement(
         id="TRUST-15",

@@ -75,10 +75,10 @@ def settings_said(config: JsonValue) -> str:
 
 def policy_said(policy: JsonValue) -> str:
     """What is wrong with the policy and what holds meanwhile, as people read it; nothing when all is well."""
-    problems = policy.get("problems") if isinstance(policy, dict) else None
-    if not isinstance(problems, list) or not problems:
+    if not isinstance(policy, dict):
         return ""
-    return f"{'; '.join(map(str, problems))}; see: cpl policy check"
+    said = [one for name in ("problems", "warnings") if isinstance(listed := policy.get(name), list) for one in listed]
+    return f"{'; '.join(map(str, said))}; see: cpl policy check" if said else ""
 
 
 def index_line(index: JsonObject) -> str:

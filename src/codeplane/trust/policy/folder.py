@@ -66,6 +66,18 @@ class PolicyFolder:
             left -= len(text.encode())
         return texts
 
+    def unread(self) -> tuple[str, ...]:
+        """What lies there and is no policy by its ending, notes and hidden files aside."""
+        try:
+            names = sorted(os.listdir(self.path))  # noqa: PTH208  # names
+        except OSError:
+            return ()
+        return tuple(
+            f"{self._shown}/{ascii(name)[1:-1]}"
+            for name in names
+            if not name.startswith(".") and not name.endswith((_SUFFIX, ".md"))
+        )[:MAX_FILES]
+
     def _text(self, name: str, most: int) -> str:
         if not name.isascii() or not name.isprintable():
             raise self._refused(ascii(name), "its name has signs that are not plain letters")

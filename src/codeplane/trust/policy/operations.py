@@ -17,10 +17,11 @@ from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
 from codeplane.trust.policy.bounds import Bounds, refusal
 from codeplane.trust.policy.document import Circumstances, document, reached
+from codeplane.trust.policy.doubts import Doubt, Vocabulary
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import MAX_BYTES, PolicyFolder
 from codeplane.trust.policy.judgement import Judgement, stricter
-from codeplane.trust.policy.policy import Policy, load
+from codeplane.trust.policy.policy import Policy, load, unread_said
 
 _COMPILE_SEC = 15.0
 RiskName = Literal["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
@@ -49,6 +50,7 @@ class PolicySummary(Result):
     )
     only_reads: bool
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = Field((), description="what can be used and cannot be meant: see policy.check")
 
     def text(self) -> str:
         lines = [f"policy {self.version[:12]}, mode {self.mode}"]
@@ -62,7 +64,8 @@ class PolicySummary(Result):
                 "own rules about operations, paths, remotes or arguments are not in these lines; they are in:"
                 " cpl policy explain OPERATION …"
             )
-        return "\n".join([*lines, *(f"problem: {one}" for one in self.problems)])
+        lines += [f"problem: {one}" for one in self.problems]
+        return "\n".join([*lines, *(f"warning: {one}" for one in self.warnings)])
 
     def unmet(self) -> str | None:
         return self.problems[0] if self.problems else None
@@ -92,11 +95,16 @@ class PolicyChecked(Result):
     files: tuple[str, ...]
     problems: tuple[PolicyProblem, ...]
     version: str | None = None
+    warnings: tuple[str, ...] = Field(
+        (), description="fields and values that no call has, so that a rule never speaks; files that are not read"
+    )
 
     def text(self) -> str:
         if self.usable:
-            return f"usable: {', '.join(self.files) or 'no policies of your own'}"
-        return "\n".join(f"{one.file or 'policy'}:{one.line}: {one.message}" for one in self.problems)
+            lines = [f"usable: {', '.join(self.files) or 'no policies of your own'}"]
+        else:
+            lines = [f"{one.file or 'policy'}:{one.line}: {one.message}" for one in self.problems]
+        return "\n".join([*lines, *(f"warning: {one}" for one in self.warnings)])
 
     def unmet(self) -> str | None:
         return None if self.usable else "the policy cannot be used"
@@ -149,12 +157,15 @@ class PolicyOperations:
         self._folder = folder
         self._trust = trust
         self._catalogue: Catalogue | None = None
+        self._vocabulary = Vocabulary.of()
         # Each check is a process of its own.
         self._one_check = asyncio.Semaphore(1)
 
     def describe(self, catalogue: Catalogue) -> None:
         """Tell which operations there are, once that is known."""
         self._catalogue = catalogue
+        self._vocabulary = Vocabulary.of(catalogue)
+        self._policy.describe(self._vocabulary)
 
     @operation("policy.summary", risk=Risk.READ)
     async def summary(self, call: Call, request: SummaryRequest) -> PolicySummary:
@@ -172,20 +183,26 @@ class PolicyOperations:
             },
             only_reads=policy.broken,
             problems=tuple(policy.problems()),
+            warnings=tuple(policy.warnings()),
         )
 
     @operation("policy.check", risk=Risk.READ)
     async def check(self, call: Call, request: CheckRequest) -> PolicyChecked:
         """Compile a policy's text, or .codeplane/policy as it is, and say what is wrong with file and line."""
         files: tuple[str, ...] = (request.name,) if request.text is not None else ()
+        beside = self._folder.unread() if request.text is None else ()
+        doubts: tuple[Doubt, ...] = ()
         try:
             texts = {request.name: request.text} if request.text is not None else dict(self._folder.read())
             files = tuple(texts)
+            doubts = self._vocabulary.doubts(texts)
             async with self._one_check:
                 version = await asyncio.to_thread(self._compiled, texts)
         except PolicyInvalid as error:
-            return PolicyChecked(usable=False, files=files, problems=_problems(error))
-        return PolicyChecked(usable=True, files=files, problems=(), version=version)
+            warnings = (*map(str, doubts), *map(unread_said, beside))
+            return PolicyChecked(usable=False, files=files, problems=_problems(error), warnings=warnings)
+        warnings = (*map(str, doubts), *map(unread_said, beside))
+        return PolicyChecked(usable=True, files=files, problems=(), version=version, warnings=warnings)
 
     @operation("policy.explain", risk=Risk.READ)
     async def explain(self, call: Call, request: ExplainRequest) -> PolicyExplained:

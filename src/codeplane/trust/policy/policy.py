@@ -16,6 +16,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
 from codeplane.kernel.ports import Decision, EventLog, Verdict
 from codeplane.kernel.trace import span
+from codeplane.trust.policy.doubts import Vocabulary
 from codeplane.trust.policy.engine import Engine, Program
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.hints import next_step
@@ -120,6 +121,11 @@ class Policy:
         self._looked_ns = clock.monotonic_ns()
         self._marks = self._folder.marks()
         self._current = self._first()
+        self._vocabulary = Vocabulary.of()
+
+    def describe(self, vocabulary: Vocabulary) -> None:
+        """Tell what can be said of calls, once it is known which there are."""
+        self._vocabulary = vocabulary
 
     @property
     def version(self) -> str:
@@ -149,6 +155,10 @@ class Policy:
         instead = "only reads run" if self._broken else f"version {self.version[:12]} stays in force"
         return [f"{self._problem.message}; {instead}"]
 
+    def warnings(self) -> list[str]:
+        """What in the policies can be used and cannot be meant, and what lies beside them unread."""
+        return [*map(str, self._vocabulary.doubts(self._current.yours)), *map(unread_said, self._folder.unread())]
+
     def state(self, call: Call) -> JsonObject:
         """What `status` says of the policy."""
         self.look()
@@ -157,6 +167,7 @@ class Policy:
             "files": list(self.files),
             "only_reads": self._broken,
             "problems": list(self.problems()),
+            "warnings": list(self.warnings()),
         }
 
     def decide(self, document: JsonObject) -> Decision:
@@ -387,6 +398,11 @@ class Policy:
         self._known.move_to_end(key)
         while len(self._known) > self._config.cached:
             self._known.popitem(last=False)
+
+
+def unread_said(file: str) -> str:
+    """That a file beside the policies is none."""
+    return f"{file}: not read; a policy's name ends in .rego"
 
 
 def _compiled(loaded: Loaded) -> None:

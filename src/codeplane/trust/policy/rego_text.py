@@ -15,7 +15,7 @@ _OWN = "codeplane:"
 _DEFAULT, _ANSWER = f"{_OWN}default.rego", f"{_OWN}answer.rego"
 _SHIPPED = {_DEFAULT: "codeplane.shipped", _ANSWER: "codeplane.answer"}
 # Comments, raw strings and strings, which may not end.
-_QUIET = re.compile(r'#[^\n]*|`[^`]*`?|"(?:\\.|[^"\\\n])*"?')
+QUIET = re.compile(r'#[^\n]*|`[^`]*`?|"(?:\\.|[^"\\\n])*"?')
 _PACKAGE = re.compile(r"^\s*package\s+([^\s;]+)[ \t;]*$", re.MULTILINE)
 _RULE = re.compile(r"^(?:default[ \t]+)?(deny|ask|allow)\b(?![ \t]+contains\b)", re.MULTILINE)
 _CONTAINS = re.compile(r"^(deny|ask|allow)[ \t]+contains\b", re.MULTILINE)
@@ -55,7 +55,7 @@ def check(yours: Mapping[str, str]) -> None:
     deciding = 0
     for name, text in yours.items():
         problems += [{"file": name, "line": line, "message": said} for line, said in _problems(text)]
-        deciding += len(_CONTAINS.findall(_QUIET.sub("", text)))
+        deciding += len(_CONTAINS.findall(QUIET.sub("", text)))
     if yours and not deciding and not problems:
         said = "no rule is named deny, ask or allow, so nothing would be decided"
         problems.append({"file": next(iter(yours)), "line": 1, "message": said})
@@ -70,7 +70,7 @@ def invalid(problems: list[JsonValue]) -> PolicyInvalid:
 
 
 def _problems(text: str) -> Iterable[tuple[int, str]]:
-    plain = _QUIET.sub(lambda quiet: "" if quiet[0].startswith("#") else '""', text)
+    plain = QUIET.sub(lambda quiet: "" if quiet[0].startswith("#") else '""', text)
     declared = _PACKAGE.search(plain)
     if declared is None:
         yield 1, f"it has no package; the first line has to be: package {PACKAGE}"
@@ -83,7 +83,7 @@ def _problems(text: str) -> Iterable[tuple[int, str]]:
         for rule in _RULE.finditer(plain):
             line = plain[: rule.start()].count("\n") + 1
             yield line, f"{rule[1]} is a set of reasons; write: {rule[1]} contains reason if …"
-    for quiet in _QUIET.finditer(text):
+    for quiet in QUIET.finditer(text):
         if quiet[0].startswith('"') and (found := _ESCAPE.search(quiet[0].replace("\\\\", "  "))):
             line = text[: quiet.start()].count("\n") + 1
             yield line, f"\\{found[1]} in a string is not the same as the character it stands for; write that itself"

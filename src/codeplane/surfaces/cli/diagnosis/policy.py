@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok
+from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
 from codeplane.surfaces.cli.diagnosis.served import Served
 
 if TYPE_CHECKING:
@@ -17,15 +17,16 @@ _FIX = "mend it; cpl policy check"
 def policy(workspace: Workspace, config: "Config", served: Served | None) -> Check:
     """Rules of the owner's own that cannot be used: a server keeps the last that could, without one only reads run."""
     try:
-        files = sorted(path.name for path in workspace.policy.iterdir() if path.suffix == ".rego")
+        found = sorted(path.name for path in workspace.policy.iterdir())
     except FileNotFoundError:
-        files = []
+        found = []
     except OSError as error:
         return fail("policy", f"{workspace.policy}: {error.strerror}", "cpl policy check")
-    if not files:
+    files = [name for name in found if name.endswith(".rego")]
+    if not files and all(name.startswith(".") or name.endswith(".md") for name in found):
         return ok("policy", "the shipped rules alone")
-    if served is not None and (found := _in_force(served)) is not None:
-        return found
+    if served is not None and (said := _in_force(served)) is not None:
+        return said
     # Slow to import, and only needed here.
     from codeplane.adapters.rego import Rego
     from codeplane.kernel.clock import SystemClock
@@ -37,9 +38,9 @@ def policy(workspace: Workspace, config: "Config", served: Served | None) -> Che
         rules.settle(_SETTLED_SEC)
         if problems := rules.problems():
             return fail("policy", "; ".join(problems), _FIX)
+        return _own(files, rules.warnings())
     finally:
         rules.close()
-    return _own(files)
 
 
 def _in_force(served: Served) -> Check | None:
@@ -49,7 +50,8 @@ def _in_force(served: Served) -> Check | None:
     except CodePlaneError:
         return None
     if checked.get("usable"):
-        return _own([str(file).rpartition("/")[2] for file in _list(checked.get("files"))])
+        files = [str(file).rpartition("/")[2] for file in _list(checked.get("files"))]
+        return _own(files, [str(one) for one in _list(checked.get("warnings"))])
     problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
     said = "; ".join(f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems)
     kept = f"version {str(summary.get('version'))[:12]} stays in force"
@@ -57,8 +59,9 @@ def _in_force(served: Served) -> Check | None:
     return fail("policy", f"it cannot be used: {said}; {instead}", _FIX)
 
 
-def _own(files: list[str]) -> Check:
-    return ok("policy", f"{len(files)} of your own: {', '.join(files[:5])}")
+def _own(files: list[str], warnings: list[str]) -> Check:
+    found = f"{len(files)} of your own: {', '.join(files[:5])}" if files else "the shipped rules alone"
+    return warn("policy", "; ".join((found, *warnings)), _FIX) if warnings else ok("policy", found)
 
 
 def _list(value: object) -> list[object]:
