@@ -2261,6 +2261,7 @@ REQUIREMENTS = (
             "adapters/test_rego.py",
             "trust/policy/test_rego_text.py",
             "trust/policy/test_aside.py",
+            "trust/policy/test_hints.py",
             "soak/test_rego_conformance.py",
         ),
     ),

@@ -31,11 +31,14 @@ from codeplane.adapters.rego_plan import Fault, faults
 
 _MESSAGE = re.compile(r"\(errormsg (\d+):")
 _PLACE = re.compile(r"\d+:(\d+\.rego)\|(\d+)\|")
+# A value that no file says: it came with the input, or was made of it.
+_VALUE = re.compile(r"\(rego-[A-Z]+ (\d+):([^|]*?)\)")
 _MAX_INT = 2**63
 _escaped = json.encoder.encode_basestring
 _string, _item = library.regoInputString, library.regoInputObjectItem
 _object, _array = library.regoInputObject, library.regoInputArray
 _MAX_SHOWN = 300
+_MAX_VALUE = 80
 _MAX_FAULTS = 20
 
 
@@ -76,6 +79,7 @@ class RegoBundle:
             self._interpreter.add_data_json(json.dumps(data, ensure_ascii=False))
         # The compiler writes its files under these names, so they are not those of anybody's choosing.
         plain = {f"{number}.rego": name for number, name in enumerate(sources)}
+        self._plain, self._sources = plain, dict(sources)
         self._bundle = _compiled(self._interpreter, sources, plain, entry)
         try:
             self._interpreter.save_bundle(scratch, self._bundle)
@@ -99,13 +103,22 @@ class RegoBundle:
         impl = rego_bundle_query_entrypoint(self._interpreter._impl, self._bundle._impl, self._entry)
         try:
             if not rego_output_ok(impl):
-                raise RegoFailed("; ".join(one.message for one in _said(_errors(Node(rego_output_node(impl))), {}, {})))
+                raise RegoFailed(self._failure(_errors(Node(rego_output_node(impl)))))
             said: str = rego_output_string(impl)
         finally:
             rego_free_output(impl)
         if said == "undefined":
             raise RegoUndefined("it does not say anything about this")
         return said
+
+    def _failure(self, errors: str) -> str:
+        """What went wrong while it ran: with where, which is known of what a file says, or with the value."""
+        told = []
+        for one in _said(errors, self._plain, self._sources):
+            value = _VALUE.search(errors) if not one.file else None
+            of = f", with the value {value[2][: int(value[1])][:_MAX_VALUE]!r}" if value else ""
+            told.append(f"{one.file}:{one.line}: {one.message}" if one.file else f"{one.message}{of}")
+        return "; ".join(told)
 
 
 def _interpreter() -> Interpreter:

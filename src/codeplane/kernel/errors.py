@@ -182,7 +182,7 @@ class PolicyDenied(
     code=2003,
     http=403,
     rpc="permission_denied",
-    hint="see what the rules say of it: cpl policy explain OPERATION …",
+    hint="see what the rules say of it: cpl policy explain OPERATION KEY=VALUE",
 ):
     """The rules say no, with the reasons in details."""
 

@@ -1,6 +1,7 @@
 """What a call may do: paths that nobody writes, what its caller holds, then what the policy says. In doubt, nothing."""
 
 import asyncio
+from dataclasses import replace
 from typing import Protocol
 
 from codeplane.kernel.actor import Caller
@@ -18,6 +19,7 @@ from codeplane.trust.capabilities.held import Held
 from codeplane.trust.guarded import check_led
 from codeplane.trust.people import person
 from codeplane.trust.policy.document import Circumstances, document, reached
+from codeplane.trust.policy.hints import with_arguments
 from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.web.ingested import Ingestion
@@ -47,6 +49,10 @@ class CallAuthority:
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
+        decision = await self._decided(call, assessment)
+        return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
+
+    async def _decided(self, call: Call, assessment: Assessment) -> Decision:
         # First of all, since what is gathered for the rules depends on what they look at.
         await self._policy.renewed()
         decision = await self._policy.decide_aside(self._told(call, assessment))
@@ -90,7 +96,7 @@ class CallAuthority:
         if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not _is_decided(call, path)):
             raise PolicyDenied(
                 f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
-                hint=decision.hint or None,
+                hint=_hint(call, decision) or None,
                 details={
                     "reasons": list(decision.reasons),
                     "path": path[:_SHOWN],
@@ -115,6 +121,12 @@ class CallAuthority:
             # As the operation reads them: another spelling must not pass by a rule.
             arguments=understood(call.request) if call.request and self._policy.looks.at("arguments") else None,
         )
+
+
+def _hint(call: Call, decision: Decision) -> str:
+    """What to do next about this very call."""
+    arguments = {} if call.request is None else understood(call.request)
+    return with_arguments(decision.hint, call.operation.name, call.actor, arguments)
 
 
 def _is_decided(call: Call, path: str) -> bool:

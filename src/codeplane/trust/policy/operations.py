@@ -62,7 +62,7 @@ class PolicySummary(Result):
         if self.files:
             lines.append(
                 "own rules about operations, paths, remotes or arguments are not in these lines; they are in:"
-                " cpl policy explain OPERATION …"
+                " cpl policy explain OPERATION KEY=VALUE"
             )
         lines += [f"problem: {one}" for one in self.problems]
         return "\n".join([*lines, *(f"warning: {one}" for one in self.warnings)])

@@ -19,7 +19,7 @@ from codeplane.kernel.trace import span
 from codeplane.trust.policy.doubts import Vocabulary
 from codeplane.trust.policy.engine import Engine, Program
 from codeplane.trust.policy.folder import PolicyFolder
-from codeplane.trust.policy.hints import next_step
+from codeplane.trust.policy.hints import explaining, next_step
 from codeplane.trust.policy.judgement import Judgement, judged
 from codeplane.trust.policy.rego_text import Bundle, Looks, check, shipped, together
 
@@ -218,7 +218,7 @@ class Policy:
             async with self._turn:
                 return loaded.judged(await loaded.program.evaluate_aside(seen), seen)
         except Exception as error:
-            return Judgement(decision=_failing(error))
+            return Judgement(decision=_failing(error, document))
 
     async def renewed(self) -> None:
         """As `look`, and wait for a change that is being compiled, while everything else goes on."""
@@ -365,7 +365,7 @@ class Policy:
             seen = self._current.looks.seen(document)
             key = dumps(seen)
         except Exception as error:
-            return _failing(error)
+            return _failing(error, document)
         found = self._known.get(key)
         if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
             self._known.move_to_end(key)
@@ -386,7 +386,7 @@ class Policy:
         return decision
 
     def _failed(self, asked: _Asked, error: Exception) -> Decision:
-        decision = _failing(error)
+        decision = _failing(error, asked.seen)
         if not isinstance(error, BlockingIOError):
             self._keep(asked.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
         return decision
@@ -414,12 +414,14 @@ def _denied(reason: str, *, hint: str) -> Decision:
     return Decision(verdict=Verdict.DENY, reasons=(reason,), hint=hint)
 
 
-def _failing(error: Exception) -> Decision:
+def _failing(error: Exception, document: JsonObject) -> Decision:
     said = error.message if isinstance(error, CodePlaneError) else str(error)
     reason = f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
     if isinstance(error, BlockingIOError):
         return _denied(reason, hint="call again in a moment")
-    return _denied(reason, hint="the owner mends the rule in .codeplane/policy; see: cpl policy show, cpl policy check")
+    return _denied(
+        reason, hint=f"the owner mends the rule in .codeplane/policy; whether it fails still: {explaining(document)}"
+    )
 
 
 def _version(bundle: Bundle) -> str:

@@ -50,7 +50,7 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say what would become of a call, which rules say so, and what they see of it."""
-    asked: JsonObject = {"operation": operation, "arguments": _given(arguments or []), "actor": actor}
+    asked: JsonObject = {"operation": operation, "arguments": given(arguments or []), "actor": actor}
     asked |= {"risk": risk.upper()} if risk is not None else {}
     asked |= {"mode": mode} if mode is not None else {}
     asked |= {"untrusted": True} if untrusted else {}
@@ -71,7 +71,8 @@ def _text(file: Path) -> str:
     return text
 
 
-def _given(arguments: list[str]) -> JsonObject:
+def given(arguments: list[str]) -> JsonObject:
+    """What KEY=text and KEY:=json stand for; InvalidArgument for anything else."""
     given: JsonObject = {}
     for argument in arguments:
         name, equals, text = argument.partition("=")
