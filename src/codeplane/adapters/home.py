@@ -8,6 +8,8 @@ from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.workspace import Workspace
 
+_TAKEN_OUT = "git rm {} .codeplane && git commit -m 'Take out .codeplane'"
+
 
 def prepare(workspace: Workspace) -> list[Path]:
     """Make `.codeplane/` with what it needs to be there; returns what was created."""
@@ -45,5 +47,8 @@ def refuse_foreign(workspace: Workspace) -> None:
     if tracked := GitRepo(workspace.root).tracks(*ours):
         raise ConfigInvalid(
             f"{tracked[0]} is under version control, so it is not the owner's own",
-            hint="take it out: git rm -r --cached .codeplane, then cpl uninstall, and start again",
+            hint=(
+                f"yours: {_TAKEN_OUT.format('-r --cached')} keeps the files; "
+                f"somebody else's: {_TAKEN_OUT.format('-rf')} deletes those that came with the repository"
+            ),
         )

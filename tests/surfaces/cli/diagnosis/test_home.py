@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,19 @@ class TestOwnership:
         git(workspace.root, "add", "--force", ".codeplane/config.yaml")
         found = seen(workspace, "ownership")
         assert found.verdict == "fail" and "git rm -r --cached .codeplane" in found.fix
+
+    @pytest.mark.parametrize(("whose", "kept"), [("yours", True), ("somebody else's", False)])
+    def test_what_it_says_keeps_what_is_the_owners(self, workspace: Workspace, whose: str, kept: bool) -> None:
+        workspace.config.write_text("trust: {mode: automatic}\n")
+        workspace.ledger.write_text("of the owner")
+        git(workspace.root, "add", "--force", ".codeplane/config.yaml")
+        git(workspace.root, "commit", "-q", "-m", "with settings")
+        (way_out,) = [part for part in seen(workspace, "ownership").fix.split("; ") if part.startswith(whose)]
+        command = re.search(r"git rm .*'", way_out)
+        assert command is not None
+        subprocess.run(command[0], shell=True, check=True, cwd=workspace.root, stdout=subprocess.DEVNULL)
+        assert seen(workspace, "ownership").verdict == "ok"
+        assert workspace.config.exists() is kept and workspace.ledger.read_text() == "of the owner"
 
 
 class TestUnfinished:
