@@ -46,7 +46,7 @@ from codeplane.repository import repository, workspaces
 from codeplane.shared import Shared
 from codeplane.surfaces.web.dashboard import Dashboard
 from codeplane.trust.idempotency import IdempotencyKeys
-from codeplane.trust.identity import owner_token
+from codeplane.trust.identity import holds_no_token, owner_token
 from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine
 from codeplane.trusting import Trusting, trust_tables, trusting
@@ -139,10 +139,14 @@ def _wire(
     engine: Engine | None,
 ) -> Plane:
     config = loaded.config
+    garbled = holds_no_token(workspace.owner_token)
     try:
         token = owner_token(workspace.owner_token)
     except OSError as error:
         raise refusal(error, workspace.owner_token) from error
+    if garbled:
+        said = logs.logger("codeplane")
+        said.warning("the owner's token was made anew, its file held none", file=str(workspace.owner_token))
     redactor = Redactor(known=[token])
     logs.redact(redactor)
     metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)

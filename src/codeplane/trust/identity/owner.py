@@ -14,7 +14,10 @@ _SHORTEST = 32
 
 
 def owner_token(path: Path) -> str:
-    """The owner's token, made at the first start in a file that only the owner can read."""
+    """The owner's token, made at the first start in a file that only the owner can read.
+
+    A file that holds no token is replaced: whatever is in it opens nothing.
+    """
     try:
         token = _read(path)
         if len(token) >= _SHORTEST:
@@ -27,6 +30,14 @@ def owner_token(path: Path) -> str:
     except OSError as error:
         raise StorageReadOnly(f"{path} cannot be written: {error.strerror}") from error
     return token
+
+
+def holds_no_token(path: Path) -> bool:
+    """Whether there is a file for the owner's token with none in it, which a start replaces."""
+    try:
+        return path.exists() and len(_read(path)) < _SHORTEST
+    except OSError:
+        return False
 
 
 def _read(path: Path) -> str:

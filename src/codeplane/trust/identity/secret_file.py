@@ -56,4 +56,4 @@ def write_secret(path: Path, data: bytes) -> None:
 
 
 def _unusable(path: Path, reason: str) -> StorageFailed:
-    return StorageFailed(f"{path} cannot be used: {reason}", hint=f"look at it, or move it away: {path}")
+    return StorageFailed(f"{path} cannot be used: {reason}", hint=f"look at it, or: mv {path} {path}.broken")

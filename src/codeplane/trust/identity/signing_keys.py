@@ -115,7 +115,7 @@ class SigningKeys:
         except (ValueError, ValidationError, RecursionError) as error:
             raise StorageFailed(
                 f"{self._path} holds no keys for agents' tokens",
-                hint=f"move {self._path} away and start again; agents then need new tokens",
+                hint=f"mv {self._path} {self._path}.broken, then start again; agents then need new tokens",
             ) from error
         return found
 

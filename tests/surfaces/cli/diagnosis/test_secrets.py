@@ -9,6 +9,8 @@ import pytest
 from codeplane.adapters.certificates import tls
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.workspace import Workspace
+from codeplane.trust.identity.secret_file import write_secret
+from tests.harness import cpl
 from tests.surfaces.cli.diagnosis.seen import seen, settings
 
 _FILES = "server: {tls: files, tls_certificate: .codeplane/tls/certificate.pem, tls_key: .codeplane/tls/key.pem}\n"
@@ -16,7 +18,7 @@ _FILES = "server: {tls: files, tls_certificate: .codeplane/tls/certificate.pem, 
 
 class TestSecrets:
     def test_a_token_that_others_may_read(self, workspace: Workspace) -> None:
-        workspace.owner_token.write_text("hidden-one")
+        workspace.owner_token.write_text("hidden-one-of-forty-letters-and-some-more")
         workspace.owner_token.chmod(0o644)
         found = seen(workspace, "secrets")
         assert found.verdict == "fail" and "owner.token is 644" in found.found
@@ -40,12 +42,36 @@ class TestSecrets:
                 path.write_text(text)
                 found = seen(workspace, "secrets")
                 assert found.verdict == "fail" and f"{path} holds no key" in found.found
-                assert found.fix.startswith(f"move {path} away")
+                assert found.fix.startswith(f"mv {path} {path}.broken, ")
             path.unlink()
         # What the server would close on its way is left as it is.
         workspace.server_key.touch(mode=0o400)
         assert seen(workspace, "secrets").verdict == "ok"
         assert stat.S_IMODE(workspace.server_key.stat().st_mode) == 0o400
+
+    @pytest.mark.parametrize("name", ["server.key", "agent.keys"])
+    @pytest.mark.parametrize("content", [b"garbage", b"\xff\xfe", b""])
+    def test_a_file_that_holds_no_key(self, workspace: Workspace, name: str, content: bytes) -> None:
+        file = workspace.home / name
+        write_secret(file, content)
+        found = seen(workspace, "secrets")
+        assert found.verdict == "fail" and f"{file} holds no key" in found.found
+        assert found.fix.startswith(f"mv {file} {file}.broken, ") and file.read_bytes() == content
+        file.rename(f"{file}.broken")
+        assert seen(workspace, "secrets").verdict == "ok"
+
+    def test_what_it_says_of_a_key_is_what_a_start_says(self, workspace: Workspace) -> None:
+        write_secret(workspace.server_key, b"garbage")
+        done = cpl("call", "status", cwd=workspace.root)
+        assert done.returncode and seen(workspace, "secrets").fix in done.stderr
+
+    def test_a_file_that_holds_no_token(self, workspace: Workspace) -> None:
+        write_secret(workspace.owner_token, b"garbage")
+        found = seen(workspace, "secrets")
+        assert found.verdict == "warn" and "owner.token holds no token" in found.found and "cpl up -d" in found.fix
+        assert cpl("call", "status", cwd=workspace.root).returncode == 0
+        assert seen(workspace, "secrets").verdict == "ok"
+        assert "token was made anew" in workspace.log.read_text()
 
 
 class TestCertificate:

@@ -90,10 +90,30 @@ def test_one_of_another_version(server: Server) -> None:
 def test_a_token_that_is_not_its_own(server: Server, token: bytes, said: str) -> None:
     server.workspace.owner_token.write_bytes(token)
     found = {check.name: check for check in examined(server.workspace)}
-    assert found["server"].verdict == "fail" and said in found["server"].found and found["server"].fix
+    assert found["server"].verdict == "fail" and said in found["server"].found
+    assert found["server"].fix == "cpl down && cpl up"
     # What only the server knows is not known, which is not the same as sound.
     for name in ("ledger", "waiting", "index"):
         assert (found[name].verdict, found[name].fix) == ("warn", "see server")
+
+
+@pytest.mark.parametrize("left", [None, b"garbage\n"])
+def test_what_it_says_of_a_token_that_is_gone_mends_it(repo: Path, left: bytes | None) -> None:
+    assert cpl("up", "-d", cwd=repo).returncode == 0
+    workspace = Workspace(root=repo.resolve())
+    try:
+        workspace.owner_token.unlink()
+        if left is not None:
+            workspace.owner_token.write_bytes(left)
+            workspace.owner_token.chmod(0o600)
+        found = seen(workspace, "server")
+        assert (found.verdict, found.fix) == ("fail", "cpl down && cpl up -d")
+        assert cpl("down", cwd=repo).returncode == cpl("up", "-d", cwd=repo).returncode == 0
+        assert seen(workspace, "server").verdict == seen(workspace, "secrets").verdict == "ok"
+        # Nothing is replaced in silence.
+        assert ("token was made anew" in workspace.log.read_text()) is (left is not None)
+    finally:
+        assert cpl("down", cwd=repo).returncode == 0
 
 
 def test_one_that_cannot_record_since_its_disk_is_full(tmp_path: Path) -> None:

@@ -36,19 +36,28 @@ def secrets(workspace: Workspace) -> Check:
     if foreign:
         said = ", ".join(path.name for path in foreign)
         return fail("secrets", f"somebody else owns {said}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
-    _read([path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED], workspace)
-    return ok("secrets", f"{len(there)} files, yours alone" if there else "none yet")
+    closed = [path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED]
+    return _unreadable(closed, workspace) or ok("secrets", f"{len(there)} files, yours alone" if there else "none yet")
 
 
-def _read(closed: Sequence[Path], workspace: Workspace) -> None:
-    """StorageFailed when a file holds no key."""
+def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
+    """A file that holds no key, with which no server starts, or no token."""
+    from codeplane.trust.identity import holds_no_token
     from codeplane.trust.identity.server_key import ServerKey
     from codeplane.trust.identity.signing_keys import SigningKeys
 
-    if workspace.server_key in closed:
-        ServerKey.read(workspace.server_key)
-    if workspace.agent_keys in closed:
-        SigningKeys(workspace.agent_keys, clock=SystemClock())
+    try:
+        if workspace.server_key in closed:
+            ServerKey.read(workspace.server_key)
+        if workspace.agent_keys in closed:
+            SigningKeys(workspace.agent_keys, clock=SystemClock())
+    except CodePlaneError as error:
+        return fail("secrets", error.message, error.hint)
+    if holds_no_token(workspace.owner_token):
+        return warn(
+            "secrets", f"{workspace.owner_token} holds no token", "a start makes a new one: cpl down; cpl up -d"
+        )
+    return None
 
 
 def certificate(workspace: Workspace, config: "Config", *, is_served: bool) -> Check:

@@ -14,6 +14,11 @@ _PATIENCE_SEC = 10.0
 _LONGEST = 4_000_000
 
 
+def restart(facts: ServerFacts) -> str:
+    """The commands that start a server anew the way it was started."""
+    return f"cpl down && cpl up{' -d' if facts.detached else ''}"
+
+
 class Served:
     """A server that was found; whoever asks after it failed once is told so at once."""
 

@@ -5,11 +5,11 @@ import socket
 from typing import TYPE_CHECKING
 
 from codeplane import __version__
-from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageFull
+from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageFull, Unauthorized
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served
-from codeplane.surfaces.cli.discovery import not_ready
+from codeplane.surfaces.cli.diagnosis.served import Served, restart
+from codeplane.surfaces.cli.discovery import ServerFacts, not_ready
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -23,13 +23,13 @@ def server(workspace: Workspace, served: Served | None) -> Check:
     try:
         served.asked("status", {"include": ["daemon"]})
     except CodePlaneError as error:
-        return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts.pid))
+        return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts))
     problems = [said for said in (not_ready(facts) or "").split("; ") if said and "INDEX_NOT_READY" not in said]
     if problems:
         fix = "free some space; it goes on by itself" if StorageFull.name in problems[0] else "cpl status -v"
         return fail("server", f"not ready: {'; '.join(problems)}", fix)
     if facts.version != __version__:
-        return warn("server", f"runs {facts.version}, this is {__version__}", "cpl down && cpl up")
+        return warn("server", f"runs {facts.version}, this is {__version__}", restart(facts))
     return ok("server", f"{facts.url}, pid {facts.pid}")
 
 
@@ -95,8 +95,11 @@ def _left_by(workspace: Workspace) -> str:
     return f"; the last one (pid {pid}) ended without a goodbye"
 
 
-def _way_out(error: CodePlaneError, pid: int) -> str:
-    return error.hint if "token" in error.message else f"cpl down, or kill -9 {pid} when it hangs; then cpl up"
+def _way_out(error: CodePlaneError, facts: ServerFacts) -> str:
+    # A server takes the token from the file, or makes one there, when it starts.
+    if isinstance(error, Unauthorized):
+        return restart(facts)
+    return f"cpl down, or kill -9 {facts.pid} when it hangs; then cpl up"
 
 
 def _is_free(host: str, port: int) -> bool:
