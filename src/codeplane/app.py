@@ -336,7 +336,9 @@ def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
 
 def _ledger_part(log: SqliteLog) -> JsonObject:
     counters = log.counters
-    return {"position": log.position, "waiting": log.waiting, "commits": counters.commits, "lost": counters.lost}
+    said: JsonObject = {"position": log.position, "waiting": log.waiting}
+    said |= {"commits": counters.commits, "lost": counters.lost}
+    return {**said, "problem": problem} if (problem := log.file.problem()) else said
 
 
 def _config_part(workspace: Workspace, loaded: LoadedConfig, repo: GitRepo, actor: Actor) -> JsonObject:

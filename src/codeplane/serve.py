@@ -22,7 +22,7 @@ from codeplane.app import Plane, running
 from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import ServerConfig
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, StorageFailed
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
@@ -221,7 +221,9 @@ class Serving:
 
     def _problems(self, plane: Plane) -> list[str]:
         ending = ["the server is ending"] if self._stopping.is_set() else []
-        return ending + self._health.problems() + plane.index.problems() + plane.trust.policy.problems()
+        misplaced = [f"{StorageFailed.name}: {said}"] if (said := plane.log.file.problem()) else []
+        recorded = self._health.problems() + misplaced
+        return ending + recorded + plane.index.problems() + plane.trust.policy.problems()
 
     def _facts(self, plane: Plane, host: str, port: int) -> JsonObject:
         return {

@@ -26,6 +26,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs, pages
 from codeplane.ledger.database import last_position, open_writer, translate
+from codeplane.ledger.opened import OpenedFile
 from codeplane.ledger.pages import Page
 from codeplane.ledger.projection import Projection, Projector
 from codeplane.ledger.pulse import Pulse
@@ -79,6 +80,7 @@ class SqliteLog:
         except BaseException:
             connection.close()
             raise
+        self.file = OpenedFile(path)
         self.readers = Readers(path)
         self._writer = Writer(
             connection=connection,

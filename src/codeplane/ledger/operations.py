@@ -123,8 +123,12 @@ class VerifyResult(Result):
     def text(self) -> str:
         if self.ok:
             return f"sound: {self.streams} streams to position {self.last_position}, no gaps, tables equal a rebuild"
-        parts = [f"integrity {self.integrity}", f"gaps in {self.gaps}", f"tables that differ: {self.differing_tables}"]
-        return "; ".join(parts)
+        parts = [
+            f"damaged: {' '.join(self.integrity.split())}" if self.integrity != "ok" else "",
+            f"gaps in {self.gaps}" if self.gaps else "",
+            f"tables that differ: {self.differing_tables}" if self.differing_tables else "",
+        ]
+        return "; ".join(filter(None, parts))
 
 
 class RebuildResult(Result):

@@ -24,7 +24,7 @@ def examine(path: Path) -> str:
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
-            raise LedgerCorrupt(f"{path.name} is damaged: {verdict}")
+            raise LedgerCorrupt(f"{path.name} is damaged: {' '.join(verdict.split())}")
         position = last_position(connection)
     except sqlite3.Error as error:
         raise translate(error, path) from error

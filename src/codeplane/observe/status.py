@@ -50,6 +50,8 @@ class StatusResult(Result):
             lines.append(index_line(self.index))
         if self.ledger:
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
+            if said := self.ledger.get("problem"):
+                lines.append(f"ledger: {said}")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
         if said := settings_said(self.config):

@@ -13,6 +13,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server, cpl
 from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.http.wire import send
 
 
 class Ahead(SystemClock):
@@ -40,6 +41,45 @@ def test_a_damaged_one(used: Workspace) -> None:
     used.ledger.write_bytes(data)
     found = seen(used, "ledger")
     assert found.verdict == "fail" and "damaged" in found.found and "cpl doctor --salvage" in found.fix
+
+
+def test_one_that_is_damaged_while_it_is_served(server: Server) -> None:
+    server.call("session.create")
+    with closing(sqlite3.connect(server.workspace.ledger, isolation_level=None)) as connection:
+        assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'snapshots'").fetchone()
+    with server.workspace.ledger.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+    found = seen(server.workspace, "ledger")
+    assert found.verdict == "fail" and "damaged: " in found.found
+    assert not any(said in found.found for said in ("gaps in", "tables that differ", "\n"))
+    assert found.fix == "cpl down && cpl doctor --salvage && cpl up"
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_one_that_is_taken_away_while_it_is_served(server: Server, replaced: bool) -> None:
+    assert seen(server.workspace, "ledger").verdict == "ok"
+    kept = server.workspace.ledger.rename(server.workspace.home / "kept.db")
+    if replaced:
+        server.workspace.ledger.write_bytes(kept.read_bytes())
+    done = "replaced" if replaced else "deleted"
+    for name in ("ledger", "server"):
+        found = seen(server.workspace, name)
+        assert found.verdict == "fail" and f"ledger.db was {done} while it was served" in found.found
+        assert found.fix.startswith("cpl down && cpl up")
+    assert send(server, path="/ready").status == 503
+    assert f"ledger.db was {done}" in cpl("status", cwd=server.repo).stdout
+    kept.replace(server.workspace.ledger)
+    assert seen(server.workspace, "ledger").verdict == "ok"
+
+
+def test_one_that_is_gone(used: Workspace) -> None:
+    used.ledger.unlink()
+    found = seen(used, "ledger")
+    assert found.verdict == "warn" and "ledger.db is gone" in found.found and "backup" in found.fix
+    assert cpl("call", "session.create", cwd=used.root).returncode == 0
+    assert seen(used, "ledger").verdict == "ok"
 
 
 def test_one_of_a_newer_codeplane(used: Workspace) -> None:

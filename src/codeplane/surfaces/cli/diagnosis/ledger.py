@@ -5,10 +5,10 @@ import time
 from contextlib import closing
 
 from codeplane.kernel.clock import SECOND_NS
-from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
+from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, ServerUnreachable
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.diagnosis.served import Served, restart, salvaging
 
 # Every event is looked at, and there can be a million.
 _VERIFY_SEC = 60.0
@@ -16,25 +16,49 @@ _AHEAD_SEC = 60
 
 
 def ledger(workspace: Workspace, served: Served | None) -> Check:
-    """A log that is damaged, of a newer CodePlane, or whose tables are not what it says."""
+    """A log that is gone, damaged, of a newer CodePlane, or whose tables are not what it says."""
     if served is None:
         if not workspace.ledger.exists() or (workspace.ledger.is_file() and not workspace.ledger.stat().st_size):
-            return ok("ledger", "none yet")
+            return _none(workspace)
         if not workspace.ledger.is_file():
             return fail("ledger", f"{workspace.ledger} is no plain file", "see home")
         from codeplane.ledger.salvage import examine
 
         return ok("ledger", examine(workspace.ledger))
+    if said := _misplaced(served):
+        return fail("ledger", said, f"{restart(served.facts)} goes on with what is there, or with an empty one")
     try:
         envelope = served.envelope("ledger.verify", {}, patience_sec=_VERIFY_SEC)
     except ServerUnreachable:
         return warn("ledger", f"not looked through within {_VERIFY_SEC:.0f} s", "cpl down, then cpl doctor")
     error, result = envelope.get("error"), envelope.get("result")
     if isinstance(error, dict):
-        return fail("ledger", str(error["message"]), str(error["hint"]))
+        is_damaged = error.get("error") == LedgerCorrupt.name
+        return fail("ledger", str(error["message"]), salvaging(served.facts) if is_damaged else str(error["hint"]))
     if isinstance(result, dict) and result["ok"]:
         return ok("ledger", str(envelope["text"]))
-    return fail("ledger", str(envelope["text"]), "cpl call ledger.rebuild")
+    is_damaged = isinstance(result, dict) and result["integrity"] != "ok"
+    # Tables are made from the log, which is of no use where the file itself is damaged.
+    return fail("ledger", str(envelope["text"]), salvaging(served.facts) if is_damaged else "cpl call ledger.rebuild")
+
+
+def _misplaced(served: Served) -> str:
+    """What was done to the file under the server's hands."""
+    found = served.asked("status", {"include": ["ledger"]}).get("ledger")
+    return str(found.get("problem") or "") if isinstance(found, dict) else ""
+
+
+def _none(workspace: Workspace) -> Check:
+    """No ledger: it is the first start, or one was lost."""
+    folders = [workspace.home / name for name in ("undo", "journal", "exports")]
+    left = [folder.name + "/" for folder in folders if folder.is_dir() and any(folder.iterdir())]
+    left += [file.name for file in (workspace.server_key, workspace.agent_keys) if file.exists()]
+    if not left:
+        return ok("ledger", "none yet")
+    said = (
+        f"{workspace.ledger.name} is gone, but there is {', '.join(left)}: tasks, approvals and devices are forgotten"
+    )
+    return warn("ledger", said, f"put {workspace.ledger} back from a backup; otherwise cpl up -d begins an empty one")
 
 
 def clock(workspace: Workspace) -> Check:

@@ -10,6 +10,8 @@ from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts
 
 UNASKED = "not known: the server does not answer"
+# What a server says of a ledger that was taken away under its hands.
+MISPLACED = "while it was served"
 _PATIENCE_SEC = 10.0
 _LONGEST = 4_000_000
 
@@ -17,6 +19,11 @@ _LONGEST = 4_000_000
 def restart(facts: ServerFacts) -> str:
     """The commands that start a server anew the way it was started."""
     return f"cpl down && cpl up{' -d' if facts.detached else ''}"
+
+
+def salvaging(facts: ServerFacts) -> str:
+    """The commands that keep what can be read of a damaged ledger."""
+    return restart(facts).replace("&&", "&& cpl doctor --salvage &&")
 
 
 class Served:

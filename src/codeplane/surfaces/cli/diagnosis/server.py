@@ -5,10 +5,10 @@ import socket
 from typing import TYPE_CHECKING
 
 from codeplane import __version__
-from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageFull, Unauthorized
+from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, ServerRunning, StorageFull, Unauthorized
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served, restart
+from codeplane.surfaces.cli.diagnosis.served import MISPLACED, Served, restart, salvaging
 from codeplane.surfaces.cli.discovery import ServerFacts, not_ready
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def server(workspace: Workspace, served: Served | None) -> Check:
         return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts))
     problems = [said for said in (not_ready(facts) or "").split("; ") if said and "INDEX_NOT_READY" not in said]
     if problems:
-        fix = "free some space; it goes on by itself" if StorageFull.name in problems[0] else "cpl status -v"
-        return fail("server", f"not ready: {'; '.join(problems)}", fix)
+        return fail("server", f"not ready: {'; '.join(problems)}", _mended(problems[0], facts))
     if facts.version != __version__:
         return warn("server", f"runs {facts.version}, this is {__version__}", restart(facts))
     return ok("server", f"{facts.url}, pid {facts.pid}")
@@ -100,6 +99,15 @@ def _way_out(error: CodePlaneError, facts: ServerFacts) -> str:
     if isinstance(error, Unauthorized):
         return restart(facts)
     return f"cpl down, or kill -9 {facts.pid} when it hangs; then cpl up"
+
+
+def _mended(problem: str, facts: ServerFacts) -> str:
+    ways = {
+        StorageFull.name: "free some space; it goes on by itself",
+        LedgerCorrupt.name: salvaging(facts),
+        MISPLACED: restart(facts),
+    }
+    return next((way for said, way in ways.items() if said in problem), "cpl status -v")
 
 
 def _is_free(host: str, port: int) -> bool:
