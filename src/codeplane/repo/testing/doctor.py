@@ -1,6 +1,7 @@
 """What `doctor` says of test runners, for a repository that nobody serves."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
@@ -22,6 +23,27 @@ def missing_runners(root: Path, config: TestsConfig, environment: Mapping[str, s
     words = {custom.cmd[0] for custom in config.custom}
     found += [f"Test runner '{word}' not found in PATH" for word in sorted(words) if programs.command(word, "") is None]
     return tuple(found)
+
+
+def unknown_runners(config: TestsConfig) -> tuple[str, ...]:
+    """What the settings name as a runner and is none."""
+    found = [(language, name) for language, name in config.runners.items() if name not in runners()]
+    return tuple(
+        f"tests.runners names {name!r} for {language}, which is no known runner{_nearest(name)}"
+        for language, name in found
+    )
+
+
+def missing_linters(root: Path, config: TestsConfig, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The programs that `tests.lint` names and that are not there."""
+    programs = Programs(root, path=environment.get("PATH", ""))
+    words = sorted({command[0] for command in config.lint if command})
+    return tuple(f"tests.lint names {word!r}, which is not found" for word in words if not programs.command(word, ""))
+
+
+def _nearest(name: str) -> str:
+    near = get_close_matches(name, runners(), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _is_marked(root: Path, name: str, contains: str) -> bool:

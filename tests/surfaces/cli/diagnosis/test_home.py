@@ -12,6 +12,7 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.undo.mutations import MANIFEST
+from codeplane.surfaces.cli.diagnosis.examination import examined
 from tests.harness import git, start
 from tests.ledger.disks import read_only, small_disk
 from tests.repo.edit.batches import Place, applying, killed
@@ -22,6 +23,11 @@ class TestHome:
     def test_one_that_is_not_there(self, repo: Path) -> None:
         found = seen(Workspace(root=repo), "home")
         assert (found.verdict, found.fix) == ("warn", "cpl init")
+
+    def test_nothing_is_said_of_what_would_lie_in_a_file(self, repo: Path) -> None:
+        (repo / ".codeplane").touch()
+        found = list(examined(Workspace(root=repo)))
+        assert found[-1].name == "home" and not any("Errno" in check.found for check in found)
 
     def test_one_that_is_a_file(self, repo: Path) -> None:
         (repo / ".codeplane").touch()

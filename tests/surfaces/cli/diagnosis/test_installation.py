@@ -70,3 +70,16 @@ def test_runners_that_are_missing_are_named(workspace: Workspace) -> None:
     (workspace.root / "mix.exs").write_text("")
     found = seen(workspace, "tests")
     assert (found.verdict, found.found) == ("warn", "Test runner 'mix' not found in PATH")
+
+
+def test_a_runner_that_nobody_knows(workspace: Workspace) -> None:
+    workspace.config.write_text("tests: {runners: {python: pytset}}\n")
+    found = seen(workspace, "tests")
+    assert found.verdict == "fail" and "tests.runners names 'pytset' for python" in found.found
+    assert "did you mean pytest?" in found.found
+
+
+def test_a_linter_that_is_not_there(workspace: Workspace) -> None:
+    workspace.config.write_text("tests: {lint: [[git, diff, --check], [ruffx, check]]}\n")
+    found = seen(workspace, "tests")
+    assert (found.verdict, found.found) == ("warn", "tests.lint names 'ruffx', which is not found")

@@ -45,5 +45,18 @@ def test_a_model_that_is_not_there(workspace: Workspace) -> None:
     assert found.verdict == "warn" and "'/nowhere/at/all' is not there" in found.found
 
 
+def test_all_that_is_wrong_is_named(workspace: Workspace) -> None:
+    with nobody() as port:
+        address = f"http://127.0.0.1:{port}"
+        names = ("web.search_url", "observe.otlp_endpoint")
+        lines = [_ENDPOINTS[name].replace("ADDRESS", address) for name in names]
+        workspace.config.write_text("\n".join([*lines, "workspaces: {roots: [/nope, .]}\n"]))
+        found = seen(workspace, "outside")
+    assert (
+        found.verdict == "warn" and "workspaces.roots names /nope, " in found.found and "names ., " not in found.found
+    )
+    assert all(name in found.found and name in found.fix for name in (*names, "workspaces.roots"))
+
+
 def test_nothing_is_named(workspace: Workspace) -> None:
     assert seen(workspace, "outside").found == "nothing outside is named in the settings"

@@ -54,6 +54,8 @@ def examined(workspace: Workspace) -> Iterator[Check]:
     ]
     for name, look in looks:
         yield _looked(name, look)
+        if name == "home" and workspace.home.exists() and not workspace.home.is_dir():
+            return  # All that follows lies in it, and is mended with it.
 
 
 def _settled(workspace: Workspace, config: "Config", served: Served | None) -> list[tuple[str, Look]]:
@@ -65,7 +67,7 @@ def _settled(workspace: Workspace, config: "Config", served: Served | None) -> l
         ("tls", lambda: secrets.certificate(workspace, config, is_served=is_served)),
         ("policy", lambda: policy(workspace, config, served)),
         ("tests", lambda: installation.runners(workspace, config)),
-        ("outside", lambda: outside(config)),
+        ("outside", lambda: outside(workspace, config)),
         ("index", lambda: index(workspace, config, served)),
     ]
 

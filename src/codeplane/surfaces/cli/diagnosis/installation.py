@@ -60,9 +60,13 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
 
 
 def runners(workspace: Workspace, config: "Config") -> Check:
-    """Tests that need a program which is not there."""
-    from codeplane.repo.testing.doctor import missing_runners
+    """Tests and linters that need a program which is not there, and runners that nobody knows."""
+    from codeplane.repo.testing.doctor import missing_linters, missing_runners, unknown_runners
 
+    if unknown := unknown_runners(config.tests):
+        return fail("tests", "; ".join(unknown), "mend tests.runners, or give a command under tests.custom")
+    if missing := missing_linters(workspace.root, config.tests, os.environ):
+        return warn("tests", "; ".join(missing), "install it, or mend tests.lint")
     if missing := missing_runners(workspace.root, config.tests, os.environ):
         return warn("tests", "; ".join(missing), "install them, or set tests.runners to others")
     return ok("tests", "the runners that are asked for are there")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
 
 if TYPE_CHECKING:
@@ -16,11 +17,11 @@ _CONNECT_SEC = 3.0
 _PORTS = {"http": 80, "https": 443}
 
 
-def outside(config: "Config") -> Check:
-    """Endpoints that do not answer, variables that are not set, and files that are not there."""
-    problem = next(_problems(config), None)
-    if problem is not None:
-        return warn("outside", *problem)
+def outside(workspace: Workspace, config: "Config") -> Check:
+    """Endpoints that do not answer, variables that are not set, and files and folders that are not there."""
+    if problems := [*_problems(config), *_folders(workspace, config)]:
+        said, ways = zip(*problems, strict=True)
+        return warn("outside", "; ".join(said), "; ".join(ways))
     named = [setting for setting, address in _addresses(config) if address]
     return ok("outside", f"answers: {', '.join(named)}" if named else "nothing outside is named in the settings")
 
@@ -40,6 +41,12 @@ def _problems(config: "Config") -> Iterator[tuple[str, str]]:
     for setting, address in _addresses(config):
         if address and (said := _unreachable(address)):
             yield f"{setting} {address} does not answer: {said}", f"start what should be there, or change {setting}"
+
+
+def _folders(workspace: Workspace, config: "Config") -> Iterator[tuple[str, str]]:
+    for root in config.workspaces.roots:
+        if not (workspace.root / Path(root).expanduser()).is_dir():
+            yield f"workspaces.roots names {root}, which is no folder", "change workspaces.roots"
 
 
 def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:
