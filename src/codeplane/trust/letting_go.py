@@ -21,5 +21,6 @@ class LettingGo:
             for grant in self._grants.held_by(actor_id):
                 await self._grants.revoke(grant, actor=call.actor, reason=reason, correlation=call.correlation)
                 ended += 1
-        questions = await self._approvals.end_for(actor_id, by=str(call.actor), reason=reason, answers=everything)
-        return Gone(grants=ended, questions=questions)
+        questions = await self._approvals.end_for(actor_id, reason=reason)
+        answers = await self._approvals.forget_all(actor_id, by=str(call.actor)) if everything else 0
+        return Gone(grants=ended, questions=questions, answers=answers)

@@ -158,9 +158,9 @@ class Approvals:
         await self._log.append([_forgotten(answer_id, by)])
         return answer_id
 
-    async def end_for(self, actor_id: str, *, by: str, reason: str, answers: bool) -> int:
-        """Reject what waits for an agent or device that is let in no more, also for whoever acts in its name; with
-        `answers`, forget what was remembered for it. How many questions that were."""
+    async def end_for(self, actor_id: str, *, reason: str) -> int:
+        """Reject what waits for an agent or device that is let in no more, also for whoever acts in its name; how many
+        questions that were."""
         rows = await self._log.select(
             f"""SELECT {COLUMNS} FROM actions
                 WHERE status = 'PENDING' AND (actor_id = ?1 OR actor_id LIKE ?2 ESCAPE '!')""",
@@ -173,14 +173,18 @@ class Approvals:
             except ApprovalSettled:
                 continue
             ended += 1
-        if answers:
-            known = await self._log.select(
-                "SELECT answer_id FROM remembered WHERE actor LIKE ?1 ESCAPE '!' OR actor LIKE ?2 ESCAPE '!'",
-                (f"%:{_plainly(actor_id)}", f"%:{_plainly(actor_id)}/%"),
-            )
-            if known:
-                await self._log.append([_forgotten(str(answer_id), by) for (answer_id,) in known])
         return ended
+
+    async def forget_all(self, actor_id: str, *, by: str) -> int:
+        """Forget what was remembered for an agent or device, also for whoever acts in its name; how many still held."""
+        known = await self._log.select(
+            "SELECT answer_id, expires_ns FROM remembered WHERE actor LIKE ?1 ESCAPE '!' OR actor LIKE ?2 ESCAPE '!'",
+            (f"%:{_plainly(actor_id)}", f"%:{_plainly(actor_id)}/%"),
+        )
+        if known:
+            await self._log.append([_forgotten(str(answer_id), by) for answer_id, _ in known])
+        now = self._clock.now_ns()
+        return sum(int(str(expires_ns)) > now for _, expires_ns in known)
 
     async def pending(self) -> int:
         """How many questions wait for an answer."""

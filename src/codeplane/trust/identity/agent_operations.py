@@ -128,10 +128,21 @@ class RevokedTokens(Result):
     token_ids: tuple[str, ...]
     grants_ended: int = 0
     questions_rejected: int = 0
+    answers_forgotten: int = 0
+
+    @classmethod
+    def of(cls, gone: tuple[Issued, ...], also: Gone) -> "RevokedTokens":
+        """What ended."""
+        return cls(
+            token_ids=tuple(one.token_id for one in gone),
+            grants_ended=also.grants,
+            questions_rejected=also.questions,
+            answers_forgotten=also.answers,
+        )
 
     def text(self) -> str:
-        said = f"revoked {', '.join(self.token_ids)}" if self.token_ids else "none of its tokens was good any more"
-        return said + in_words(self.grants_ended, self.questions_rejected)
+        said = f"revoked {', '.join(self.token_ids)}" if self.token_ids else "it has no token that is good"
+        return said + in_words(self.grants_ended, self.questions_rejected, self.answers_forgotten)
 
 
 class RotateKeysRequest(Request):
@@ -222,19 +233,25 @@ class AgentOperations:
         person(call.actor)
         name = self._agents.named(request.agent)
         whole = not name.startswith("tok_")
-        name = _agent_id(name) if whole else name
+        agent_id = _agent_id(name) if whole else name
+        gone: tuple[Issued, ...] = ()
+        missing: NotFound | None = None
         try:
-            gone = await self._agents.revoke(call.record, name, reason=request.reason)
-        except NotFound:
-            also = await self._let_go(call, name, everything=True) if whole else Gone()
-            if also == Gone():
-                raise
-            # Its tokens are long over, and grants were still there.
-            return RevokedTokens(token_ids=(), grants_ended=also.grants, questions_rejected=also.questions)
-        also = await self._let_go(call, name, everything=True) if whole else await self._left_behind(call, gone)
-        return RevokedTokens(
-            token_ids=tuple(one.token_id for one in gone), grants_ended=also.grants, questions_rejected=also.questions
-        )
+            gone = await self._agents.revoke(call.record, agent_id, reason=request.reason)
+        except NotFound as error:
+            # Its tokens are long over, or it never had one: grants and answers may be there still.
+            missing = error
+        if not whole:
+            if missing is not None:
+                raise missing
+            return RevokedTokens.of(gone, await self._left_behind(call, gone))
+        also = Gone()
+        # One without a token goes by the name that it gives itself.
+        for one in dict.fromkeys((agent_id, name)):
+            also += await self._let_go(call, one, everything=True)
+        if missing is not None and also == Gone():
+            raise missing
+        return RevokedTokens.of(gone, also)
 
     @operation("agent.rotate_keys", risk=Risk.WRITE, people=True)
     async def rotate_keys(self, call: Call, request: RotateKeysRequest) -> RotatedKeys:

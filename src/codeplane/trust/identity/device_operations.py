@@ -121,9 +121,10 @@ class RevokedDevice(Result):
     revoked_at: str
     grants_ended: int = 0
     questions_rejected: int = 0
+    answers_forgotten: int = 0
 
     def text(self) -> str:
-        also = in_words(self.grants_ended, self.questions_rejected)
+        also = in_words(self.grants_ended, self.questions_rejected, self.answers_forgotten)
         return f"device {self.device_id} ({self.name}) is revoked{also}"
 
 
@@ -202,6 +203,7 @@ class DeviceOperations:
             revoked_at=rfc3339(device.revoked_ns),
             grants_ended=also.grants,
             questions_rejected=also.questions,
+            answers_forgotten=also.answers,
         )
 
     def _view(self, device: Device, actor: Actor) -> DeviceView:

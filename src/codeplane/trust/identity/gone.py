@@ -9,13 +9,18 @@ from codeplane.kernel.counted import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """How many grants ended, and how many questions were rejected."""
+    """How many grants ended, how many questions were rejected, and how many remembered answers forgotten."""
 
     grants: int = 0
     questions: int = 0
+    answers: int = 0
 
     def __add__(self, other: "Gone") -> "Gone":
-        return Gone(grants=self.grants + other.grants, questions=self.questions + other.questions)
+        return Gone(
+            grants=self.grants + other.grants,
+            questions=self.questions + other.questions,
+            answers=self.answers + other.answers,
+        )
 
 
 class LetGo(Protocol):
@@ -31,8 +36,9 @@ async def nothing_more(call: Call, actor_id: str, *, everything: bool) -> Gone:
     return Gone()
 
 
-def in_words(grants: int, questions: int) -> str:
+def in_words(grants: int, questions: int, answers: int) -> str:
     """What went, for the end of a sentence; empty when nothing did."""
     said = [f"{counted(grants, 'grant')} ended"] if grants else []
     said += [f"{counted(questions, 'open question')} rejected"] if questions else []
+    said += [f"{counted(answers, 'remembered answer')} forgotten"] if answers else []
     return "".join(f"; {one}" for one in said)
