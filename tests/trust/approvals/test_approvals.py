@@ -704,9 +704,12 @@ def test_what_is_answered_from_memory_is_no_news(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path) as opened:
             first = await call(opened, "fixture.send")
+            assert result(await decide(opened, "notification.list"))["unread"] == 1
             approved = await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
             assert approved.result is not None and ": every fixture.send; take it back: " in approved.result.text()
             assert (await call(opened, "fixture.send", text="again")).error is None
-            assert result(await decide(opened, "notification.list"))["unread"] == 1
+            told = result(await decide(opened, "notification.list"))
+            assert told["unread"] == 0, "what is decided waits for nobody"
+            assert isinstance(told["results"], list) and len(told["results"]) == 1
 
     run(scenario())

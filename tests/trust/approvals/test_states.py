@@ -64,8 +64,9 @@ def test_a_reminder_says_of_what_and_what_expired_is_told_as_that(tmp_path: Path
             assert (read["read"], read["unread"]) == (1, 1)
             clock.advance(10 * 60)
             await opened.trust.approvals.sweep()
-            told = _notes(result(await decide(opened, "notification.list", unread=True)))
-            assert [one["settled"] for one in told] == ["expired"]
+            told = _notes(result(await decide(opened, "notification.list")))
+            assert [one["settled"] for one in told] == ["expired", "expired"]
+            assert _notes(result(await decide(opened, "notification.list", unread=True))) == []
             assert _notes(result(await decide(opened, "notification.list", open=True))) == []
 
     run(scenario())

@@ -10,6 +10,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.record import NO_PERSON
 from codeplane.trust.approvals.action import COLUMNS, OF_STATE, Action, ActionStatus, from_row
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.outcomes import CameOf, Outcomes
@@ -117,7 +118,9 @@ class ActionView(Result):
     def line(self) -> str:
         """The action in a line."""
         state = "outcome unknown" if self.outcome_unknown else self.state.replace("_", " ") or self.status
-        age = f" ({self.age})" if self.age else ""
+        by = f"by {self.decided_by}" if self.decided_by and self.decided_by != NO_PERSON else ""
+        said = ", ".join(filter(None, (by, self.age)))
+        age = f" ({said})" if said else ""
         return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}{age}"
 
     def text(self) -> str:
@@ -151,9 +154,11 @@ class ActionList(Result):
     items: tuple[ActionView, ...]
     pending: int
     pagination: Pagination = Pagination()
+    asked_for: str | None = Field(None, description="the status of those that were asked for; without it, all")
 
     def text(self) -> str:
-        lines = [item.line() for item in self.items] or ["nothing waits for a decision"]
+        none = "nothing waits for a decision" if self.asked_for == "PENDING" else "no such action"
+        lines = [item.line() for item in self.items] or [none if self.asked_for else "nothing was asked about yet"]
         return "\n".join(lines) + self.pagination.line()
 
 
@@ -267,6 +272,7 @@ class ApprovalOperations:
             items=tuple(ActionView.of(one, now_ns=self._clock.now_ns()) for one in found),
             pending=int(str(waiting[0])),
             pagination=Pagination(next_cursor=following),
+            asked_for=request.status,
         )
 
     @operation("approval.show", risk=Risk.READ)

@@ -20,13 +20,15 @@ NotificationType = Literal[
     "PENDING_APPROVAL_CREATED", "APPROVAL_EXPIRING_SOON", "JOB_COMPLETED", "JOB_FAILED", "PROACTIVE_REACH_OUT"
 ]
 _MAX_IDS = 1000
+# What is decided waits for nobody: it need not be read any more.
+_UNREAD = "r.read_ns IS NULL AND n.settled IS NULL"
 _FROM = "FROM notifications n LEFT JOIN notification_reads r ON r.number = n.number AND r.owner_id = ?1"
 
 
 class NotificationsRequest(PageRequest):
     """Which notifications are wanted."""
 
-    unread: bool = Field(False, description="only those that were not read yet")
+    unread: bool = Field(False, description="only those that were not read yet, and are not decided")
     open: bool = Field(False, description="only those about what is not decided yet")
     type: NotificationType | None = None
 
@@ -51,7 +53,7 @@ class NotificationView(Result):
     settled: str | None = None
 
     def text(self) -> str:
-        seen = " " if self.read_at else "*"
+        seen = " " if self.read_at or self.settled else "*"
         state = f" ({self.settled})" if self.settled else ""
         return f"{seen} {self.created_at[:19]} {self.type} {self.resource_id or ''} {self.summary}{state}"
 
@@ -97,7 +99,7 @@ class NotificationOperations:
         await self._log.flush()
         rows = await self._log.select(
             f"""SELECT n.notification_id, n.type, n.resource_kind, n.resource_id, n.summary, n.created_ns, r.read_ns,
-                n.settled, n.number {_FROM} WHERE n.number < ?2 AND (NOT ?3 OR r.read_ns IS NULL)
+                n.settled, n.number {_FROM} WHERE n.number < ?2 AND (NOT ?3 OR {_UNREAD})
                 AND (NOT ?4 OR n.settled IS NULL) AND (?5 IS NULL OR n.type = ?5) ORDER BY n.number DESC LIMIT ?6""",
             (owner, before, request.unread, request.open, request.type, request.limit + 1),
         )
@@ -141,7 +143,7 @@ class NotificationOperations:
             )
 
     async def _unread(self, owner: str) -> int:
-        ((count,),) = await self._log.select(f"SELECT count(*) {_FROM} WHERE r.read_ns IS NULL", (owner,))
+        ((count,),) = await self._log.select(f"SELECT count(*) {_FROM} WHERE {_UNREAD}", (owner,))
         return int(str(count))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.commands.call import show as print_answer
@@ -18,6 +18,7 @@ approvals = typer.Typer(help="What agents want to do and a person decides.", no_
 Action = Annotated[str, typer.Argument(help="An action's id, or a beginning or end that only it has.")]
 _PATIENCE_SEC = 5.0
 _LOOK_SEC = 0.1
+_PAGE = 100
 
 
 @approvals.callback(invoke_without_command=True)
@@ -25,14 +26,18 @@ _LOOK_SEC = 0.1
 def pending(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Also what was decided.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="At most this many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many; with --json up to 100.")] = 20,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the actions that wait for a decision, newest first."""
     if context.invoked_subcommand is None:
-        asked: JsonObject = {"limit": limit} | ({} if everything else {"status": "PENDING"})
-        ask("approval.list", asked, repo, as_json=as_json)
+        chosen: JsonObject = {} if everything else {"status": "PENDING"}
+        with owner_client(workspace_of(repo)) as client:
+            if as_json:
+                print_answer(client.call("approval.list", {**chosen, "limit": min(limit, _PAGE)}), as_json=True)
+            elif _printed(client, chosen, limit):
+                print(f"more: cpl approvals {'--all ' if everything else ''}-n {limit * 2}")
 
 
 @approvals.command()
@@ -99,6 +104,23 @@ def forget(
 ) -> None:
     """Take a remembered answer back: the next such call is asked about."""
     ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
+
+
+def _printed(client: Client | EmbeddedClient, chosen: JsonObject, limit: int) -> bool:
+    """Print so many, page by page; whether there are more."""
+    cursor: JsonValue = None
+    while limit > 0:
+        asked: JsonObject = {**chosen, "limit": min(limit, _PAGE), **({"cursor": cursor} if cursor else {})}
+        envelope = client.call("approval.list", asked, text=True)
+        result = envelope.get("result")
+        pagination = result.get("pagination") if isinstance(result, dict) else None
+        cursor = pagination.get("next_cursor") if isinstance(pagination, dict) else None
+        # A page ends with its cursor, which is for programs.
+        print_answer({**envelope, "text": str(envelope.get("text", "")).partition("\nmore: cursor=")[0]}, as_json=False)
+        limit -= _PAGE
+        if cursor is None:
+            return False
+    return True
 
 
 def _became_of(client: Client | EmbeddedClient, action_id: str) -> tuple[str, bool]:
