@@ -29,7 +29,7 @@ function files(folder) {
 const config = ts.findConfigFile(root, ts.sys.fileExists);
 const options = config
   ? ts.parseJsonConfigFileContent(ts.readConfigFile(config, ts.sys.readFile).config, ts.sys, path.dirname(config)).options
-  : { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022 };
+  : { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true };
 const names = files(root).sort();
 const host = {
   getScriptFileNames: () => names,
@@ -97,6 +97,63 @@ function isCode(file, at) {
   return !comments.get(file).some(([start, end]) => start <= at && at < end);
 }
 
+const checker = program.getTypeChecker();
+const preferences = { providePrefixAndSuffixTextForRename: true };
+
+const merging = new Set([
+  ts.SyntaxKind.FunctionDeclaration,
+  ts.SyntaxKind.ClassDeclaration,
+  ts.SyntaxKind.InterfaceDeclaration,
+  ts.SyntaxKind.TypeAliasDeclaration,
+  ts.SyntaxKind.EnumDeclaration,
+  ts.SyntaxKind.ModuleDeclaration,
+  ts.SyntaxKind.VariableDeclaration,
+  ts.SyntaxKind.BindingElement,
+]);
+
+function nodeAt(file, at) {
+  let found = program.getSourceFile(file);
+  for (let next = found; next; ) {
+    found = next;
+    next = undefined;
+    ts.forEachChild(found, (one) => {
+      if (!next && one.getStart(program.getSourceFile(file)) <= at && at < one.getEnd()) next = one;
+    });
+  }
+  return found;
+}
+
+function furtherOn(file, at) {
+  // Where the service stops and the name goes on: it gives `export { name }` an alias for whoever imports it from there,
+  // and of what one symbol means as a type and as a value it renames only the one that was pointed at.
+  const node = nodeAt(file, at);
+  if (!ts.isIdentifier(node)) return [];
+  if (ts.isExportSpecifier(node.parent)) return node.parent.propertyName ? [] : [[file, at]];
+  if (!merging.has(node.parent.kind) || node.parent.name !== node) return [];
+  // What `{ name }` takes out of an object is called like a property, which has a name of its own.
+  if (ts.isBindingElement(node.parent) && !node.parent.propertyName) return [];
+  const declared = checker.getSymbolAtLocation(node)?.declarations ?? [];
+  return declared.filter((one) => merging.has(one.kind) && ts.isIdentifier(one.name)).map((one) => [one.getSourceFile().fileName, one.name.getStart()]);
+}
+
+function together(file, at) {
+  const waiting = [[file, at]];
+  const asked = new Set();
+  const places = new Map();
+  while (waiting.length) {
+    const [path_, offset] = waiting.pop();
+    if (asked.has(`${path_}:${offset}`) || !inside(path_)) continue;
+    asked.add(`${path_}:${offset}`);
+    for (const one of service.findRenameLocations(path_, offset, false, false, preferences) ?? []) {
+      const key = `${one.fileName}:${one.textSpan.start}`;
+      if (places.has(key)) continue;
+      places.set(key, one);
+      if (inside(one.fileName)) waiting.push(...furtherOn(one.fileName, one.textSpan.start));
+    }
+  }
+  return [...places.values()];
+}
+
 for (const [kind, all] of [...found].sort()) {
   for (let index = all.length - 1; index > 0; index--) {
     const other = Math.floor(random() * (index + 1));
@@ -106,7 +163,7 @@ for (const [kind, all] of [...found].sort()) {
   for (const [file, at, name] of all) {
     if (made >= count) break;
     if (!service.getRenameInfo(file, at, {}).canRename) continue;
-    const places = service.findRenameLocations(file, at, false, false, { providePrefixAndSuffixTextForRename: true }) ?? [];
+    const places = together(file, at);
     if (!places.length || places.some((one) => !inside(one.fileName))) continue;
     const [where, line, col] = place(file, at);
     const certain = places.filter((one) => isCode(one.fileName, one.textSpan.start)).map((one) => place(one.fileName, one.textSpan.start));

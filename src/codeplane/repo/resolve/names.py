@@ -1,7 +1,7 @@
 """What names mean through scopes, imports and exports; classes and their members build on it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Import
@@ -83,12 +83,18 @@ class Names:
             return scope
         first, at = scope, scope
         while at > 0:
-            kinds = {facts.definitions[one].kind for one in self.bindings.definitions(path, facts, at, name)}
-            if kinds and not kinds <= _TYPES:
+            rows = self.bindings.rows(path, facts, at, name)
+            if rows and not self._are_types(path, facts, at, name, rows):
                 break
             at = facts.scopes[at].parent
-            first = at if kinds else first
+            first = at if rows else first
         return first
+
+    def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
+        """Whether a scope has nothing of a name that could be a value."""
+        defined = (facts.definitions[one] for one in self.bindings.definitions(path, facts, scope, name))
+        types = {one.name_at for one in defined if one.kind in _TYPES}
+        return all(int(facts.binds[row, 1]) in types for row in rows)
 
     def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
         """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
@@ -187,7 +193,7 @@ class Names:
         if own is None or own.scope != 0:
             return None
         found = self._by_star(path, facts, name, _MAX_HOPS)
-        if not found or own in found:
+        if not found or own in found or self.meaning(own) == found:
             return None
         text = self._world.text(path)
         first = min(int(facts.binds[row, 1]) for row in self.bindings.rows(path, facts, 0, name))

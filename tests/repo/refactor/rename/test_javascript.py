@@ -262,3 +262,6 @@ def test_typeof_asks_for_the_value_behind_a_type_of_its_name(tmp_path: Path) -> 
         assert found.after("a.ts:1:7", "zz")["a.ts"] == text.replace("const size", "const zz").replace(
             "typeof size", "typeof zz"
         )
+    within = "function f() {\n  const size = { a: 1 };\n  type size = (typeof size)['a'];\n}\n"
+    with repo(tmp_path / "within", {"a.ts": within}) as found:
+        assert found.after("a.ts:3:8", "zz")["a.ts"] == within.replace("size", "zz")

@@ -40,3 +40,14 @@ def test_arguments_are_followed_through_aliases_of_aliases(tmp_path: Path) -> No
     }
     with repo(tmp_path, files) as found:
         assert found.after("a.py:1:7", "length")["c.py"] == "from b import g\n\ng(length=1)\n"
+
+
+def test_a_package_that_a_star_brings_once_more_is_the_same(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "import a.low\n",
+        "a/low.py": "",
+        "a/core.py": "class C:\n    def __init__(self, size):\n        self.x = size\n",
+        "use.py": "import a.core\nfrom a import *\n\n\ndef f():\n    return a.core.C(size=1)\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert "a.core.C(wide=1)" in found.after("a/core.py:2:24", "wide")["use.py"]
