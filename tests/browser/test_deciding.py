@@ -45,7 +45,7 @@ def test_rejecting_with_a_reason(server: Server, person: "Page") -> None:
     action = propose(server, "touch rejected")
     person.goto(f"{server.url}/dashboard/approvals/{action}")
     person.get_by_label("Reason").fill("not this one")
-    person.get_by_role("button", name="Reject").click()
+    person.get_by_role("button", name="Reject", exact=True).click()
     person.get_by_text("not this one").wait_for()
     assert status(server, action) == "REJECTED" and not (server.repo / "rejected").exists()
 
