@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from codeplane.surfaces.mcp.server import McpSurface
 
 _IDLE_CHECK_SEC = 5.0
+_KNOWN_SEC = 1.0
 _POLICY_SEC = 15.0
 
 
@@ -71,7 +72,7 @@ class Serving:
         self._health = Health()
         self._stopping = asyncio.Event()
         self._drained = asyncio.Event()
-        self._idle: asyncio.Future[None] | None = None
+        self._beside: list[asyncio.Future[None]] = []
 
     async def run(self) -> None:
         """Serve until told to end."""
@@ -127,8 +128,8 @@ class Serving:
                         failed = error
                 said.info("server ended", port=port)
             finally:
-                if self._idle is not None:
-                    self._idle.cancel()
+                for task in self._beside:
+                    task.cancel()
                 await asyncio.wait({settling})
                 self._forget(said)
             if failed is not None:
@@ -242,12 +243,27 @@ class Serving:
         gc.freeze()
         gc.enable()
         activity.start()
-        self._idle = asyncio.ensure_future(self._end_when_idle(activity))
-        replace_file(self._workspace.server, dumps(facts) + "\n")
-        replace_file(self._workspace.port, f"{facts['port']}\n")
+        self._write_down(facts)
+        beside = (self._end_when_idle(activity), self._stay_known(facts, said))
+        self._beside = [asyncio.ensure_future(task) for task in beside]
         said.info("server started", **facts)
         if self._announce is not None:
             self._announce(facts)
+
+    def _write_down(self, facts: JsonObject) -> None:
+        replace_file(self._workspace.server, dumps(facts) + "\n")
+        replace_file(self._workspace.port, f"{facts['port']}\n")
+
+    async def _stay_known(self, facts: JsonObject, said: FilteringBoundLogger) -> None:
+        """Without its address nobody finds the server, nor can start another: who deletes that gets it back."""
+        while True:
+            await asyncio.sleep(_KNOWN_SEC)
+            if self._workspace.server.exists() and self._workspace.port.exists():
+                continue
+            # A folder that is gone or cannot be written is told by others.
+            with suppress(CodePlaneError):
+                self._write_down(facts)
+                said.warning("the server's address was deleted, and is written down again", port=facts["port"])
 
     def _forget(self, said: FilteringBoundLogger) -> None:
         for path in (self._workspace.port, self._workspace.server):

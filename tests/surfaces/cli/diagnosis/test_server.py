@@ -70,10 +70,22 @@ def test_a_process_that_has_the_repository(workspace: Workspace) -> None:
     lock.acquire()
     try:
         found = seen(workspace, "server")
+        status = cpl("status", cwd=workspace.root)
     finally:
         lock.release()
+    assert status.returncode == 3 and f"pid {os.getpid()} has this repository" in status.stdout
     assert found.verdict == "warn" and f"pid {os.getpid()} has this repository" in found.found
     assert seen(workspace, "server").found == "not running"
+
+
+def test_one_whose_address_was_deleted_writes_it_down_again(server: Server) -> None:
+    server.workspace.server.unlink()
+    server.workspace.port.unlink()
+    done = cpl("up", "-d", cwd=server.repo)
+    assert done.returncode == 0 and f"pid {server.process.pid}, already running" in done.stdout
+    until(server.workspace.port.exists)
+    assert seen(server.workspace, "server").verdict == "ok"
+    assert cpl("status", cwd=server.repo).returncode == 0
 
 
 def test_one_of_another_version(server: Server) -> None:

@@ -39,8 +39,10 @@ def status(
     log_end = _LogEnd(workspace.log)
     result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
     lines = _last_lines(workspace) if verbose else None
+    holder = _holder(workspace) if facts is None else None
     if as_json:
         state: JsonObject = {"running": False, "repo": str(workspace.root)}
+        state |= {"held_by": holder} if holder is not None else {}
         if facts is not None and result is not None:
             state = {"running": True, "url": facts.url, **reached(facts), **result}
         print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
@@ -48,12 +50,25 @@ def status(
         if facts is not None and result is not None:
             _show_running(workspace, facts, result, _waiting(workspace, facts))
         else:
-            block([("server", "not running; start it: cpl up"), ("repository", str(workspace.root))])
+            block([("server", _absent(holder)), ("repository", str(workspace.root))])
         print("\n".join(lines or ()), end="\n" if lines else "")
     if follow:
         log_end.follow()
     if facts is None:
         raise typer.Exit(EXIT_NO_SERVER)
+
+
+def _holder(workspace: Workspace) -> int | None:
+    from codeplane.surfaces.cli.diagnosis.server import holder
+
+    return holder(workspace)
+
+
+def _absent(holder: int | None) -> str:
+    if holder is None:
+        return "not running; start it: cpl up"
+    which = f"pid {holder}" if holder else "another process"
+    return f"{which} has this repository and does not answer; when it goes on: kill -9 {holder or 'it'}"
 
 
 def _last_lines(workspace: Workspace) -> list[str]:
