@@ -1,10 +1,12 @@
 """Settings that are broken, name what is not there, or are not those of the server."""
 
+from pathlib import Path
+
 import pytest
 
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.settings import names
-from tests.harness import Server
+from tests.harness import Server, cpl
 from tests.surfaces.cli.diagnosis.seen import asking, seen, settings
 
 
@@ -52,6 +54,16 @@ class TestNames:
         served, workspace = asking(codeplane_server), codeplane_server.workspace
         assert names(workspace, settings(trust={"allow": ("ledger.retian",)}), served).verdict == "fail"
         assert names(workspace, settings(trust={"allow": ("ledger.retain",)}), served).verdict == "ok"
+
+
+def test_what_starts_a_server_anew_leaves_it_in_the_background(repo: Path) -> None:
+    assert cpl("up", "-d", cwd=repo).returncode == 0
+    try:
+        workspace = Workspace(root=repo.resolve())
+        workspace.config.write_text("limits: {max_mutations: 7}\n")
+        assert seen(workspace, "settings").fix == "cpl down && cpl up -d"
+    finally:
+        assert cpl("down", cwd=repo).returncode == 0
 
 
 @pytest.mark.parametrize(

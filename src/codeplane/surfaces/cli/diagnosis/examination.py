@@ -40,7 +40,7 @@ def examined(workspace: Workspace) -> Iterator[Check]:
         ("home", lambda: home.home(workspace)),
         ("ownership", lambda: home.ownership(workspace)),
         ("unfinished", lambda: home.unfinished(workspace, facts)),
-        ("attached", lambda: home.attached(workspace)),
+        ("attached", lambda: home.attached(workspace, facts)),
         ("secrets", lambda: secrets.secrets(workspace)),
         ("settings", lambda: settled),
         ("contexts", lambda: contexts(workspace)),
@@ -60,14 +60,14 @@ def examined(workspace: Workspace) -> Iterator[Check]:
 
 def _settled(workspace: Workspace, config: "Config", served: Served | None) -> list[tuple[str, Look]]:
     """What depends on the settings; while those cannot be read, that is what is to be mended first."""
-    is_served = served is not None
+    facts = served.facts if served is not None else None
     return [
         ("names", lambda: names(workspace, config, served)),
         ("ports", lambda: server.ports(config, served=served)),
-        ("tls", lambda: secrets.certificate(workspace, config, is_served=is_served)),
+        ("tls", lambda: secrets.certificate(workspace, config, facts)),
         ("policy", lambda: policy(workspace, config, served)),
         ("tests", lambda: installation.runners(workspace, config)),
-        ("outside", lambda: outside(workspace, config)),
+        ("outside", lambda: outside(workspace, config, facts)),
         ("index", lambda: index(workspace, config, served)),
     ]
 

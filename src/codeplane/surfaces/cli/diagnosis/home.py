@@ -8,6 +8,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import restart
 from codeplane.surfaces.cli.discovery import ServerFacts
 
 _LOW_BYTES = 500 * 1024 * 1024
@@ -61,10 +62,10 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     if facts is None:
         return warn("unfinished", f"under way when the last run ended: {names}", "cpl up completes or takes it back")
     said = f"could neither be completed nor taken back: {names}"
-    return fail("unfinished", said, "cpl doctor --logs says why; mend that, then cpl down && cpl up")
+    return fail("unfinished", said, f"cpl doctor --logs says why; mend that, then {restart(facts)}")
 
 
-def attached(workspace: Workspace) -> Check:
+def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Attached folders that are gone, and a list that could not be read."""
     broken = workspace.attached.with_name(f"{workspace.attached.name}.broken")
     if broken.exists():
@@ -77,7 +78,7 @@ def attached(workspace: Workspace) -> Check:
     except FileNotFoundError:
         return ok("attached", "no further workspace")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return warn("attached", f"{workspace.attached} cannot be read: {error}", "cpl down && cpl up sets it aside")
+        return warn("attached", f"{workspace.attached} cannot be read: {error}", f"{restart(facts)} sets it aside")
     for name, root in roots.items():
         if isinstance(root, str) and not Path(root).is_dir():
             return warn("attached", f"{name}: {root} is not there", f"cpl call workspace.detach name={name}")

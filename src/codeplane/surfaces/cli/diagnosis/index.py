@@ -11,13 +11,13 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.diagnosis.served import Served, restart
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
 
 _STALE_SEC = 3600
-_WATCHES = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024, then cpl down && cpl up"
+_WATCHES = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024"
 
 
 def index(workspace: Workspace, config: "Config", served: Served | None) -> Check:
@@ -29,10 +29,10 @@ def index(workspace: Workspace, config: "Config", served: Served | None) -> Chec
     if not isinstance(found, dict):
         return warn("index", "the server has none", "cpl status")
     head = settings.get("head") if isinstance(settings, dict) else None
-    return judged(found, head=head, watch=config.index.watch)
+    return judged(found, head=head, watch=config.index.watch, again=restart(served.facts))
 
 
-def judged(state: JsonObject, *, head: JsonValue, watch: bool) -> Check:
+def judged(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl down && cpl up") -> Check:
     """What the words of `status` mean."""
     if not state.get("healthy"):
         return fail("index", f"it cannot be built: {state.get('state')}", "mend what is said there; it is tried again")
@@ -48,8 +48,8 @@ def judged(state: JsonObject, *, head: JsonValue, watch: bool) -> Check:
         found = f"{said}; nothing is found by meaning: {vectors['failure']}"
         return warn("index", found, "mend what is said there; other modes of search work")
     if not state.get("watching"):
-        off = "set index.watch: true, then cpl down && cpl up"
-        return warn("index", f"{said}; the disk is not watched: every answer walks it", _WATCHES if watch else off)
+        first = _WATCHES if watch else "set index.watch: true"
+        return warn("index", f"{said}; the disk is not watched: every answer walks it", f"{first}, then {again}")
     if symbols.get("throttled"):
         return warn("index", f"{said}; one process parses, memory is short", "raise index.memory_mb, or wait")
     skipped = state.get("skipped")

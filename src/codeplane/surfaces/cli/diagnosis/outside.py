@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import restart
+from codeplane.surfaces.cli.discovery import ServerFacts
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -17,16 +19,16 @@ _CONNECT_SEC = 3.0
 _PORTS = {"http": 80, "https": 443}
 
 
-def outside(workspace: Workspace, config: "Config") -> Check:
+def outside(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Check:
     """Endpoints that do not answer, variables that are not set, and files and folders that are not there."""
-    if problems := [*_problems(config), *_folders(workspace, config)]:
+    if problems := [*_problems(config, facts), *_folders(workspace, config)]:
         said, ways = zip(*problems, strict=True)
         return warn("outside", "; ".join(said), "; ".join(ways))
     named = [setting for setting, address in _addresses(config) if address]
     return ok("outside", f"answers: {', '.join(named)}" if named else "nothing outside is named in the settings")
 
 
-def _problems(config: "Config") -> Iterator[tuple[str, str]]:
+def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str, str]]:
     embeddings, observe = config.embeddings, config.observe
     if embeddings.model in ("model2vec", "onnx") and not Path(embeddings.folder or "/nowhere").is_dir():
         said = f"embeddings.folder {embeddings.folder!r} is not there: nothing is found by meaning"
@@ -37,7 +39,7 @@ def _problems(config: "Config") -> Iterator[tuple[str, str]]:
     }
     for setting, variable in wanted.items():
         if variable and not os.environ.get(variable):
-            yield f"{setting} names {variable}, which is not set here", f"export {variable}=…, then cpl down && cpl up"
+            yield f"{setting} names {variable}, which is not set here", f"export {variable}=…, then {restart(facts)}"
     for setting, address in _addresses(config):
         if address and (said := _unreachable(address)):
             yield f"{setting} {address} does not answer: {said}", f"start what should be there, or change {setting}"

@@ -12,6 +12,8 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
+from codeplane.surfaces.cli.diagnosis.served import restart
+from codeplane.surfaces.cli.discovery import ServerFacts
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -60,14 +62,14 @@ def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
     return None
 
 
-def certificate(workspace: Workspace, config: "Config", *, is_served: bool) -> Check:
+def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Check:
     """A TLS certificate that ends soon, has ended, or does not fit its key."""
     server = config.server
     if server.tls == "off":
         return ok("tls", "off; only this machine is served")
     own = server.tls == "self_signed"
     path = workspace.tls / "certificate.pem" if own else workspace.root / server.tls_certificate
-    renew = "cpl down && cpl up makes a new one" if own else "renew it, then cpl down && cpl up"
+    renew = f"{restart(facts)} makes a new one" if own else f"renew it, then {restart(facts)}"
     try:
         from cryptography import x509
 
@@ -85,7 +87,7 @@ def certificate(workspace: Workspace, config: "Config", *, is_served: bool) -> C
     if not own and (said := _unfit(workspace, config)):
         return fail("tls", said, "set server.tls_key and server.tls_client_ca to files that fit")
     # One of ours is renewed at the next start by itself.
-    if days < _SOON_DAYS and (not own or is_served):
+    if days < _SOON_DAYS and (not own or facts is not None):
         return warn("tls", f"the certificate ends {ends}, in {days} days", renew)
     return ok("tls", f"the certificate is good until {ends}")
 

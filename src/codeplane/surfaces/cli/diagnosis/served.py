@@ -16,9 +16,9 @@ _PATIENCE_SEC = 10.0
 _LONGEST = 4_000_000
 
 
-def restart(facts: ServerFacts) -> str:
+def restart(facts: ServerFacts | None) -> str:
     """The commands that start a server anew the way it was started."""
-    return f"cpl down && cpl up{' -d' if facts.detached else ''}"
+    return f"cpl down && cpl up{' -d' if facts is not None and facts.detached else ''}"
 
 
 def salvaging(facts: ServerFacts) -> str:

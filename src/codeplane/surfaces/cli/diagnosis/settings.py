@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.diagnosis.served import Served, restart
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -26,7 +26,7 @@ def settings(workspace: Workspace, served: Served | None) -> tuple[Check, "Confi
     except CodePlaneError as error:
         return fail("settings", error.message, error.hint), None
     if served is not None and (said := _waiting(served)):
-        return warn("settings", said, "cpl down && cpl up"), loaded.config
+        return warn("settings", said, restart(served.facts)), loaded.config
     return ok("settings", ", ".join(loaded.sources) or "defaults"), loaded.config
 
 
