@@ -125,6 +125,7 @@ def _told(error: ValidationError) -> list[ErrorDetails]:
 
 def _plain(text: str) -> str:
     """A judgement without the words of Python: what is sent is JSON, whose only series is the list."""
+    text = text.removeprefix("Value error, ")
     return _SERIES.sub("the list", text).replace(" after validation, not ", ", not ")
 
 

@@ -263,3 +263,17 @@ def test_a_small_payload_stays_whole_and_a_cut_says_so() -> None:
 
 def test_every_audited_type_reaches_the_table() -> None:
     assert AuditTable.types > AUDITED
+
+
+def test_names_are_understood_as_people_know_them(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with rig(tmp_path) as opened:
+            await opened.log.append(list(MIXED))
+            await opened.log.append([said("agent.revoked", "agent:agent_reviewer")])
+            assert await types(opened, operation="git_push") == await types(opened, operation="git.push") != []
+            assert await types(opened, operation="write_files") == ["write_files"]
+            assert await types(opened, actor="bot") == await types(opened, actor="agent:bot") != []
+            assert await types(opened, actor="reviewer") == ["agent.revoked"]
+            assert await types(opened, actor="rev") == []
+
+    run(scenario())

@@ -1,11 +1,13 @@
 """Entries of the audit: which are wanted, and how they are told."""
 
 import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.clock import SECOND_NS, rfc3339
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result
@@ -26,11 +28,30 @@ def _moment(text: str) -> str:
 Moment = Annotated[str, AfterValidator(_moment)]
 
 
+def _itself(name: str) -> tuple[str, ...]:
+    return (name,)
+
+
+def _actors(name: str) -> tuple[str, ...]:
+    """Whoever is called so, of whatever kind; agents with tokens have a longer name than their token was asked for."""
+    if ":" in name:
+        return (name,)
+    return (name, *(f"{kind}:{name}" for kind in ActorKind), f"{ActorKind.AGENT}:agent_{name}")
+
+
+def _operations(name: str) -> tuple[str, ...]:
+    """By the name of the operation, or of its tool, as in git_push."""
+    return tuple(dict.fromkeys((name, name.replace("_", ".", 1))))
+
+
+_SPELT: Mapping[str, Callable[[str], tuple[str, ...]]] = {"actor": _actors, "operation": _operations}
+
+
 class AuditFilter(Request):
     """Which entries are meant; a name that ends in * is a beginning."""
 
-    actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, or agent:*")
-    operation: str | None = Field(None, max_length=100, description="as in git.push, or git.*")
+    actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, claude-code, or agent:*")
+    operation: str | None = Field(None, max_length=100, description="as in git.push, git_push, or git.*")
     event_type: str | None = Field(None, max_length=100, description="as in capability.granted, or action.*")
     outcome: str | None = Field(None, max_length=100, description="as in ok, POLICY_DENIED, approved")
     action_id: str | None = Field(
@@ -52,8 +73,9 @@ class AuditFilter(Request):
                 conditions.append(f"{column} >= ? AND {column} < ? || char(1114111)")
                 values += [wanted[:-1], wanted[:-1]]
             else:
-                conditions.append(f"{column} = ?")
-                values.append(wanted)
+                spelt = _SPELT.get(column, _itself)(wanted)
+                conditions.append(f"{column} IN ({', '.join('?' * len(spelt))})")
+                values += spelt
         if self.since is not None:
             conditions.append("at_ns >= ?")
             values.append(_ns(self.since))

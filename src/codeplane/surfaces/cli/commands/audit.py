@@ -15,8 +15,12 @@ _PAGE = 500
 @failing_clearly
 def audit(
     text: Annotated[str | None, typer.Argument(help="Only entries that hold these letters.")] = None,
-    actor: Annotated[str | None, typer.Option("--actor", help="As in agent:claude-code, or agent:*.")] = None,
-    operation: Annotated[str | None, typer.Option("--operation", "-o", help="As in git.push, or git.*.")] = None,
+    actor: Annotated[
+        str | None, typer.Option("--actor", help="As in claude-code, agent:claude-code, or agent:*.")
+    ] = None,
+    operation: Annotated[
+        str | None, typer.Option("--operation", "-o", help="As in git.push, git_push, or git.*.")
+    ] = None,
     kind: Annotated[str | None, typer.Option("--type", help="As in capability.granted, or action.*.")] = None,
     outcome: Annotated[str | None, typer.Option("--outcome", help="As in ok or POLICY_DENIED.")] = None,
     action: Annotated[
