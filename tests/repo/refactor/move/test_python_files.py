@@ -260,3 +260,20 @@ def test_a_name_that_may_stand_for_a_module_with_what_moves_is_named(tmp_path: P
     with repository(tmp_path, files) as repo:
         draft = repo.plan(planned_file_move, "a/core.py", "a/new.py")
         assert [(one.kind, one.path) for one in draft.dangers] == [("unresolved_use", "use.py")]
+
+
+def test_a_package_that_others_take_from_an_importer_is_still_called_so_there(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "size = 1\n",
+        "shop/low.py": "",
+        "mid.py": "import shop\n\nX = shop.size\n",
+        "far.py": "import shop.low\n\nX = shop.size\n",
+        "end.py": "import shop\n\nX = shop.size\n",
+        "use.py": "from mid import shop\nimport far\n\nprint(shop.size, far.shop.size)\n",
+    }
+    with repository(tmp_path, files) as repo:
+        draft = repo.plan(planned_file_move, "shop", "fresh")
+        after = repo.after(draft)
+        assert after["mid.py"] == "import fresh as shop\n\nX = shop.size\n"
+        assert after["end.py"] == "import fresh\n\nX = fresh.size\n"
+        assert ("unresolved_use", "far.py") in [(one.kind, one.path) for one in draft.dangers]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from codeplane.repo.facts.model import Facts, Import
 from codeplane.repo.refactor.draft import Danger, Edit, Role
 from codeplane.repo.refactor.move.module_names import absolute, is_near, parent_of, relative, root_of, steps_of
+from codeplane.repo.refactor.move.outside import taken_outside
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.statement import Item, Span, Statement, added_after, statement_at, without
 from codeplane.repo.resolve.entity import Bound, Entity, Module
@@ -206,7 +207,9 @@ class PythonFile:
                 continue
             scope = next((one.scope for one in imports if one.local_at == item.start), 0)
             old_top, top = item.name.partition(".")[0], name.partition(".")[0]
-            if top != old_top and self._taken(facts, text, top, new_module):
+            taken = top != old_top and self._taken(facts, text, top, new_module)
+            given = top != old_top and not scope and not taken and self._given(old_top)
+            if taken or (given and "." not in item.name):
                 if "." in item.name:
                     self._fear("name_taken", f"{top} is already something else where {name} is needed", item.start)
                     self._put(span, "UNKNOWN", "IMPORT", why)
@@ -215,6 +218,8 @@ class PythonFile:
                         Span(start=item.start, end=item.name_end, new=f"{name} as {item.name}"), tier, "IMPORT", why
                     )
                 continue
+            if given:
+                self._fear("unresolved_use", f"others take {old_top} from here, which is {top} afterwards", item.start)
             self._put(span, tier, "IMPORT", why)
             if self.world.python().find(old_top, self.path) == (self.moved.module,):
                 whole = absolute(self.relocation, self.moved.new_module, self._new_path, root_of(item.name, module))
@@ -223,6 +228,10 @@ class PythonFile:
                     self._uses(facts, text, Bound(self.path, scope, old_top), whole, tier)
             elif top != old_top:
                 self._tops.setdefault((scope, old_top), []).append(statement)
+
+    def _given(self, name: str) -> bool:
+        """Whether others take from this file what an import of it brings."""
+        return bool(taken_outside(self.world, self.resolver, self.path, name))
 
     def _from(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
         package = self._found(statement.source, statement.source_start)
