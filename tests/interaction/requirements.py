@@ -2219,6 +2219,7 @@ REQUIREMENTS = (
             "trust/approvals/test_approvals.py",
             "trust/approvals/test_recalled.py",
             "trust/approvals/test_states.py",
+            "trust/approvals/test_listed.py",
             "trust/approvals/test_trusted_commands.py",
             "surfaces/mcp/test_deciding.py",
         ),
@@ -2297,7 +2298,7 @@ REQUIREMENTS = (
         id="TRUST-22",
         source="001 §5.1",
         promise="agents' tokens are verified strictly, exchanged for sessions, revoked; keys rotate",
-        tests=("trust/identity/test_agents.py",),
+        tests=("trust/identity/test_agents.py", "trust/identity/test_guides.py"),
     ),
     Requirement(
         id="TRUST-23",
@@ -2543,7 +2544,7 @@ REQUIREMENTS = (
         id="TRUST-45",
         source="001 §5.1, §5.2",
         promise="an agent starts no more agents than its token and grants allow",
-        tests=("trust/identity/test_started.py",),
+        tests=("trust/identity/test_started.py", "trust/identity/test_tokenless.py"),
     ),
     Requirement(
         id="TRUST-46",
