@@ -85,6 +85,7 @@ class SqliteLog:
         self._writer = Writer(
             connection=connection,
             path=path,
+            file=self.file,
             position=position,
             projector=self.projector,
             clock=clock,

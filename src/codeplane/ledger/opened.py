@@ -16,7 +16,7 @@ class OpenedFile:
         if found == self._identity:
             return ""
         done = "replaced" if found is not None else "deleted"
-        return f"{self._path.name} was {done} while it was served: what is recorded now is gone once the server ends"
+        return f"{self._path.name} was {done} while it was served: nothing is recorded until a start"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

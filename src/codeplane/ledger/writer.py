@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown
+from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown, StorageFailed
 from codeplane.kernel.event import Appended, Draft, Event
 from codeplane.kernel.ids import uuid7
 from codeplane.ledger.database import translate
+from codeplane.ledger.opened import OpenedFile
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.rows import INSERT, Row, to_event, to_row
 
@@ -126,6 +127,7 @@ class Writer:
         *,
         connection: sqlite3.Connection,
         path: Path,
+        file: OpenedFile,
         position: int,
         projector: Projector,
         clock: Clock,
@@ -135,6 +137,7 @@ class Writer:
     ) -> None:
         self._connection = connection
         self._path = path
+        self._file = file
         self._projector = projector
         self._clock = clock
         self._batch_events = batch_events
@@ -249,6 +252,9 @@ class Writer:
             self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
 
     def _commit(self, batch: list[Job]) -> list[object]:
+        # What is written to a file that has no name any more is gone once it is closed.
+        if problem := self._file.problem():
+            raise StorageFailed(problem, hint="cpl doctor says what to do")
         if len(self._heads) > _KNOWN_STREAMS:
             self._heads.clear()
         writing = Writing(connection=self._connection, heads=self._heads, position=self.position, clock=self._clock)

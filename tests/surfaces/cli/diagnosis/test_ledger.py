@@ -69,6 +69,9 @@ def test_one_that_is_taken_away_while_it_is_served(server: Server, replaced: boo
         assert found.verdict == "fail" and f"ledger.db was {done} while it was served" in found.found
         assert found.fix.startswith("cpl down && cpl up")
     assert send(server, path="/ready").status == 503
+    refused = cpl("call", "write_files", 'edits=[{"path": "new.txt", "content": "x"}]', cwd=server.repo)
+    assert refused.returncode == 1 and f"ledger.db was {done}" in refused.stderr, refused.stderr
+    assert not (server.repo / "new.txt").exists()
     assert f"ledger.db was {done}" in cpl("status", cwd=server.repo).stdout
     kept.replace(server.workspace.ledger)
     assert seen(server.workspace, "ledger").verdict == "ok"
