@@ -114,6 +114,33 @@ def test_filters(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_an_outcome_that_nothing_had_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with rig(tmp_path) as opened:
+            await opened.log.append(MIXED)
+            found = await listed(opened, outcome="policy_denied")
+            assert found.text().startswith("no entries; outcomes there are: ") and "POLICY_DENIED" in found.outcomes
+            assert (await listed(opened, actor="agent:nobody")).text() == "no entries"
+
+    run(scenario())
+
+
+def test_a_line_says_what_was_decided_and_who_was_given_what(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with rig(tmp_path) as opened:
+            both: list[JsonValue] = ["read_files", "write_files"]
+            granted = said(
+                "capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=both, context={}
+            )
+            await opened.log.append([granted])
+            await opened.log.append([said("policy.decided", operation="git.push", decision="REQUIRE_APPROVAL")])
+            decided, given = (await listed(opened)).results
+            assert "git.push decided REQUIRE_APPROVAL" in decided.text()
+            assert "capability.granted granted agent:bot · read_files, write_files" in given.text()
+
+    run(scenario())
+
+
 def test_times_are_told_apart_to_the_second(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock(1_750_000_000 * 10**9)

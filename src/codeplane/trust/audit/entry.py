@@ -9,12 +9,12 @@ from pydantic import AfterValidator, Field
 
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.clock import SECOND_NS, rfc3339
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.ledger.rows import Cell
 
-_TELLING = ("reason", "summary", "name", "by", "path", "version")
+_TELLING = ("decision", "agent", "capabilities", "reason", "summary", "name", "by", "path", "version")
 
 
 def _moment(text: str) -> str:
@@ -116,21 +116,28 @@ class AuditEntry(Result):
     payload: JsonObject
 
     def text(self) -> str:
-        told = [str(self.payload[name]) for name in _TELLING if self.payload.get(name)]
+        told = [_said(self.payload[name]) for name in _TELLING if self.payload.get(name)]
         error = self.payload.get("error")
         told += [str(error["message"])] if isinstance(error, dict) and "message" in error else []
         parts = (self.occurred_at[:19], self.actor, self.operation or self.event_type, self.outcome, self.action_id)
         return " ".join(filter(None, [*parts, " · ".join(told)[:200]]))
 
 
+def _said(value: JsonValue) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 class AuditPage(Result):
-    """Entries, newest first."""
+    """Entries, newest first; where none had the outcome that was asked for, the outcomes there are."""
 
     results: tuple[AuditEntry, ...]
     pagination: Pagination
+    outcomes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        return ("\n".join(one.text() for one in self.results) or "no entries") + self.pagination.line()
+        if not self.results:
+            return "no entries" + (f"; outcomes there are: {', '.join(self.outcomes)}" if self.outcomes else "")
+        return "\n".join(one.text() for one in self.results) + self.pagination.line()
 
 
 class AuditExport(Result):

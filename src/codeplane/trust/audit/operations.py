@@ -18,6 +18,7 @@ from codeplane.trust.audit.table import COLUMNS
 from codeplane.trust.short_ids import stored_one
 
 _EXPORT_PAGE = 2000
+_OUTCOMES = 60
 
 
 class AuditOperations:
@@ -48,7 +49,14 @@ class AuditOperations:
         page, following = rows[: request.limit], None
         if len(rows) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][0]))})
-        return AuditPage(results=tuple(map(entry_of, page)), pagination=Pagination(next_cursor=following))
+        outcomes = await self._outcomes() if request.outcome and not page else ()
+        return AuditPage(
+            results=tuple(map(entry_of, page)), pagination=Pagination(next_cursor=following), outcomes=outcomes
+        )
+
+    async def _outcomes(self) -> tuple[str, ...]:
+        rows = await self._log.select("SELECT DISTINCT outcome FROM audit ORDER BY outcome LIMIT ?", (_OUTCOMES,))
+        return tuple(str(outcome) for (outcome,) in rows)
 
     @operation("audit.export", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=600)
     async def export(self, call: Call, request: AuditFilter) -> AuditExport:
