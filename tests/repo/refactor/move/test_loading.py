@@ -78,6 +78,20 @@ def test_a_name_that_a_package_shares_with_a_module_of_it_stays_what_it_is(tmp_p
     assert risks(tmp_path / "y", files, "high", "a/shapes.py") == []
 
 
+def test_everything_of_a_package_is_also_what_is_loaded_of_it_by_then(tmp_path: Path) -> None:
+    files = {
+        "a/__init__.py": "",
+        "a/core.py": "def f():\n    return 1\n\n\ndef g():\n    return 2\n",
+        "b/__init__.py": "",
+        "b/base.py": "X = 1\n",
+        "use.py": "from a.core import f\n",
+        "main.py": "import use\nfrom a import *\n\nprint(core.g())\n",
+    }
+    assert risks(tmp_path / "x", files, "f", "b/base.py") == ["load_order"]
+    files["a/__init__.py"] = '__all__ = ["core"]\n'
+    assert risks(tmp_path / "y", files, "f", "b/base.py") == []
+
+
 def test_what_a_star_does_not_give_is_not_named_in_an_import(tmp_path: Path) -> None:
     files = {
         "a/__init__.py": "",

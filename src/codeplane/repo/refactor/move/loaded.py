@@ -8,6 +8,7 @@ from codeplane.repo.refactor.draft import Danger, Draft
 from codeplane.repo.refactor.move.afterwards import Afterwards
 from codeplane.repo.refactor.move.doubles import turned
 from codeplane.repo.refactor.move.loading import Fault, Loading
+from codeplane.repo.refactor.move.stars import shifted
 from codeplane.repo.resolve.world import World
 
 _ENTRIES = 60
@@ -36,6 +37,9 @@ def loading_dangers(
         elif (double := turned(later, before, after)) is not None:
             what = f"{double[1]} of {double[0]} is a module and something else; another of the two is loaded last"
             found.append(Danger(kind="load_order", what=what, path=later.was(double[0])))
+        elif (star := shifted(later, before, after)) is not None:
+            what = f"`import *` from {star[0]} brings what is loaded by then; {star[1]} comes at another time"
+            found.append(Danger(kind="load_order", what=what, path=star[0]))
     if "unresolved_import" not in said:
         fault = next(_lost(later, before, after, deadline), None)
         if fault is not None:
