@@ -35,10 +35,19 @@ def test_an_alias_is_renamed_with_its_uses_alone(path: str, tmp_path: Path) -> N
         assert found.proposed(draft) == {}
 
 
-def test_the_name_that_an_export_gives_is_not_what_it_stands_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["a.ts:2:17", "b.ts:1:10", "b.ts:2:1"])
+def test_the_name_that_an_export_gives_is_not_what_it_stands_for(tmp_path: Path, place: str) -> None:
     files = {"a.ts": "const far = 1;\nexport { far as near };\n", "b.ts": "import { near } from './a';\nnear;\n"}
     with repo(tmp_path, files) as found, pytest.raises(NotRefactorable, match="calls far for others"):
-        alias_at(found.written.world(), "a.ts:2:17")
+        alias_at(found.written.world(), place)
+
+
+def test_a_name_that_an_export_passes_on_is_no_alias(tmp_path: Path) -> None:
+    files = {"a.ts": "const far = 1;\nexport { far };\n", "b.ts": "import { far } from './a';\nfar;\n"}
+    with repo(tmp_path, files) as found:
+        assert [alias_at(found.written.world(), place) for place in ("a.ts:2:10", "b.ts:1:10", "b.ts:2:1")] == [
+            None
+        ] * 3
 
 
 def test_java_has_no_aliases(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from codeplane.kernel.errors import NotRefactorable
-from codeplane.repo.facts.model import REASONS, Facts
+from codeplane.repo.facts.model import REASONS, Export, Facts
 from codeplane.repo.refactor.rename.written import SCRIPTED
 from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.exported import exported_places
@@ -49,6 +49,10 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
     else:
         plain = at not in facts.labels and receiver(world.text(path), at, facts.in_text) == ()
         bound = resolver.lexical(path, facts, at, name) if plain and not facts.in_text(at) else None
+    if index is not None and facts.language in SCRIPTED:
+        _refuse_renamed(world, facts, path, Bound(path, facts.imports[index].scope, name))
+    elif bound is not None and facts.language in SCRIPTED:
+        _refuse_renamed(world, facts, path, bound)
     if bound is None or not is_alias(facts, bound):
         return None
     if bound.scope == 0:
@@ -67,9 +71,32 @@ def is_alias(facts: Facts, bound: Bound) -> bool:
 def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
     """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
     given = exported_places(facts, world.text(path)).get(at) if facts.language in SCRIPTED else None
-    if given is not None and given.evidence == "named" and given.name == name != given.local != "*":
-        hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
-        raise NotRefactorable(f"{name} is what {shown(path)} calls {given.local} for others", hint=hint)
+    if given is not None and _gives(given, name):
+        raise _given(path, given)
+
+
+def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
+    """Refuse the same where it is imported under that name: what is defined has another."""
+    rows = facts.bound.get((bound.scope, bound.name), ()) if bound.file == path else ()
+    brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+    modules = world.modules(facts)
+    if modules is None:
+        return
+    for one in brought:
+        for module in modules.find(one.source, path) if one.imported == bound.name else ():
+            there = world.facts(module)
+            given = next((given for given in there.exports if _gives(given, bound.name)), None) if there else None
+            if given is not None:
+                raise _given(module, given)
+
+
+def _gives(given: Export, name: str) -> bool:
+    return given.evidence == "named" and given.name == name != given.local != "*"
+
+
+def _given(path: str, given: Export) -> NotRefactorable:
+    hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
+    return NotRefactorable(f"{given.name} is what {shown(path)} calls {given.local} for others", hint=hint)
 
 
 def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
