@@ -1,5 +1,6 @@
 """Servers that are not there, hang, are others, or cannot have their ports."""
 
+import contextlib
 import json
 import os
 import signal
@@ -86,6 +87,18 @@ def test_one_whose_address_was_deleted_writes_it_down_again(server: Server) -> N
     until(server.workspace.port.exists)
     assert seen(server.workspace, "server").verdict == "ok"
     assert cpl("status", cwd=server.repo).returncode == 0
+    # The one that was started in vain would come up once this one has ended.
+    assert until(lambda: not _starting(server.repo))
+
+
+def _starting(repo: Path) -> bool:
+    """Whether a server for a repository is being started in the background."""
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            command = process.read_bytes()
+            if b"--background" in command and os.fsencode(repo) in command:
+                return True
+    return False
 
 
 def test_one_of_another_version(server: Server) -> None:
