@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -68,18 +68,19 @@ class McpMount:
         if self._ended.is_set():
             self._surface.cancel()
             return
-        try:
-            await asyncio.to_thread(import_module, _STREAM)
-            if self._stopping.is_set():
-                self._surface.cancel()
+        async with AsyncExitStack() as stack:
+            try:
+                await asyncio.to_thread(import_module, _STREAM)
+                if self._stopping.is_set():
+                    self._surface.cancel()
+                    return
+                surface = self._make()
+                await stack.enter_async_context(surface.run())
+            except Exception as error:
+                # Whoever waits is told, as is everyone who comes later.
+                self._surface.set_exception(error)
                 return
-            surface = self._make()
-        except Exception as error:
-            # Whoever waits is told, as is everyone who comes later.
-            self._surface.set_exception(error)
-            return
-        # It stays, as all that came up before it; the collector need not look at it again and again.
-        gc.freeze()
-        async with surface.run():
+            # It stays, as all that came up before it; the collector need not look at it again and again.
+            gc.freeze()
             self._surface.set_result(surface)
             await self._ended.wait()
