@@ -1,6 +1,7 @@
 """What names hold: the class that bindings, annotations, and what makes or returns a value agree on."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Facts
@@ -31,7 +32,7 @@ _MAX_HEIRS = 400
 _UNTYPED = frozenset({"javascript", "python"})
 
 
-class Values(Classes):
+class Values(Classes, ABC):
     """What is known of values within one world; whose member a chain ends in is told by who reads chains."""
 
     _assignments: Assignments
@@ -44,9 +45,9 @@ class Values(Classes):
         self._overridden: dict[Bound, bool] = {}
         self._typing: set[tuple[Bound, int]] = set()
 
+    @abstractmethod
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         """What a chain of names is, and whether its own members are passed over."""
-        raise NotImplementedError
 
     def value(self, entity: Entity) -> Entity | None:
         """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
