@@ -37,7 +37,7 @@ class Budget(StrEnum):
 class Request(BaseModel):
     """The arguments of an operation; unknown fields are refused by name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # Fields that are words for whoever decides and change nothing of what is done.
     prose: ClassVar[frozenset[str]] = frozenset()
 
@@ -56,7 +56,7 @@ _MOMENTARY = {"epoch", "commit", "stale", "verified_sec_ago", "query_time_ms", "
 class Result(BaseModel):
     """What an operation answers with; `text` is what an agent reads."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # What holds a secret is given once, and kept nowhere.
     secret: ClassVar[bool] = False
 

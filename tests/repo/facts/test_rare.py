@@ -34,35 +34,46 @@ def found(matches: list[Match]) -> set[tuple[object, ...]]:
     }
 
 
-def of(language: str) -> tuple[Divided, tree_sitter.Parser]:
-    """A language's query and its parser."""
+def of(language: str) -> tuple[Divided, tree_sitter.Query, tree_sitter.Parser]:
+    """A language's query, divided and whole, and its parser."""
     known = languages().by_name[language]
     grammar = get_language(known.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
-    return Divided(grammar, query_of(known)), tree_sitter.Parser(grammar)
+    text = query_of(known)
+    return Divided(grammar, text), tree_sitter.Query(grammar, text), tree_sitter.Parser(grammar)
+
+
+@pytest.mark.parametrize("name", sorted(languages().by_name))
+def test_patterns_are_cut_where_the_grammar_cuts_them(name: str) -> None:
+    query, whole, _ = of(name)
+    text = query_of(languages().by_name[name]).encode()
+    assert [one.encode() for one in query.patterns] == [
+        text[whole.start_byte_for_pattern(number) : whole.end_byte_for_pattern(number)]
+        for number in range(whole.pattern_count)
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(languages().by_name))
 def test_each_line_of_a_sample_gives_what_the_whole_query_gives(name: str) -> None:
-    query, parser = of(name)
+    query, whole, parser = of(name)
     text = sampled()[name].read_bytes()
     # Line by line too: a whole sample has more places than are looked at one by one.
     for part in (text, *text.splitlines(keepends=True)):
         root = parser.parse(part).root_node
-        wanted = tree_sitter.QueryCursor(query.whole).matches(root)
+        wanted = tree_sitter.QueryCursor(whole).matches(root)
         assert found(query.matches(root, part)) == found(wanted)
         assert found(query.matches(root, part, Vocabulary().of(part)[0])) == found(wanted)
 
 
 @pytest.mark.parametrize(("name", "text"), [("python", PYTHON), ("javascript", JAVASCRIPT), ("typescript", JAVASCRIPT)])
 def test_a_match_is_found_once_however_many_of_its_words_stand_there(name: str, text: bytes) -> None:
-    query, parser = of(name)
+    query, whole, parser = of(name)
     lines = text.splitlines(keepends=True)
     for first in range(len(lines)):
         for last in range(first + 1, len(lines) + 1):
             part = b"".join(lines[first:last])
             root = parser.parse(part).root_node
             matches = query.matches(root, part)
-            wanted = tree_sitter.QueryCursor(query.whole).matches(root)
+            wanted = tree_sitter.QueryCursor(whole).matches(root)
             assert found(matches) == found(wanted)
             assert len(matches) == len(wanted)
 

@@ -49,9 +49,8 @@ class Extractor:
         grammar = get_language(language.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
         self._parser = tree_sitter.Parser(grammar)
         self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
-        query = query_of(language)
-        self._query = Divided(grammar, query)
-        self._patterns = patterns_of(self._query.whole, query.encode())
+        self._query = Divided(grammar, query_of(language))
+        self._patterns = patterns_of(self._query.patterns)
 
     def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:
         """The facts of a file's bytes; who knows all the words in them says so, which saves to look for some."""

@@ -19,8 +19,8 @@ _SUBJECTS = (
     *("text", "label", "outer", "leaf", "hole", "given"),
 )
 _ALONE = frozenset({"bind", "text", "label", "outer", "leaf", "hole"})
-_NOT_CAPTURES = re.compile(rb'"(?:[^"\\]|\\.)*"|;[^\n]*')
-_CAPTURE = re.compile(rb"@([\w.-]+)")
+_NOT_CAPTURES = re.compile(r'"(?:[^"\\]|\\.)*"|;[^\n]*')
+_CAPTURE = re.compile(r"@([\w.-]+)")
 _LAST = 1 << 30
 # A node's two ends at once take little longer than one of them, and mapped in C two thirds of what a loop takes.
 _start, _range = attrgetter("start_byte"), attrgetter("byte_range")
@@ -40,12 +40,11 @@ class Pattern(NamedTuple):
     top: bool
 
 
-def patterns_of(query: tree_sitter.Query, text: bytes) -> list[Pattern]:
+def patterns_of(query: Iterable[str]) -> list[Pattern]:
     """What each pattern of a query is about, in their order."""
     found = []
-    for number in range(query.pattern_count):
-        said = text[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)]
-        names = dict.fromkeys(name.decode() for name in _CAPTURE.findall(_NOT_CAPTURES.sub(b"", said)))
+    for said in query:
+        names = dict.fromkeys(_CAPTURE.findall(_NOT_CAPTURES.sub("", said)))
         told = [name for name in names if not name.startswith("_")]
         abouts = {name.partition(".")[0] for name in told}
         subject = next((wanted for wanted in _SUBJECTS if wanted in abouts), "")
