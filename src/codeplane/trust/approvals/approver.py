@@ -19,42 +19,36 @@ from codeplane.kernel.errors import (
     OutcomeUnknown,
     Overloaded,
     SequenceConflict,
-    TooLarge,
 )
-from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
 from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import (
     COLUMNS,
     Action,
     ActionStatus,
-    covered,
     from_row,
     kind_of,
     preview_hash,
 )
-from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswers
-from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING, REJECTED
+from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten, named
+from codeplane.trust.approvals.remembered import RememberedAnswers
+from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.identity.identities import has_own_token
 from codeplane.trust.short_ids import stored_one
 
 _TELL_SEC = 5.0
-_MAX_SUMMARY = 2000
 _MAX_QUESTION = 16_000
 # Whoever asks for more rights does not answer.
 _NOT_IN_CLIENTS = frozenset({"capability.request"})
 # What a client's own word is not enough for: whoever answers there is whoever the client says.
 _NOT_BY_CLIENTS = frozenset({Risk.HIGH, Risk.DESTRUCTIVE})
-_MAX_BODY = 65_536
-_MAX_REASONS = 2000
 _AT_ONCE = 500
 _MINUTE_NS = 60 * SECOND_NS
-_DAY_NS = 86_400 * SECOND_NS
 
 
 @dataclass(slots=True)
@@ -81,7 +75,7 @@ class Approvals:
         self._clock = clock
         self._config = config
         self._remembered = remembered
-        self._redactor = redactor
+        self._events = ApprovalEvents(clock=clock, config=config, redactor=redactor)
         self._waiting: dict[str, _Waiting] = {}
         self._resume: Callable[[Action], None] | None = None
 
@@ -141,21 +135,21 @@ class Approvals:
             raise InvalidArgument("preview_hash is not that of this action", hint="look at it again: approval_show")
         if for_task and action.task_id is None:
             raise InvalidArgument("this action belongs to no task", hint="approve it without for_task")
-        drafts = [self._settled(action, APPROVED if approve else REJECTED, by, reason)]
+        drafts = [self._events.settled(action, APPROVED if approve else REJECTED, by, reason)]
         if approve and (trust or for_task):
-            drafts.append(self._memory(action, by, task_id=action.task_id if for_task and not trust else None))
+            drafts.append(self._events.memory(action, by, task_id=action.task_id if for_task and not trust else None))
         return await self._settle(action, drafts)
 
     async def withdraw(self, action: Action, reason: str) -> Action:
         """Reject what was approved and cannot be run any more."""
-        return await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, reason)], sequence=2)
+        return await self._settle(action, [self._events.settled(action, REJECTED, NO_PERSON, reason)], sequence=2)
 
     async def forget(self, answer_id: str, by: str) -> str:
         """Take a remembered answer back; its whole id."""
         answer_id = await stored_one(
             self._log, "remembered.answer_id", answer_id, "answer", ApprovalNotFound, "see: cpl approvals trusted"
         )
-        await self._log.append([_forgotten(answer_id, by)])
+        await self._log.append([forgotten(answer_id, by)])
         return answer_id
 
     async def end_for(self, actor_id: str, *, reason: str) -> int:
@@ -169,7 +163,7 @@ class Approvals:
         ended = 0
         for action in map(from_row, rows):
             try:
-                await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, reason)])
+                await self._settle(action, [self._events.settled(action, REJECTED, NO_PERSON, reason)])
             except ApprovalSettled:
                 continue
             ended += 1
@@ -182,7 +176,7 @@ class Approvals:
             (f"%:{_plainly(actor_id)}", f"%:{_plainly(actor_id)}/%"),
         )
         if known:
-            await self._log.append([_forgotten(str(answer_id), by) for answer_id, _ in known])
+            await self._log.append([forgotten(str(answer_id), by) for answer_id, _ in known])
         now = self._clock.now_ns()
         return sum(int(str(expires_ns)) > now for _, expires_ns in known)
 
@@ -198,7 +192,7 @@ class Approvals:
             await self._expire(action)
         soon = now + int(self._config.expiring_soon_minutes * _MINUTE_NS)
         reminders = [
-            Draft(stream="notification", type=EXPIRING, payload=_expiring(action), correlation=_ids(action))
+            expiring(action)
             for action in await self._find(
                 "actions_expiry", "status = 'PENDING' AND expires_ns <= ? AND reminded = 0", soon
             )
@@ -249,10 +243,9 @@ class Approvals:
             kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
         )
         remembered = known.answer_id if known is not None else None
-        drafts = [self._decided(question), self._created(action_id, question, remembered)]
+        drafts = [self._events.decided(question), self._events.created(action_id, question, remembered)]
         if known is not None:
-            payload: JsonObject = {"action_id": action_id, "by": known.by, "reason": f"remembered {known.answer_id}"}
-            drafts.append(self._draft(action_id, APPROVED, payload, call.correlation, actor=known.by))
+            drafts.append(self._events.answered_before(action_id, known, call.correlation))
         await self._log.append(drafts, expect={action_stream(action_id): 0})
         return await self.get(action_id)
 
@@ -345,22 +338,22 @@ class Approvals:
             )
         _refuse(action)
         if action.unknown:
-            raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=_named(action))
+            raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=named(action))
         if action.status is ActionStatus.EXECUTED or self._clock.now_ns() >= action.expires_ns:
             raise ApprovalExpired(
-                f"the approval {action.action_id} was for one run, which is over", details=_named(action)
+                f"the approval {action.action_id} was for one run, which is over", details=named(action)
             )
         if action.preview_hash != preview_hash(question):
             raise ApprovalExpired(
                 f"what {action.operation} would do has changed since {action.action_id} was approved",
                 hint="look at what is there now; if it is still wanted, a new idempotency_key asks about that",
-                details=_named(action),
+                details=named(action),
             )
         return action.action_id
 
     async def _expire(self, action: Action) -> Action:
         try:
-            return await self._settle(action, [self._settled(action, REJECTED, NO_PERSON, EXPIRED_REASON)])
+            return await self._settle(action, [self._events.settled(action, REJECTED, NO_PERSON, EXPIRED_REASON)])
         except ApprovalSettled:
             return await self.get(action.action_id)
 
@@ -373,7 +366,7 @@ class Approvals:
             raise ApprovalSettled(
                 f"{action.action_id} is {action.status.value}{by} already",
                 hint=f"see how it was decided: cpl approvals show {action.action_id}",
-                details=_named(action),
+                details=named(action),
             ) from error
         action = await self.get(action.action_id)
         waiting = self._waiting.get(action.action_id)
@@ -387,92 +380,6 @@ class Approvals:
         if self._resume is not None and action.action_id not in self._waiting:
             self._resume(action)
 
-    def _decided(self, question: Question) -> Draft:
-        payload: JsonObject = {
-            "operation": question.call.operation.name,
-            "decision": "REQUIRE_APPROVAL",
-            "reason": "; ".join(question.decision.reasons)[:_MAX_REASONS],
-            "risk": question.assessment.risk.name,
-        }
-        return Draft(
-            stream="policy",
-            type="policy.decided",
-            payload=payload,
-            actor=str(question.call.actor),
-            source=Source.POLICY_ENGINE,
-            correlation=question.call.correlation,
-        )
-
-    def _created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
-        call, preview = question.call, question.preview
-        summary, body = self._shown(preview.summary), self._shown(preview.body)
-        if len(body) > _MAX_BODY:
-            if question.assessment.risk is Risk.HIGH:
-                raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
-            body = f"{body[:_MAX_BODY]}\n… {len(body) - _MAX_BODY} more characters are not shown"
-        payload: JsonObject = {
-            "action_id": action_id,
-            "operation": call.operation.name,
-            "tool": call.operation.tool,
-            "actor_kind": call.actor.kind.value,
-            "actor_id": call.actor.actor_id,
-            "owner_id": call.actor.owner_id,
-            "surface": call.caller.surface,
-            "client": call.caller.client,
-            "risk": question.assessment.risk.name,
-            "idempotency_key": call.idempotency_key,
-            "arguments_hash": question.arguments_hash,
-            "preview_hash": preview_hash(question),
-            "kind": kind_of(question),
-            "covers": _short(visible(self._redactor.text(covered(question)))),
-            "summary": summary[:_MAX_SUMMARY],
-            "body": body,
-            "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
-            "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
-            # Nobody has to be told of a question that was answered before.
-            **({"remembered": remembered} if remembered is not None else {}),
-        }
-        return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
-
-    def _shown(self, text: str) -> str:
-        """What a person sees: secrets left out, nothing else, and no sign that makes text look like another."""
-        shown = self._redactor.plainly(text)
-        if shown is None:
-            raise InvalidArgument(
-                "it holds what looks like a secret, which cannot be left out without hiding more from who decides",
-                hint="read the secret from a file or a variable instead of writing it out",
-            )
-        return visible(shown)
-
-    def _settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
-        payload: JsonObject = {**_named(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
-        return self._draft(action.action_id, kind, payload, _ids(action), actor=by)
-
-    def _memory(self, action: Action, by: str, *, task_id: str | None) -> Draft:
-        payload: JsonObject = {
-            "answer_id": new_id("ans"),
-            "actor": str(action.actor),
-            "operation": action.operation,
-            "kind": action.kind,
-            "task_id": task_id,
-            "summary": action.summary,
-            "covers": action.covers,
-            "by": by,
-            "expires_ns": self._clock.now_ns() + int(self._config.trust_days * _DAY_NS),
-        }
-        return Draft(stream=STREAM, type=REMEMBERED, payload=payload, actor=by, correlation=_ids(action))
-
-    @staticmethod
-    def _draft(action_id: str, kind: str, payload: JsonObject, ids: Correlation, *, actor: str) -> Draft:
-        return Draft(
-            stream=action_stream(action_id),
-            type=kind,
-            payload=payload,
-            actor=actor,
-            source=Source.POLICY_ENGINE,
-            correlation=ids,
-        )
-
 
 async def _until(settled: asyncio.Event) -> None:
     await settled.wait()
@@ -481,19 +388,14 @@ async def _until(settled: asyncio.Event) -> None:
 def _refuse(action: Action) -> None:
     """Raise what a no is told as."""
     if action.expired:
-        raise ApprovalExpired(f"nobody approved {action.operation} in time", details=_named(action))
+        raise ApprovalExpired(f"nobody approved {action.operation} in time", details=named(action))
     if action.state == "NOT_RUN":
-        raise ApprovalExpired(f"{action.operation} was not run: {action.reason}", details=_named(action))
+        raise ApprovalExpired(f"{action.operation} was not run: {action.reason}", details=named(action))
     if action.status is ActionStatus.REJECTED:
         raise ApprovalRejected(
             f"{action.operation} was rejected by {action.decided_by}: {action.reason or 'no reason given'}",
-            details=_named(action),
+            details=named(action),
         )
-
-
-def _forgotten(answer_id: str, by: str) -> Draft:
-    payload: JsonObject = {"answer_id": answer_id, "by": by}
-    return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)
 
 
 def _plainly(text: str) -> str:
@@ -501,21 +403,5 @@ def _plainly(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _MAX_SUMMARY else f"{text[:_MAX_SUMMARY]} … and {len(text) - _MAX_SUMMARY} more signs"
-
-
 def _question(action: Action) -> str:
     return f"{action.summary}\n\n{action.body}".strip()
-
-
-def _named(action: Action) -> JsonObject:
-    return {"action_id": action.action_id, "operation": action.operation}
-
-
-def _expiring(action: Action) -> JsonObject:
-    return {**_named(action), "summary": action.summary, "expires_ns": action.expires_ns}
-
-
-def _ids(action: Action) -> Correlation:
-    return Correlation(session_id=action.session_id, task_id=action.task_id, call_id=action.call_id)

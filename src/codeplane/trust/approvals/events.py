@@ -1,0 +1,152 @@
+"""What is written down of a question and of its answer."""
+
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import ApprovalsConfig
+from codeplane.kernel.errors import InvalidArgument, TooLarge
+from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Risk
+from codeplane.kernel.ports import Question
+from codeplane.kernel.record import action_stream
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.visible import visible
+from codeplane.trust.approvals.action import Action, covered, kind_of, preview_hash
+from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, Remembered
+from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING
+
+_MAX_SUMMARY = 2000
+_MAX_BODY = 65_536
+_MAX_REASONS = 2000
+_MINUTE_NS = 60 * SECOND_NS
+_DAY_NS = 86_400 * SECOND_NS
+
+
+class ApprovalEvents:
+    """Makes the events of actions, with what a person may be shown and nothing else."""
+
+    def __init__(self, *, clock: Clock, config: ApprovalsConfig, redactor: Redactor) -> None:
+        self._clock = clock
+        self._config = config
+        self._redactor = redactor
+
+    def decided(self, question: Question) -> Draft:
+        """The rules want a person to decide."""
+        payload: JsonObject = {
+            "operation": question.call.operation.name,
+            "decision": "REQUIRE_APPROVAL",
+            "reason": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "risk": question.assessment.risk.name,
+        }
+        return Draft(
+            stream="policy",
+            type="policy.decided",
+            payload=payload,
+            actor=str(question.call.actor),
+            source=Source.POLICY_ENGINE,
+            correlation=question.call.correlation,
+        )
+
+    def created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
+        """What a person is asked."""
+        call, preview = question.call, question.preview
+        summary, body = self._shown(preview.summary), self._shown(preview.body)
+        if len(body) > _MAX_BODY:
+            if question.assessment.risk is Risk.HIGH:
+                raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
+            body = f"{body[:_MAX_BODY]}\n… {len(body) - _MAX_BODY} more characters are not shown"
+        payload: JsonObject = {
+            "action_id": action_id,
+            "operation": call.operation.name,
+            "tool": call.operation.tool,
+            "actor_kind": call.actor.kind.value,
+            "actor_id": call.actor.actor_id,
+            "owner_id": call.actor.owner_id,
+            "surface": call.caller.surface,
+            "client": call.caller.client,
+            "risk": question.assessment.risk.name,
+            "idempotency_key": call.idempotency_key,
+            "arguments_hash": question.arguments_hash,
+            "preview_hash": preview_hash(question),
+            "kind": kind_of(question),
+            "covers": _short(visible(self._redactor.text(covered(question)))),
+            "summary": summary[:_MAX_SUMMARY],
+            "body": body,
+            "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
+            # Nobody has to be told of a question that was answered before.
+            **({"remembered": remembered} if remembered is not None else {}),
+        }
+        return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
+
+    def _shown(self, text: str) -> str:
+        """What a person sees: secrets left out, nothing else, and no sign that makes text look like another."""
+        shown = self._redactor.plainly(text)
+        if shown is None:
+            raise InvalidArgument(
+                "it holds what looks like a secret, which cannot be left out without hiding more from who decides",
+                hint="read the secret from a file or a variable instead of writing it out",
+            )
+        return visible(shown)
+
+    def answered_before(self, action_id: str, known: Remembered, ids: Correlation) -> Draft:
+        """A person said yes to such calls, and that holds."""
+        payload: JsonObject = {"action_id": action_id, "by": known.by, "reason": f"remembered {known.answer_id}"}
+        return self._draft(action_id, APPROVED, payload, ids, actor=known.by)
+
+    def settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
+        """How it was answered, and by whom."""
+        payload: JsonObject = {**named(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
+        return self._draft(action.action_id, kind, payload, ids(action), actor=by)
+
+    def memory(self, action: Action, by: str, *, task_id: str | None) -> Draft:
+        """That the answer holds for such calls to come."""
+        payload: JsonObject = {
+            "answer_id": new_id("ans"),
+            "actor": str(action.actor),
+            "operation": action.operation,
+            "kind": action.kind,
+            "task_id": task_id,
+            "summary": action.summary,
+            "covers": action.covers,
+            "by": by,
+            "expires_ns": self._clock.now_ns() + int(self._config.trust_days * _DAY_NS),
+        }
+        return Draft(stream=STREAM, type=REMEMBERED, payload=payload, actor=by, correlation=ids(action))
+
+    @staticmethod
+    def _draft(action_id: str, kind: str, payload: JsonObject, ids: Correlation, *, actor: str) -> Draft:
+        return Draft(
+            stream=action_stream(action_id),
+            type=kind,
+            payload=payload,
+            actor=actor,
+            source=Source.POLICY_ENGINE,
+            correlation=ids,
+        )
+
+
+def forgotten(answer_id: str, by: str) -> Draft:
+    """A remembered answer is taken back."""
+    payload: JsonObject = {"answer_id": answer_id, "by": by}
+    return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)
+
+
+def expiring(action: Action) -> Draft:
+    """Nobody has answered, and soon it is too late."""
+    payload: JsonObject = {**named(action), "summary": action.summary, "expires_ns": action.expires_ns}
+    return Draft(stream="notification", type=EXPIRING, payload=payload, correlation=ids(action))
+
+
+def named(action: Action) -> JsonObject:
+    """What an action is told by."""
+    return {"action_id": action.action_id, "operation": action.operation}
+
+
+def ids(action: Action) -> Correlation:
+    """What an action belongs to."""
+    return Correlation(session_id=action.session_id, task_id=action.task_id, call_id=action.call_id)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_SUMMARY else f"{text[:_MAX_SUMMARY]} … and {len(text) - _MAX_SUMMARY} more signs"
