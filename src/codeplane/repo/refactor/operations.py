@@ -4,22 +4,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import IndexNotReady, InvalidArgument, PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Verdict
-from codeplane.repo.edit.described import compared
-from codeplane.repo.edit.engine import Applied
-from codeplane.repo.edit.entry import Change
-from codeplane.repo.edit.foretold import foretold
-from codeplane.repo.refactor.answers import AppliedInfo, RefactorResult
+from codeplane.repo.refactor.answers import RefactorResult
 from codeplane.repo.refactor.applying import Applying, assessed, chosen
-from codeplane.repo.refactor.draft import Edit
-from codeplane.repo.refactor.plan import Asked, Plan, differing
-from codeplane.repo.refactor.planning import Planned, Planning
+from codeplane.repo.refactor.foretold import foretold, reading
+from codeplane.repo.refactor.outcome import blocked_by, diverging, made
+from codeplane.repo.refactor.plan import Asked, Plan
+from codeplane.repo.refactor.planning import Planning
 from codeplane.repo.refactor.proof import disproved
 from codeplane.repo.refactor.requests import (
     ApplyRequest,
@@ -32,18 +28,13 @@ from codeplane.repo.refactor.requests import (
     RenameRequest,
     ReplaceRequest,
 )
-from codeplane.repo.refactor.spliced import spliced
 from codeplane.repo.refactor.told import Told
 from codeplane.repo.truth.paths import shown
 
 _SCOPE = "refactor"
 _COMMIT = "decision_commit"
-_MAX_LEFT = 50
 # What breaks a program though every edit is right: somebody has to have seen it.
 _GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
-_MAX_WORDS = 200
-_MAX_CHANGED = 50
-_DIGITS = 24
 Judges = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
 
 
@@ -89,7 +80,7 @@ class RefactorOperations:
         if request.refactor_id:
             plan = await self._planning.kept(request.refactor_id)
             return await self._applied(call, plan, request.candidate, request.include, request.exclude)
-        asked = _rename(request)
+        asked = request.asked()
         chosen_now = request.include or request.exclude
         if chosen_now and not request.apply:
             raise InvalidArgument(
@@ -112,9 +103,9 @@ class RefactorOperations:
         if request.refactor_id and not request.cursor:
             return await self._foreseen_plan(request)
         if not request.apply or request.cursor:
-            return _reading(f"rename {request.symbol} to {request.new_name}")
+            return reading(f"rename {request.symbol} to {request.new_name}")
         choice = (request.candidate, request.include, request.exclude)
-        return await self._foreseen(_rename(request), *choice)
+        return await self._foreseen(request.asked(), *choice)
 
     assess_move = _judges("refactor.move")
 
@@ -122,15 +113,15 @@ class RefactorOperations:
     async def preview_move(self, request: MoveRequest) -> Preview:
         """What a plan made now would write."""
         if not request.apply or request.cursor:
-            return _reading(f"move {request.symbol or request.from_path} to {request.to_path}")
-        return await self._foreseen(_move(request))
+            return reading(f"move {request.symbol or request.from_path} to {request.to_path}")
+        return await self._foreseen(request.asked())
 
     @operation("refactor.move", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def move(self, call: Call, request: MoveRequest) -> RefactorResult:
         """Plan the move of a file or folder, or of a symbol to another module, with all imports brought along."""
         if request.cursor:
             return await self._next(request)
-        return await self._answered(call, _move(request), request, apply=request.apply)
+        return await self._answered(call, request.asked(), request, apply=request.apply)
 
     assess_delete = _judges("refactor.delete")
 
@@ -138,15 +129,15 @@ class RefactorOperations:
     async def preview_delete(self, request: DeleteRequest) -> Preview:
         """What a plan made now would write."""
         if not request.apply or request.cursor:
-            return _reading(f"delete {request.target}")
-        return await self._foreseen(_delete(request))
+            return reading(f"delete {request.target}")
+        return await self._foreseen(request.asked())
 
     @operation("refactor.delete", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def delete(self, call: Call, request: DeleteRequest) -> RefactorResult:
         """Plan the removal of a symbol or file; refused while something still refers to it, unless forced."""
         if request.cursor:
             return await self._next(request)
-        return await self._answered(call, _delete(request), request, apply=request.apply)
+        return await self._answered(call, request.asked(), request, apply=request.apply)
 
     assess_replace = _judges("refactor.replace")
 
@@ -154,15 +145,15 @@ class RefactorOperations:
     async def preview_replace(self, request: ReplaceRequest) -> Preview:
         """What a plan made now would write."""
         if not request.apply or request.cursor:
-            return _reading(f"replace {request.pattern} by {request.rewrite}")
-        return await self._foreseen(_replace(request))
+            return reading(f"replace {request.pattern} by {request.rewrite}")
+        return await self._foreseen(request.asked())
 
     @operation("refactor.replace", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def replace(self, call: Call, request: ReplaceRequest) -> RefactorResult:
         """Plan a structural replacement: every place whose syntax matches the pattern is rewritten."""
         if request.cursor:
             return await self._next(request)
-        return await self._answered(call, _replace(request), request, apply=request.apply)
+        return await self._answered(call, request.asked(), request, apply=request.apply)
 
     @operation("refactor.preview", risk=Risk.READ)
     async def preview(self, call: Call, request: PlanRequest) -> RefactorResult:
@@ -232,7 +223,7 @@ class RefactorOperations:
     async def preview_commit(self, request: DecisionRequest) -> Preview:
         """The plan with the candidate that was chosen, and what it would write."""
         plan = await self._planning.kept(request.plan_id)
-        return await asyncio.to_thread(_foretold, plan, request.selected_candidate_id, (), (), kept=True)
+        return await asyncio.to_thread(foretold, plan, request.selected_candidate_id, (), (), kept=True)
 
     def _assessed(self, request: ApplyRequest | RenameRequest) -> Assessment:
         choice = (request.candidate, request.include, request.exclude)
@@ -241,7 +232,7 @@ class RefactorOperations:
     async def _foreseen_plan(self, request: ApplyRequest | RenameRequest) -> Preview:
         plan = await self._planning.kept(request.refactor_id)
         choice = (request.candidate, request.include, request.exclude)
-        return await asyncio.to_thread(_foretold, plan, *choice, kept=True)
+        return await asyncio.to_thread(foretold, plan, *choice, kept=True)
 
     async def _foreseen(
         self, asked: Asked, candidate: str = "", include: Sequence[str] = (), exclude: Sequence[str] = ()
@@ -254,7 +245,7 @@ class RefactorOperations:
             raise IndexNotReady(f"{title}: files change, or are still read", hint="call again in a moment")
         if grave := _grave(found.plan):
             return Preview(summary=f"plan: {title}", body=f"Nothing is written: {', '.join(grave)} is looked at first.")
-        return await asyncio.to_thread(_foretold, found.plan, candidate, include, exclude, kept=False)
+        return await asyncio.to_thread(foretold, found.plan, candidate, include, exclude, kept=False)
 
     async def _answered(
         self,
@@ -268,7 +259,7 @@ class RefactorOperations:
         exclude: Sequence[str] = (),
     ) -> RefactorResult:
         found = await self._planning.planned(asked)
-        blocked = _blocked(found)
+        blocked = blocked_by(found)
         if blocked is not None:
             return blocked
         plan = found.plan
@@ -290,7 +281,7 @@ class RefactorOperations:
         self, call: Call, plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]
     ) -> RefactorResult:
         if plan.conflicts:
-            return _diverging(plan)
+            return diverging(plan)
         if plan.undecided and not candidate:
             return await asyncio.to_thread(self._page, plan, "", 0, 0)
         # What is asked for must make sense before anything is looked at again.
@@ -300,7 +291,7 @@ class RefactorOperations:
 
     async def _gated(self, plan: Plan, candidate: str | None) -> RefactorResult | None:
         now = await self._applying.gate(plan, candidate)
-        return _blocked(now, before=plan) if now is not None else None
+        return blocked_by(now, before=plan) if now is not None else None
 
     async def _done(
         self, call: Call, plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]
@@ -309,7 +300,7 @@ class RefactorOperations:
         applied = await self._applying.apply(call, plan, edits)
         await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
         # Of a hundred thousand edits even what is told takes a while, and nobody else shall wait for it.
-        return await asyncio.to_thread(_made, plan, candidate, edits, applied)
+        return await asyncio.to_thread(made, plan, candidate, edits, applied)
 
     async def _next(self, request: Paged) -> RefactorResult:
         state = self._cursors.open(request.cursor or "", scope=_SCOPE)
@@ -320,7 +311,7 @@ class RefactorOperations:
 
     def _page(self, plan: Plan, candidate: str, start: int, limit: int) -> RefactorResult:
         if plan.conflicts:
-            return _diverging(plan)
+            return diverging(plan)
         told = Told(plan)
         edits = plan.listed(candidate or None)
         result = told.result("needs_decision" if plan.undecided else "previewed", edits=edits, start=start, limit=limit)
@@ -340,144 +331,5 @@ class RefactorOperations:
         return result.model_copy(update={"pagination": Pagination(next_cursor=cursor, total_estimate=len(edits))})
 
 
-def _rename(request: RenameRequest) -> Asked:
-    if not request.symbol or not request.new_name:
-        raise InvalidArgument(
-            "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
-        )
-    return Asked(
-        kind="rename",
-        symbol=request.symbol,
-        new_name=request.new_name,
-        options={"include_comments": request.include_comments},
-        contexts=request.contexts,
-    )
-
-
-def _move(request: MoveRequest) -> Asked:
-    if bool(request.from_path) == bool(request.symbol):
-        raise InvalidArgument("a move needs from_path or symbol, one of them")
-    return Asked(
-        kind="move",
-        symbol=request.symbol or request.from_path,
-        new_name=request.to_path,
-        options={"files": bool(request.from_path)},
-        contexts=request.contexts,
-    )
-
-
-def _delete(request: DeleteRequest) -> Asked:
-    return Asked(kind="delete", symbol=request.target, options={"force": request.force}, contexts=request.contexts)
-
-
-def _replace(request: ReplaceRequest) -> Asked:
-    options: JsonObject = {"language": request.language, "paths": list(request.paths)}
-    return Asked(kind="replace", symbol=request.pattern, new_name=request.rewrite, options=options)
-
-
 def _grave(plan: Plan) -> list[str]:
     return sorted({one.kind for one in plan.draft.dangers} & _GRAVE)
-
-
-def _reading(what: str) -> Preview:
-    return Preview(summary=f"plan: {shown(what)}", body="Nothing is written.")
-
-
-def _foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str], *, kept: bool) -> Preview:
-    """What a plan would write; `kept` is whether it has an id that outlives this question."""
-    named = [f"plan {plan.plan_id}"] if kept else []
-    if plan.conflicts or (plan.undecided and not candidate):
-        why = "its contexts disagree" if plan.conflicts else "a candidate has to be chosen first"
-        return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {why}."]))
-    edits = chosen(plan, candidate or None, include, exclude)
-    made, whole = _changes(plan, edits)
-    found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
-    facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
-    left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
-    files = counted(len({edit.path for edit in edits}), "file")
-    facts += [f"{counted(len(edits), 'edit')} in {files}; proposals left out: {left}"]
-    return foretold(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])
-
-
-def _changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[str]]:
-    """What becomes of texts; and, in words, of what is moved or deleted as it is."""
-    moved = {move.path: move.new_path for move in plan.draft.moves}
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    found, whole = [], []
-    for path in sorted({*by_path, *moved, *plan.draft.removes}):
-        if path not in plan.texts:
-            whole.append(
-                f"{shown(path)} {f'moves to {shown(moved[path])}' if path in moved else 'is deleted'} as it is"
-            )
-            continue
-        before = plan.digests[path]
-        if path in plan.draft.removes or path in moved:
-            found.append(Change(path=path, content=None, before=before))
-        if path not in plan.draft.removes:
-            content = spliced(path, plan.texts[path], by_path.get(path, ()))
-            new, origin = (moved[path], path) if path in moved else (path, None)
-            if origin or content != plan.texts[path]:
-                was = None if origin else before
-                found.append(Change(path=new, content=content, before=was, moved_from=origin))
-    found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
-    return found, whole
-
-
-def _blocked(found: Planned, *, before: Plan | None = None) -> RefactorResult | None:
-    """Why a plan may not be applied, `before` being the one that was to be; None when nothing stands against it."""
-    moved_on = bool(found.stale) or before is not None
-    failed = [name for name, holds in (("index_behind", found.behind), ("files_changed", moved_on)) if holds]
-    if not failed:
-        return None
-    told = Told(found.plan)
-    changed = [*found.stale, *(map(shown, differing(before, found.plan)) if before is not None else ())]
-    changed = list(dict.fromkeys(changed))
-    files = [path for path in map(shown, sorted(found.plan.texts)) if path not in set(changed)]
-    return told.result("blocked", edits=found.plan.listed(), all_edits=False).model_copy(
-        update={
-            "preview": None,
-            "witness": told.witness(*failed, first=changed),
-            "suggested_refresh_scope": tuple(changed[:_MAX_CHANGED] or files[:_MAX_CHANGED]),
-            "changed_count": len(changed),
-            "unchanged_count": len(files),
-        }
-    )
-
-
-def _diverging(plan: Plan) -> RefactorResult:
-    told = Told(plan)
-    return told.result("divergence", edits=plan.listed(), all_edits=False).model_copy(
-        update={"preview": None, "divergence": told.divergence(), "witness": told.witness("contexts_disagree")}
-    )
-
-
-def _made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Applied) -> RefactorResult:
-    consequence, told = applied.consequence, Told(plan)
-    listed = plan.listed(candidate)
-    # They are those that are listed, not others that are equal.
-    made = frozenset(map(id, edits))
-    done = [one for one in listed if id(one.edit) in made]
-    left = [one for one in listed if one.edit.semantic and id(one.edit) not in made]
-    return RefactorResult(
-        refactor_id=plan.plan_id,
-        refactor=plan.asked.kind,
-        status="applied",
-        title=plan.draft.title,
-        symbol=plan.asked.symbol,
-        new_name=plan.asked.new_name,
-        manifest=told.manifest(listed),
-        applied=AppliedInfo(
-            delta=applied.delta,
-            validation=consequence.warnings,
-            affected_symbols=consequence.symbols,
-            affected_tests=consequence.tests,
-            doc_updates_applied=told.documents(done[:_MAX_WORDS], done),
-            not_applied=len(left),
-            proposals=tuple(map(told.edit, left[:_MAX_LEFT])),
-            repo_fingerprint=consequence.repo_fingerprint,
-        ),
-        epoch=consequence.epoch,
-        commit=plan.commit,
-    )

@@ -2,8 +2,11 @@
 
 from pydantic import Field
 
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request
 from codeplane.kernel.page import PageRequest
+from codeplane.repo.refactor.plan import Asked
 from codeplane.repo.refactor.proof import Proof
 
 
@@ -26,6 +29,20 @@ class RenameRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once, if nothing has to be decided")
 
+    def asked(self) -> Asked:
+        """What is to be planned."""
+        if not self.symbol or not self.new_name:
+            raise InvalidArgument(
+                "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
+            )
+        return Asked(
+            kind="rename",
+            symbol=self.symbol,
+            new_name=self.new_name,
+            options={"include_comments": self.include_comments},
+            contexts=self.contexts,
+        )
+
 
 class MoveRequest(Paged):
     """What shall lie where: a file or folder by its path, or a symbol and the module it goes to."""
@@ -36,6 +53,18 @@ class MoveRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
 
+    def asked(self) -> Asked:
+        """What is to be planned."""
+        if bool(self.from_path) == bool(self.symbol):
+            raise InvalidArgument("a move needs from_path or symbol, one of them")
+        return Asked(
+            kind="move",
+            symbol=self.symbol or self.from_path,
+            new_name=self.to_path,
+            options={"files": bool(self.from_path)},
+            contexts=self.contexts,
+        )
+
 
 class DeleteRequest(Paged):
     """What shall go."""
@@ -44,6 +73,10 @@ class DeleteRequest(Paged):
     force: bool = Field(False, description="though it is still referred to")
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
+
+    def asked(self) -> Asked:
+        """What is to be planned."""
+        return Asked(kind="delete", symbol=self.target, options={"force": self.force}, contexts=self.contexts)
 
 
 class ReplaceRequest(Paged):
@@ -54,6 +87,11 @@ class ReplaceRequest(Paged):
     language: str = Field(min_length=1, max_length=50)
     paths: tuple[str, ...] = Field((), max_length=100, description="globs or folders")
     apply: bool = Field(False, description="at once")
+
+    def asked(self) -> Asked:
+        """What is to be planned."""
+        options: JsonObject = {"language": self.language, "paths": list(self.paths)}
+        return Asked(kind="replace", symbol=self.pattern, new_name=self.rewrite, options=options)
 
 
 class PlanRequest(Paged):
