@@ -1,13 +1,13 @@
 """What a move of modules changes in one Python file: its imports, and the dotted names that lead to what moved."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codeplane.repo.facts.model import Facts, Import
 from codeplane.repo.refactor.draft import Danger, Edit, Role
-from codeplane.repo.refactor.move.module_names import absolute, is_near, parent_of, relative, root_of, steps_of
+from codeplane.repo.refactor.move.module_names import absolute, parent_of, root_of, steps_of
 from codeplane.repo.refactor.move.outside import taken_outside
+from codeplane.repo.refactor.move.python_naming import FAMILIAR, PythonNaming
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.statement import Item, Span, Statement, added_after, statement_at, without
 from codeplane.repo.resolve.entity import Bound, Entity, Module
@@ -15,8 +15,6 @@ from codeplane.repo.resolve.expression import receiver
 from codeplane.repo.resolve.references import Tier, occurrences
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.world import World
-
-_FAMILIAR = ("", "src", "lib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +63,10 @@ class PythonFile:
     _spans: list[tuple[int, int]] | None = None
     _renamed: set[tuple[int, str]] = field(default_factory=set)
     _tops: dict[tuple[int, str], list[Statement]] = field(default_factory=dict)
+    _naming: PythonNaming = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._naming = PythonNaming(self.world, self.relocation, self.path, fear=self._fear)
 
     def planned(self) -> None:
         """Find every edit of the file."""
@@ -123,16 +125,6 @@ class PythonFile:
     def _new_path(self) -> str:
         return self.relocation.path(self.path)
 
-    def _found(self, source: str, at: int) -> str | None:
-        """The one module a source is; what may be several is named when one of them moves."""
-        places = self.world.python().find(source, self.path)
-        if source.partition(".")[0] in sys.stdlib_module_names:
-            # Python's own module is meant, unless the other is where a program run from here looks first.
-            places = tuple(one for one in places if is_near(root_of(source, one), self.path))
-        if len(places) > 1 and any(self.relocation.path(one) != one for one in places):
-            self._fear("ambiguous_import", f"{source} may be {', '.join(places[:3])}", at)
-        return places[0] if len(places) == 1 else None
-
     def _unseen(self, source: str, start: int, end: int) -> None:
         """A module that is not there, made later perhaps, goes with the package that is."""
         dots = source[: len(source) - len(source.lstrip("."))]
@@ -142,64 +134,30 @@ class PythonFile:
             places = self.world.python().find(head, self.path)
             if not places:
                 continue
-            module = self._found(head, start)
+            module = self._naming.found(head, start)
             new_module = self.relocation.path(module) if module is not None else ""
-            if module is None or self._leads(head, module, new_module):
+            if module is None or self._naming.leads(head, module, new_module):
                 return
-            name = self._name(new_module, head, module, start)
+            name = self._naming.name(new_module, head, module, start)
             if name is not None:
                 new = f"{name}{'' if name.endswith('.') else '.'}{'.'.join(parts[count:])}"
                 why = f"{head} is {name} afterwards; {source} itself is not there"
-                self._put(Span(start=start, end=end, new=new), self._tier(head, module), "IMPORT", why)
+                self._put(Span(start=start, end=end, new=new), self._naming.tier(head, module), "IMPORT", why)
             return
-
-    def _leads(self, source: str, module: str, new_module: str) -> bool:
-        """Whether a source that meant a module still leads to where it is, and not by chance."""
-        if self.relocation.python.find(source, self._new_path) != (new_module,):
-            return False
-        if source.startswith("."):
-            return True
-        root = root_of(source, new_module)
-        if f"{root}/__init__.py" in self.relocation.files:
-            return False
-        known = root in _FAMILIAR or root in (self.relocation.path(root_of(source, module)), root_of(source, module))
-        return known or (self._new_path.startswith(f"{root}/") and not self.relocation.is_package(root))
-
-    def _tier(self, source: str, module: str) -> Tier:
-        """How sure a source means the module that was found for it."""
-        if source.startswith("."):
-            return "STRONG"
-        root = root_of(source, module)
-        if f"{root}/__init__.py" in self.world.snapshot.files:
-            return "UNKNOWN"
-        return "STRONG" if is_near(root, self.path) or "." in source or module.endswith("__init__.py") else "ANCHORED"
-
-    def _name(self, module: str, source: str, was: str | None, at: int) -> str | None:
-        """What a module is called afterwards, written the way it was."""
-        if source.startswith("."):
-            found = relative(self.relocation, module, self._new_path) or absolute(
-                self.relocation, module, self._new_path, None
-            )
-        else:
-            root = root_of(source, was) if was is not None else None
-            found = absolute(self.relocation, module, self._new_path, root)
-        if found is None:
-            self._fear("unresolved_import", f"no import leads from {self._new_path} to {module}", at)
-        return found
 
     def _import(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
         for item in statement.items:
-            module = self._found(item.name, item.start)
+            module = self._naming.found(item.name, item.start)
             if module is None:
                 self._unseen(item.name, item.start, item.name_end)
                 continue
             new_module = self.relocation.path(module)
-            if self._leads(item.name, module, new_module):
+            if self._naming.leads(item.name, module, new_module):
                 continue
-            name = self._name(new_module, item.name, module, item.start)
+            name = self._naming.name(new_module, item.name, module, item.start)
             if name is None:
                 continue
-            tier = self._tier(item.name, module)
+            tier = self._naming.tier(item.name, module)
             why = f"{item.name} is {name} afterwards"
             span = Span(start=item.start, end=item.name_end, new=name)
             if item.alias:
@@ -234,7 +192,7 @@ class PythonFile:
         return bool(taken_outside(self.world, self.resolver, self.path, name))
 
     def _from(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
-        package = self._found(statement.source, statement.source_start)
+        package = self._naming.found(statement.source, statement.source_start)
         if package is None:
             self._unseen(statement.source, statement.source_start, statement.source_end)
             return
@@ -280,26 +238,26 @@ class PythonFile:
         same = _Named(item=item, source=statement.source, name=item.name, tier="STRONG")
         source, at = statement.source, item.start
         new_package = self.relocation.path(package)
-        kept = self._leads(source, package, new_package)
+        kept = self._naming.leads(source, package, new_package)
         module = self.world.python().submodule(package, item.name)
         meant: tuple[Entity, ...] = self.resolver.export(package, item.name) if module is not None else ()
-        tier = self._tier(source, package)
+        tier = self._naming.tier(source, package)
         if module is not None and meant == (Module(module),):
             new_module = self.relocation.path(module)
             if kept and self.relocation.python.submodule(new_package, item.name) == new_module:
                 return same
             name, parent = steps_of(new_module)[-1], parent_of(self.relocation, new_module)
-            if parent is None or parent in _FAMILIAR:
+            if parent is None or parent in FAMILIAR:
                 return _Named(item=item, source=None, name=name, tier=tier)
-            if self._leads(source, package, parent):
+            if self._naming.leads(source, package, parent):
                 return _Named(item=item, source=source, name=name, tier=tier)
-            found = self._name(parent, source, package, at)
+            found = self._naming.name(parent, source, package, at)
             return _Named(item=item, source=found, name=name, tier=tier) if found is not None else same
         if module is not None and Module(module) in meant and self.relocation.path(module) != module:
             self._fear("ambiguous_import", f"{item.name} may be the module that moves, or something else", at)
         if kept:
             return same
-        found = self._name(new_package, source, package, at)
+        found = self._naming.name(new_package, source, package, at)
         return _Named(item=item, source=found, name=item.name, tier=tier) if found is not None else same
 
     def _written(self, facts: Facts, text: bytes, package: str, one: _Named, scope: int) -> str:
