@@ -138,3 +138,15 @@ def without_names(text: bytes, given: Given, gone: Collection[Specifier]) -> lis
             start = max([*before, *(span.end for span in spans if span.end <= one.start)])
             spans.append(Span(start=start, end=one.end))
     return spans
+
+
+def quoted(text: bytes, source: str) -> str:
+    """A source in the quotes a file uses."""
+    quote = "'" if text.count(b"'") > text.count(b'"') else '"'
+    return f"{quote}{source}{quote}"
+
+
+def ended(text: bytes, statement: str) -> str:
+    """A statement with a semicolon, where a file's have one."""
+    lines = text.count(b"\n")
+    return f"{statement};" if not lines or text.count(b";\n") + text.count(b";\r\n") > lines // 10 else statement

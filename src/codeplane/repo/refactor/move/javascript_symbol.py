@@ -12,7 +12,15 @@ from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.draft import Coverage, Danger, Draft, Edit, NewFile, Role
 from codeplane.repo.refactor.move.javascript_cut import ScriptCut, script_cut
-from codeplane.repo.refactor.move.javascript_statement import Given, Specifier, givens, without_names
+from codeplane.repo.refactor.move.javascript_importers import ScriptImporters
+from codeplane.repo.refactor.move.javascript_statement import (
+    Given,
+    Specifier,
+    ended,
+    givens,
+    quoted,
+    without_names,
+)
 from codeplane.repo.refactor.move.relocation import Relocation
 from codeplane.repo.refactor.move.specifiers import is_relative, respecified, specified
 from codeplane.repo.refactor.move.statement import Span, line_end, line_start, past_newline
@@ -28,7 +36,6 @@ from codeplane.repo.truth.paths import shown
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _IMPORTED = REASONS.index("IMPORT_ALIAS")
-_WORD = re.compile(r"[\w$]+")
 _IMPLICIT = frozenset({"React", "h", "jsx"})
 
 
@@ -94,12 +101,15 @@ class _Symbol:
         if stays and from_old:
             what = f"{self.bound.file} and {self.to_path} import each other"
             self.dangers.append(Danger(kind="import_cycle", what=what, path=self.bound.file, offset=stays[0]))
-        for path in self._candidates():
+        importers = ScriptImporters(self.world, self.bound, self.to_path, self.modules, self.cut, self._resolver)
+        for path in importers.candidates(self.store):
             if time.monotonic() > deadline:
                 self.late = f"time ran out before {path}"
                 return
             self.scanned += 1
-            self._importer(path)
+            edits, dangers = importers.planned(path)
+            self.edits += edits
+            self.dangers += dangers
 
     def _put(self, path: str, span: Span, role: Role, why: str, tier: Tier = "STRONG") -> None:
         self.edits.append(Edit(path=path, start=span.start, end=span.end, new=span.new, tier=tier, role=role, why=why))
@@ -166,7 +176,7 @@ class _Symbol:
                 continue
             word = "import type" if given.is_type else "import"
             inner = f"{{ {specifier.said} }}" if specifier else name if name == given.default else f"* as {name}"
-            needed.append(f"{word} {inner} from {self._quoted(source)}")
+            needed.append(f"{word} {inner} from {quoted(text, source)}")
         return needed, from_old, brought
 
     def _resourced(self, source: str, module: Sequence[str]) -> str:
@@ -277,8 +287,8 @@ class _Symbol:
             facts = self.world.facts(self.bound.file)
             like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
             source = specified(self._beside, self.to_path, self.bound.file, like)
-            needed = [*needed, f"import {{ {', '.join(from_old)} }} from {self._quoted(source or self.bound.file)}"]
-        needed = [self._ended(one) for one in needed]
+            needed = [*needed, f"import {{ {', '.join(from_old)} }} from {quoted(text, source or self.bound.file)}"]
+        needed = [ended(text, one) for one in needed]
         if self.to_path not in self.world.snapshot.files:
             head = "".join(f"{one}\n" for one in needed) + ("\n" if needed else "")
             self.creates.append(NewFile(path=self.to_path, content=head + body))
@@ -304,25 +314,14 @@ class _Symbol:
 
     def _statement(self, path: str, name: str, local: str) -> str:
         """The import of the symbol in a file that had none."""
-        facts = self.world.facts(path)
+        facts, text, style = self.world.facts(path), self.world.text(path), self.world.text(self.bound.file)
         like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
         source = specified(self._beside, path, self.to_path, like) or self.to_path
         if "default" in self.cut.exported:
-            return self._ended(f"import {local} from {self._quoted(source, path)}")
+            return ended(style, f"import {local} from {quoted(text, source)}")
         named = name if name == local else f"{name} as {local}"
         word = "import type" if self.cut.is_type and facts and facts.language != "javascript" else "import"
-        return self._ended(f"{word} {{ {named} }} from {self._quoted(source, path)}")
-
-    def _quoted(self, source: str, path: str | None = None) -> str:
-        """A source in the quotes its file uses."""
-        text = self.world.text(path or self.bound.file)
-        quote = "'" if text.count(b"'") > text.count(b'"') else '"'
-        return f"{quote}{source}{quote}"
-
-    def _ended(self, statement: str) -> str:
-        text = self.world.text(self.bound.file)
-        lines = text.count(b"\n")
-        return f"{statement};" if not lines or text.count(b";\n") + text.count(b";\r\n") > lines // 10 else statement
+        return ended(style, f"{word} {{ {named} }} from {quoted(text, source)}")
 
     def _added(self, path: str, statements: Sequence[str]) -> Span:
         """Imports put behind those a file has."""
@@ -338,123 +337,6 @@ class _Symbol:
         head = _HEAD.match(text)
         at = head.end() if head else 0
         return Span(start=at, end=at, new=f"{said}\n" if text[at:].strip() else said)
-
-    def _candidates(self) -> list[str]:
-        steps = self.bound.file.split("/")
-        stem = steps[-1].partition(".")[0]
-        names = [stem] if stem != "index" else [stem, *steps[-2:-1]]
-        found: set[str] = set()
-        for name in names:
-            words = _WORD.findall(name)
-            found |= {path for path, _ in self.store.files_with(max(words, key=len))} if words else set()
-        if stem == "index":
-            home = "/".join(steps[:-1])
-            found |= {path for path in self.world.snapshot.files if not home or path.startswith(f"{home}/")}
-        known = languages()
-        return sorted(
-            path
-            for path in found
-            if path in self.world.snapshot.files
-            and path != self.bound.file
-            and (language := known.of(path)) is not None
-            and language.family == "javascript"
-        )
-
-    def _importer(self, path: str) -> None:
-        facts = self.world.facts(path)
-        if facts is None:
-            return
-        sources = {one.source for one in facts.imports} | {one.source for one in facts.exports}
-        if not any(source and self.modules.find(source, path) == (self.bound.file,) for source in sources):
-            return
-        text = self.world.text(path)
-        wanted = set(self.cut.exported)
-        for given in givens(text, self.world.language(facts).grammar):
-            if not given.source or self.modules.find(given.source, path) != (self.bound.file,):
-                continue
-            source = respecified(self._as_moved, given.source, path, self.bound.file)
-            if source is None:
-                what = f"{given.source} cannot be written so that it leads to {self.to_path}"
-                self.dangers.append(Danger(kind="unresolved_import", what=what, path=path, offset=given.start))
-                continue
-            self._taken_from(path, facts, text, given, source, wanted)
-        for one in facts.imports:
-            if one.kind in ("js_require", "js_dynamic_import") and self.modules.find(one.source, path) == (
-                self.bound.file,
-            ):
-                what = f"{path} takes {self.bound.file} by {one.kind.removeprefix('js_')}"
-                self.dangers.append(Danger(kind="commonjs_import", what=what, path=path, offset=one.at))
-
-    def _taken_from(self, path: str, facts: Facts, text: bytes, given: Given, source: str, wanted: set[str]) -> None:
-        moving = [one for one in given.specifiers if one.name in wanted]
-        takes_default = bool(given.default) and "default" in wanted
-        if given.star and not given.namespace:
-            names = sorted(wanted - {"default"})
-            if names:
-                word = "export type" if self.cut.is_type else "export"
-                said = self._ended(f"{word} {{ {', '.join(names)} }} from {self._quoted(source, path)}")
-                at = past_newline(text, line_end(text, given.end))
-                self._put(path, Span(start=at, end=at, new=f"{said}\n"), "EXPORT", "the module it passes on lost it")
-        if given.namespace and not given.is_export:
-            self._through(path, facts, text, given, source)
-        if not moving and not takes_default:
-            return
-        if path == self.to_path:
-            if any(one.local != self.bound.name for one in moving) or (
-                takes_default and given.default != self.bound.name
-            ):
-                raise NotRefactorable(
-                    f"{shown(path)} knows {self.bound.name} by another name", hint="let it use the name itself first"
-                )
-            if takes_default and not given.specifiers:
-                end = past_newline(text, line_end(text, given.end))
-                self._put(path, Span(start=line_start(text, given.start), end=end), "IMPORT", "declared here now")
-            for span in without_names(text, given, moving) if moving else ():
-                self._put(path, span, "IMPORT", "declared here now")
-            return
-        rest = [one for one in given.specifiers if one not in moving]
-        if not rest and bool(given.default) == takes_default and not given.namespace:
-            span = Span(start=given.source_start, end=given.source_end, new=source)
-            self._put(path, span, "IMPORT", f"{self.bound.name} is in {source} now")
-            return
-        word = ("export" if given.is_export else "import") + (" type" if given.is_type else "")
-        inner = [given.default] if takes_default else []
-        inner += [f"{{ {', '.join(one.said for one in moving)} }}"] if moving else []
-        said = self._ended(f"{word} {', '.join(inner)} from {self._quoted(source, path)}")
-        if takes_default:
-            start = text.index(given.default.encode(), given.start)
-            opened = text.find(b"{", start, given.source_start)
-            self._put(path, Span(start=start, end=opened if opened > 0 else start), "IMPORT", "in another module now")
-        for span in without_names(text, given, moving) if moving else ():
-            self._put(path, span, "IMPORT", "in another module now")
-        at = past_newline(text, line_end(text, given.end))
-        new = f"\n{said}" if at == len(text) and not text.endswith(b"\n") else f"{said}\n"
-        self._put(path, Span(start=at, end=at, new=new), "IMPORT", "imported from its new place")
-
-    def _through(self, path: str, facts: Facts, text: bytes, given: Given, source: str) -> None:
-        """`old.X` of `import * as old`: X is imported by its name."""
-        name = self.bound.name
-        if name not in self.cut.exported:
-            return
-        places = []
-        for at in occurrences(text, name):
-            steps = receiver(text, at, facts.in_text)
-            if steps and len(steps) == 1 and steps[0].name == given.namespace and not facts.in_text(at):
-                own = self._resolver.lexical(path, facts, steps[0].at, given.namespace)
-                if own == Bound(path, 0, given.namespace):
-                    places.append((steps[0].at, at))
-        if not places:
-            return
-        if name in facts.bind_names:
-            what = f"{given.namespace}.{name} needs an import of {name}, which is taken here"
-            self.dangers.append(Danger(kind="name_taken", what=what, path=path, offset=places[0][0]))
-            return
-        for start, at in places:
-            self._put(path, Span(start=start, end=at), "REFERENCE", f"{name} is in {source} now")
-        if path != self.to_path:
-            said = self._ended(f"import {{ {name} }} from {self._quoted(source, path)}")
-            at = past_newline(text, line_end(text, given.end))
-            self._put(path, Span(start=at, end=at, new=f"{said}\n"), "IMPORT", "imported from its new place")
 
 
 _HEAD = re.compile(rb"(?:#![^\n]*\n)?(?:\s*(?:['\"]use [a-z]+['\"];?[ \t]*\r?\n))*")
