@@ -17,12 +17,13 @@ from codeplane.kernel.actor import Actor
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
-from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.stages import Stages
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.following import FollowOperations
 from codeplane.ledger.log import SqliteLog

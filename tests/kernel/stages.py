@@ -6,10 +6,11 @@ from typing import cast
 
 from codeplane.app import Plane
 from codeplane.kernel.call import Call
-from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.operation import Assessment, Preview
 from codeplane.kernel.ports import Decision, Question, Verdict
+from codeplane.kernel.stages import Stages
 
 
 class Overheard:

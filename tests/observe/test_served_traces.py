@@ -6,8 +6,8 @@ import json
 import pytest
 
 from codeplane.client.client import Client
-from codeplane.kernel.conveyor import Stages
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.stages import Stages
 from tests.harness import Server, until
 from tests.surfaces.http.wire import owner
 from tests.surfaces.web.visitor import Visitor

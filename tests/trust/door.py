@@ -12,13 +12,14 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import Config
-from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Decision, EventQuery, Question, Verdict
+from codeplane.kernel.stages import Stages
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.work.sessions import Sessions

@@ -4,75 +4,39 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-from codeplane.kernel.actor import ActorKind, Caller
+from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import parse
 from codeplane.kernel.asking import Asking
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import (
-    ApprovalPending,
-    Cancelled,
     CodePlaneError,
     DeadlineExceeded,
     Internal,
     InvalidArgument,
     MalformedRequest,
-    OutcomeUnknown,
     SessionClosed,
     SessionNotFound,
     ShuttingDown,
 )
-from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import digest, new_id
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps, is_text
+from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import (
-    Approver,
-    Authority,
-    Blobs,
-    CallReport,
-    Convergence,
-    EventLog,
-    Idempotency,
-    Identity,
-    Observer,
-    RepoState,
-    StoredOutcome,
     Task,
-    Tasks,
     Verdict,
 )
-from codeplane.kernel.record import with_action
-from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.trace import Trace, Tracer
+from codeplane.kernel.recording import Recording
+from codeplane.kernel.stages import Stages
+from codeplane.kernel.trace import Trace
+from codeplane.kernel.veil import Veil
 from codeplane.kernel.welcome import welcome
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
-    """What the conveyor's stages are made of."""
-
-    identity: Identity
-    authority: Authority
-    approver: Approver | None
-    tasks: Tasks
-    idempotency: Idempotency
-    log: EventLog
-    blobs: Blobs
-    repo: RepoState
-    observer: Observer
-    clock: Clock
-    redactor: Redactor = field(default_factory=Redactor)
-    # Without one nothing is timed.
-    tracer: Tracer | None = None
 
 
 class Conveyor:
@@ -81,6 +45,8 @@ class Conveyor:
     def __init__(self, *, catalogue: Catalogue, stages: Stages) -> None:
         self.catalogue = catalogue
         self._stages = stages
+        self._recording = Recording(stages)
+        self._veil = Veil(stages.redactor)
         self._running = 0
         self._closing = False
         self._idle = asyncio.Event()
@@ -112,12 +78,12 @@ class Conveyor:
             operation = await self._admit(passage, arguments, streams=False)
             return await self._answer(passage, operation)
         except CodePlaneError as error:
-            return await self._finish(passage, error=error)
+            return await self._recording.finished(passage, error=error)
         except asyncio.CancelledError:
-            self._abandon(passage)
+            self._recording.abandoned(passage)
             raise
         except Exception as error:
-            return await self._finish(passage, error=self._crashed(passage, error))
+            return await self._recording.finished(passage, error=self._crashed(passage, error))
         finally:
             self._end(passage)
 
@@ -144,14 +110,14 @@ class Conveyor:
                 # Each wait has its own timeout: one around the yield would cancel whoever reads slowly.
                 while (item := await welcomed.during(self._next(passage, results, until))) is not None:
                     yield item
-            yield await self._finish(passage)
+            yield await self._recording.finished(passage)
         except CodePlaneError as error:
-            yield await self._finish(passage, error=error)
+            yield await self._recording.finished(passage, error=error)
         except (asyncio.CancelledError, GeneratorExit):
-            self._abandon(passage)
+            self._recording.abandoned(passage)
             raise
         except Exception as error:
-            yield await self._finish(passage, error=self._crashed(passage, error))
+            yield await self._recording.finished(passage, error=self._crashed(passage, error))
         finally:
             self._end(passage)
 
@@ -300,14 +266,14 @@ class Conveyor:
 
     async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
         if passage.replay is not None:
-            return await self._replayed(passage, operation, passage.replay)
+            return await self._recording.replayed(passage, operation, passage.replay)
         passage.executed = True
         with passage.trace.stage("execute"):
             async with self._until(passage, self._time_allowed(passage, operation)):
                 answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
                 assert inspect.isawaitable(answer)
                 result = await answer
-        return await self._finish(passage, result=self._shown(passage, result))
+        return await self._recording.finished(passage, result=self._veil.result(passage, result))
 
     async def _next(
         self, passage: Passage, results: AsyncGenerator[Result, None], until: float | None
@@ -315,34 +281,7 @@ class Conveyor:
         with passage.trace.stage("execute"):
             async with self._until(passage, until):
                 item = await anext(results, None)
-        return self._shown(passage, item) if item is not None else None
-
-    def _shown(self, passage: Passage, result: Result) -> Result:
-        """The result as its caller sees it: nothing that looks like a secret goes to a model."""
-        if result.secret or passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE):
-            return result
-        redactor = self._stages.redactor
-        if redactor.is_clean(result.model_dump_json()):
-            return result
-        shown = redactor.json(result.model_dump(mode="json"), assignments=False)
-        seen = type(result).model_validate(shown)
-        if seen != result and passage.call is not None:
-            passage.call.warn("what looks like a secret is left out of this answer")
-        return seen
-
-    def _veil(self, passage: Passage, error: CodePlaneError) -> None:
-        """The same for an error, which may quote a file or a name; a question says what a person sees already."""
-        if passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE) or isinstance(error, ApprovalPending):
-            return
-        redactor = self._stages.redactor
-        if redactor.is_clean(dumps(error.to_wire())):
-            return
-        error.message = redactor.text(error.message, assignments=False)
-        error.hint = redactor.text(error.hint, assignments=False)
-        shown = redactor.json(error.details, assignments=False)
-        error.details = shown if isinstance(shown, dict) else {}
-        # Whatever was the cause says it again in words of its own.
-        error.__cause__ = None
+        return self._veil.result(passage, item) if item is not None else None
 
     @staticmethod
     def _time_allowed(passage: Passage, operation: Operation) -> float | None:
@@ -370,119 +309,6 @@ class Conveyor:
         internal = Internal(f"{passage.name} failed: {type(error).__name__}: {str(error)[:300]}")
         internal.__cause__ = error
         return internal
-
-    async def _finish(
-        self, passage: Passage, *, result: Result | None = None, error: CodePlaneError | None = None
-    ) -> Outcome:
-        """Record how the call ended, durably when it could have changed something, and build the answer."""
-        with passage.trace.stage("record"):
-            return await self._recorded(passage, result, error)
-
-    async def _recorded(self, passage: Passage, result: Result | None, error: CodePlaneError | None) -> Outcome:
-        stages = self._stages
-        result_json = result.model_dump_json() if result is not None else "null"
-        convergence = Convergence()
-        lost: CodePlaneError | None = None
-        if passage.operation is not None and passage.task is not None and passage.call is not None:
-            repo_after = stages.repo.head() if passage.mutated else None
-            report = CallReport(
-                operation=passage.operation,
-                effects=passage.call.effects,
-                failure=passage.call.failure,
-                error=error,
-                repo_before=passage.repo_before,
-                repo_after=repo_after,
-            )
-            convergence = passage.convergence = stages.tasks.settle(passage.task, report)
-            encoded = result_json.encode() if result is not None else None
-            draft = passage.record().finished(
-                duration_ns=stages.clock.monotonic_ns() - passage.started_ns,
-                result=encoded,
-                lasting=result.lasting() if result is not None else None,
-                unmet=result.unmet() if result is not None else None,
-                error=error,
-                convergence=convergence,
-                repo_after=repo_after,
-            )
-            kept = encoded if passage.mutated and passage.key and result is not None and not result.secret else None
-            lost = await self._keep(passage, draft, blob=kept)
-        elif error is not None:
-            await self._keep(passage, passage.refused(error))
-        if lost is not None and (error is None or passage.mutated):
-            error, result, result_json = self._unrecorded(passage, lost), None, "null"
-        if result is not None and not result.secret:
-            passage.trace.answered(result_json)
-        self._observe(passage, "ok" if error is None else error.name)
-        if error is not None:
-            self._veil(passage, error)
-        return Outcome(
-            operation=passage.operation,
-            meta=passage.meta(convergence, now_ns=stages.clock.now_ns()),
-            result=result,
-            result_json=result_json,
-            error=error,
-        )
-
-    async def _keep(self, passage: Passage, draft: Draft, *, blob: bytes | None = None) -> CodePlaneError | None:
-        """Append how a call ended; waits when it changed something, and says why when it could not be written."""
-        passage.recorded = True
-        log = self._stages.log
-        try:
-            if blob is not None:
-                self._stages.blobs.put(blob)
-            drafts = with_action(draft)
-            if passage.mutated or not log.append_soon(drafts):
-                await log.append(drafts)
-        except CodePlaneError as error:
-            return error
-        return None
-
-    @staticmethod
-    def _unrecorded(passage: Passage, lost: CodePlaneError) -> CodePlaneError:
-        if not passage.mutated:
-            return lost
-        unknown = OutcomeUnknown(
-            f"{passage.name} ran, but how it ended could not be recorded: {lost.message}", details={"executed": True}
-        )
-        unknown.__cause__ = lost
-        return unknown
-
-    def _abandon(self, passage: Passage) -> None:
-        """The caller is gone: record that, without waiting, unless it left after the end."""
-        if passage.call is None or passage.recorded:
-            return
-        draft = passage.record().finished(
-            duration_ns=self._stages.clock.monotonic_ns() - passage.started_ns,
-            result=None,
-            error=Cancelled(f"{passage.name} was cancelled by its caller"),
-            convergence=Convergence(),
-            repo_after=None,
-        )
-        # A record that cannot be queued any more is what recovery calls an unknown outcome.
-        with suppress(CodePlaneError):
-            self._stages.log.append_soon(with_action(draft))
-        self._observe(passage, Cancelled.name)
-
-    async def _replayed(self, passage: Passage, operation: Operation, stored: StoredOutcome) -> Outcome:
-        result = operation.remembered(stored.result_json) if stored.result_json else None
-        await self._keep(passage, passage.record().replayed())
-        self._observe(passage, "replayed")
-        return Outcome(
-            operation=operation,
-            meta=passage.meta(Convergence(), now_ns=self._stages.clock.now_ns(), replayed=True),
-            result=result,
-            result_json=stored.result_json or "null",
-            error=stored.error,
-        )
-
-    def _observe(self, passage: Passage, status: str) -> None:
-        passage.status = status
-        self._stages.observer.call_finished(
-            operation=passage.operation.name if passage.operation else "unknown",
-            status=status,
-            duration_ns=self._stages.clock.monotonic_ns() - passage.started_ns,
-            call=passage.ids(),
-        )
 
 
 def _goes_out(assessment: Assessment) -> bool:

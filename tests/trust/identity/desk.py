@@ -11,10 +11,11 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import AgentsConfig, Config, DevicesConfig, ServerConfig, SessionConfig, TaskLimits
-from codeplane.kernel.conveyor import Conveyor, Stages
+from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.operation import Assessment, Result, Risk, operation
 from codeplane.kernel.ports import Decision, Verdict
+from codeplane.kernel.stages import Stages
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import Identities

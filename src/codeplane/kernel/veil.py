@@ -1,0 +1,42 @@
+"""What its caller sees of an answer: nothing that looks like a secret goes to a model."""
+
+from codeplane.kernel.actor import ActorKind
+from codeplane.kernel.errors import ApprovalPending, CodePlaneError
+from codeplane.kernel.json import dumps
+from codeplane.kernel.operation import Result
+from codeplane.kernel.passage import Passage
+from codeplane.kernel.redaction import Redactor
+
+
+class Veil:
+    """Leaves secrets out of results and errors, and says so."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+
+    def result(self, passage: Passage, result: Result) -> Result:
+        """The result as its caller sees it: nothing that looks like a secret goes to a model."""
+        if result.secret or passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE):
+            return result
+        redactor = self._redactor
+        if redactor.is_clean(result.model_dump_json()):
+            return result
+        shown = redactor.json(result.model_dump(mode="json"), assignments=False)
+        seen = type(result).model_validate(shown)
+        if seen != result and passage.call is not None:
+            passage.call.warn("what looks like a secret is left out of this answer")
+        return seen
+
+    def error(self, passage: Passage, error: CodePlaneError) -> None:
+        """The same for an error, which may quote a file or a name; a question says what a person sees already."""
+        if passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE) or isinstance(error, ApprovalPending):
+            return
+        redactor = self._redactor
+        if redactor.is_clean(dumps(error.to_wire())):
+            return
+        error.message = redactor.text(error.message, assignments=False)
+        error.hint = redactor.text(error.hint, assignments=False)
+        shown = redactor.json(error.details, assignments=False)
+        error.details = shown if isinstance(shown, dict) else {}
+        # Whatever was the cause says it again in words of its own.
+        error.__cause__ = None
