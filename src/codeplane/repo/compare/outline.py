@@ -1,15 +1,16 @@
 """One version of a file as what it defines: the definitions others may know of, and what each of them says."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codeplane.repo.compare.generators import yields
 from codeplane.repo.compare.header import Header, Said, taken_apart
+from codeplane.repo.compare.marked import marked_from
+from codeplane.repo.compare.passed import SCRIPTED, passed_through
 from codeplane.repo.compare.passing import Passing, is_private
 from codeplane.repo.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
-from codeplane.repo.compare.surroundings import implemented, is_passed_on, start_of, template_from, type_only, unnamed
+from codeplane.repo.compare.surroundings import implemented, start_of, type_only, unnamed
 from codeplane.repo.compare.tokens import Span, balanced, body_of, code_of, without_docstring
 from codeplane.repo.compare.visibility import seen_by_itself
 from codeplane.repo.facts.model import Definition, Facts
@@ -21,9 +22,6 @@ _DEEPEST = 40
 _PLACES = frozenset({"namespace", "module"})
 # What can have its constructor's parameters in its head, each of which is a field, too.
 _HEADED = frozenset({"class", "record", "struct", "enum", "object"})
-_MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
-_ENDED = re.compile(rb"[)\]}\s,]*$")
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +135,7 @@ class Outline:
         if self.facts is None:
             return frozenset(defined)
         given = {one.name for one in self.facts.exports}
-        if self.language not in _SCRIPTED:
+        if self.language not in SCRIPTED:
             return frozenset(given | defined | {one.local for one in self.facts.imports if one.scope == 0})
         # What such a file imports, or keeps to itself, is to be had by nobody else.
         return frozenset(given if given else defined)
@@ -145,7 +143,7 @@ class Outline:
     @cached_property
     def type_only(self) -> frozenset[str]:
         """The names of which a script gives away the type alone."""
-        return type_only(self.text) if self.language in _SCRIPTED else frozenset()
+        return type_only(self.text) if self.language in SCRIPTED else frozenset()
 
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
@@ -160,7 +158,7 @@ class Outline:
     def given_as(self, place: int) -> frozenset[str]:
         """The names that others know a definition of the file by."""
         name = self.entities[place].name
-        if self.facts is None or self.language not in _SCRIPTED or self.entities[place].kind == "export":
+        if self.facts is None or self.language not in SCRIPTED or self.entities[place].kind == "export":
             return frozenset({name})
         found = {one.name for one in self.facts.exports if not one.source and (one.local or one.name) == name}
         return frozenset(found or {name})
@@ -274,7 +272,7 @@ class Outline:
                     position=position,
                 )
             )
-            self._outer.append(self._marked_from(one))
+            self._outer.append(marked_from(self.language, self.text, one))
         # A container may stand after what belongs to it.
         self._take_late(facts, places)
         self._take_exports(facts)
@@ -297,33 +295,12 @@ class Outline:
                     position=position,
                 )
             )
-            self._outer.append(self._marked_from(one))
+            self._outer.append(marked_from(self.language, self.text, one))
 
     def _take_exports(self, facts: Facts) -> None:
         """Names that a file passes on or gives another name."""
         defined = {one.name for one in self.entities if one.parent < 0}
-        passed: dict[str, tuple[str, int]] = {}
-        if facts.language in _SCRIPTED:
-            taken = {one.local for one in facts.imports if one.scope == 0 and one.local}
-            for one in facts.exports:
-                name = f"* from {one.source}" if one.name == "*" else one.name
-                is_passed = one.source or one.local in taken or (one.local and one.local != one.name)
-                if is_passed and name not in defined and name != "default":
-                    passed[name] = (f"{one.local} {one.source}", one.at)
-        elif facts.language == "python":
-            listed = {one.name for one in facts.exports if one.evidence == "all"}
-            package = self.path.rpartition("/")[2] == "__init__.py" and not listed
-            for item in facts.imports:
-                given = item.local in listed or (package and item.imported and item.source.startswith("."))
-                if item.scope == 0 and given and item.local not in defined and not item.local.startswith("_"):
-                    passed[item.local] = (f"{item.imported} {item.source}", item.local_at)
-        elif facts.language == "rust":
-            for item in facts.imports:
-                name = item.local or item.imported or "*"
-                if item.scope == 0 and name not in defined and is_passed_on(self.text, item.local_at):
-                    name = f"* from {item.source}" if name == "*" else name
-                    passed[name] = (f"{item.imported} {item.source}", item.local_at)
-        for name, (source, at) in passed.items():
+        for name, (source, at) in passed_through(facts, self.path, self.text, defined).items():
             line = self.text.count(b"\n", 0, at) + 1
             self.entities.append(
                 Entity(kind="export", name=name, path=name, parent=-1, signature="", line=line, source=source)
@@ -333,39 +310,6 @@ class Outline:
     def start_of(self, one: Definition) -> int:
         """Where what is said of a definition begins."""
         return start_of(self.language, self.text, one)
-
-    def _marked_from(self, one: Definition) -> int:
-        """Where a definition begins with the decorators or attributes above it."""
-        text = self.text
-        if self.language == "cpp":
-            return template_from(text, one)
-        if self.language == "kotlin" and one.start == one.name_at:
-            return self.start_of(one)
-        line = text.rfind(b"\n", 0, one.start) + 1
-        if text[line : one.start].strip() and not text[line : one.start].strip().startswith((b"export", b"@")):
-            return one.start
-        found, at, waiting = one.start, line, False
-        while at > 0:
-            above = text.rfind(b"\n", 0, at - 1) + 1
-            said = text[above : at - 1].rstrip(b"\r")
-            if _MARKED.match(said):
-                found, waiting = above + len(said) - len(said.lstrip()), False
-            elif not said.strip() or said.lstrip().startswith((b"//", b"# ")):
-                if not said.strip():
-                    break
-            elif waiting or (_ENDED.match(said[-1:]) and self._closes(above, at)):
-                waiting = True
-            else:
-                break
-            if one.start - above > 4000:
-                break
-            at = above
-        return found
-
-    def _closes(self, start: int, end: int) -> bool:
-        """Whether a line ends brackets that an earlier one opened."""
-        said = self.text[start:end]
-        return said.strip()[:1] in (b")", b"]", b"}") and said.count(b"(") < said.count(b")")
 
     def _own(self, place: int, start: int, end: int) -> list[Span]:
         spans: list[Span] = []
