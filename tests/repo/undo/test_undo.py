@@ -58,6 +58,15 @@ def test_the_sessions_own_mutations_are_taken_back_one_after_another(plane: Stan
     assert (plane.root / "b.py").read_text() == "y = 1\n"
 
 
+def test_a_mutation_is_meant_by_a_part_of_its_id_that_only_one_has(plane: Standing) -> None:
+    first, second = write(plane, "a.py", "x = 2\n"), write(plane, "b.py", "y = 2\n")
+    several = error(plane.ask("undo", mutation_id="mut_"))
+    assert several["error"] == "CANNOT_UNDO" and first in str(several["message"]) and second in str(several["message"])
+    assert result(plane.ask("undo", mutation_id=first[-8:]))["mutation_id"] == first
+    assert (plane.root / "a.py").read_text() == "x = 1\n" and (plane.root / "b.py").read_text() == "y = 2\n"
+    assert result(plane.ask("mutation.show", mutation_id=second[-8:]))["mutation_id"] == second
+
+
 def test_what_moved_on_is_named_and_left_alone(plane: Standing) -> None:
     first = write(plane, "a.py", "x = 2\n")
     write(plane, "b.py", "y = 2\n")

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import get_args
 
 from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.short_ids import fits, the_one
+from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept, Kind, State
 
 MANIFEST = "kept.json"
@@ -61,6 +64,19 @@ class KeptMutations:
             return None
         kept = read_manifest(self.folder_of(mutation_id) / MANIFEST)
         return kept if kept is not None and kept.mutation_id == mutation_id else None
+
+    def named(self, mutation_id: str, error: type[CodePlaneError]) -> Kept:
+        """The mutation with that id, or with a beginning or an end of it that only one has; else the error."""
+        kept = self.get(mutation_id)
+        if kept is None:
+            known = [one.mutation_id for one in self.all() if fits(mutation_id, one.mutation_id)]
+            kept = self.get(the_one(mutation_id, known, "mutation", error)) if known else None
+        if kept is None:
+            raise error(
+                f"{shown(mutation_id)} is not kept, or not any more: {self.retention}",
+                hint="see mutation_list for what is kept",
+            )
+        return kept
 
     def holds(self, mutation_id: str) -> bool:
         """Whether there is something to take a mutation back with."""

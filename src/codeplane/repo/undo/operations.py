@@ -231,16 +231,11 @@ class UndoOperations:
         """The mutation that is meant; without a call, as for a person."""
         verb = "undo" if wanted == "applied" else "redo"
         if mutation_id:
-            kept = self._kept.get(mutation_id)
-            if kept is None:
-                raise CannotUndo(
-                    f"{shown(mutation_id)} is not kept, or not any more: {self._kept.retention}",
-                    hint="see mutation_list for what can be undone",
-                )
-            if kept.state != wanted:
+            named = self._kept.named(mutation_id, CannotUndo)
+            if named.state != wanted:
                 other = "undone already; redo does it again" if wanted == "applied" else "not undone"
-                raise CannotUndo(f"{mutation_id} is {other}", hint="see mutation_list")
-            return kept
+                raise CannotUndo(f"{named.mutation_id} is {other}", hint="see mutation_list")
+            return named
         session = call.task.session_id if call is not None and call.task else None
         kept = self._kept.newest(state=wanted, session_id=session)
         if kept is not None and wanted == "undone":

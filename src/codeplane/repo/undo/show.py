@@ -80,12 +80,7 @@ class ShowOperations:
     @operation("mutation.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> MutationView:
         """One mutation: what it did to each file, as a diff of before and after it, while that is kept."""
-        kept = await asyncio.to_thread(self._kept.get, request.mutation_id)
-        if kept is None:
-            raise NotFound(
-                f"{shown(request.mutation_id)} is not kept, or not any more: {self._kept.retention}",
-                hint="see mutation_list for what is kept",
-            )
+        kept = await asyncio.to_thread(self._kept.named, request.mutation_id, NotFound)
         scope = f"mutation.show:{kept.mutation_id}"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
         paths = kept.paths[start : start + request.limit]

@@ -27,6 +27,7 @@ from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
 from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.short_ids import stored_one
 from codeplane.trust.approvals.action import (
     COLUMNS,
     Action,
@@ -39,7 +40,6 @@ from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten
 from codeplane.trust.approvals.remembered import RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.identity.identities import has_own_token
-from codeplane.trust.short_ids import stored_one
 
 _TELL_SEC = 5.0
 _MAX_QUESTION = 16_000

@@ -13,9 +13,9 @@ from codeplane.kernel.json import JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
+from codeplane.kernel.short_ids import stored_one
 from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_of
 from codeplane.trust.audit.table import COLUMNS
-from codeplane.trust.short_ids import stored_one
 
 _EXPORT_PAGE = 2000
 _OUTCOMES = 60

@@ -11,12 +11,12 @@ from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation
 from codeplane.kernel.ports import Ledger
+from codeplane.kernel.short_ids import the_one
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.paths import RealPath, scope_of
 from codeplane.trust.capabilities.table import COLUMNS, EXPIRED, GRANTED, PREFIX, REVOKED, grant_of, payload_of
 from codeplane.trust.people import is_person
-from codeplane.trust.short_ids import the_one
 
 MAX_LIVE = 1000
 MAX_LIVE_PER_AGENT = 50

@@ -20,6 +20,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.short_ids import the_one
 from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, signed, understand_tokens, verified
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.devices import Recorder
@@ -35,7 +36,6 @@ from codeplane.trust.identity.issued import (
 )
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.signing_keys import SigningKeys
-from codeplane.trust.short_ids import the_one
 
 _MAX_VERIFIED = 4096
 _SESSIONS_OF_A_TOKEN = 32

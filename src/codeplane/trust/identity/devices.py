@@ -13,12 +13,12 @@ from codeplane.kernel.errors import DeviceNotFound, Overloaded, PairingRefused, 
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
+from codeplane.kernel.short_ids import the_one
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.device import PAIRED, RENEWED, REVOKED, ROTATED, Device, DeviceTable, device_stream
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.pairing import Pairing, Slot
 from codeplane.trust.identity.server_key import ServerKey
-from codeplane.trust.short_ids import the_one
 
 DEVICE_PREFIX = "cpd_"
 _DAY_NS = 86_400 * SECOND_NS
