@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.follower import Follower, Progress, _is_sound
+from codeplane.repo.index.follower import Follower, Progress, _sound_rows
 from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Source
@@ -38,23 +38,27 @@ TEXTS = (
 def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     """Everything that is looked up, without the numbers that only this file uses."""
     connection = sqlite3.connect(home / "facts.db")
-    files = dict(connection.execute("SELECT file_id, path FROM parsed").fetchall())
-    definitions = connection.execute(
-        "SELECT file_id, position, uid, name, kind, path, line FROM definitions"
+    parsed = connection.execute(
+        "SELECT path, digest, term, problem, facts FROM parsed JOIN terms ON term_id = language"
     ).fetchall()
-    parsed = connection.execute("SELECT path, digest, language, problem, facts FROM parsed").fetchall()
-    fed = connection.execute("SELECT path, digest FROM fed ORDER BY path").fetchall()
+    (epoch,) = connection.execute("SELECT epoch FROM fed_until").fetchone()
     connection.close()
     store = FactStore(home / "facts.db")
     words = sorted({word for text in TEXTS for word in re.findall(r"\w+", text)})
     names = [(word, store.files_with(word)) for word in words]
     living = {number for number, _, _ in store.parsed_files()}
     postings = [(word, len(living & set(array("I", packed)))) for word, packed in store.postings(words)]
+    definitions = [
+        (one.file, one.position, one.uid, one.name, one.kind, one.path, one.signature, one.line)
+        for path, *_ in sorted(parsed)
+        for one in store.in_file(os.fsdecode(path), limit=-1)
+    ]
+    fed = sorted(store.fed(epoch).items())
     store.close()
     return {
         "parsed": sorted(parsed),
         "fed": fed,
-        "definitions": sorted((files[row[0]], *row[1:]) for row in definitions),
+        "definitions": definitions,
         "names": names,
         "postings": [one for one in postings if one[1]],
     }
@@ -288,8 +292,8 @@ def test_what_is_read_while_all_ends_starts_no_parser(tmp_path: Path) -> None:
 
 def test_what_unpacks_to_too_much_is_not_taken() -> None:
     bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
-    packed = Packed(path=b"a.py", digest="", language="python", problem="", facts=bomb, definitions=())
-    assert not _is_sound(packed)
+    packed = Packed(path=b"a.py", digest="", language="python", problem="", facts=bomb)
+    assert _sound_rows(packed) is None
 
 
 def test_damaged_facts_are_made_again(tmp_path: Path) -> None:

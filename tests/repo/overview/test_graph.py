@@ -12,13 +12,19 @@ from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.worker import Source, parse
 from codeplane.repo.overview.focus import Words, focused
 from codeplane.repo.overview.graph import Graph, graph_of
+from codeplane.repo.truth.file import digest_of
 
 
 @contextmanager
 def stored(folder: Path, files: Mapping[str, str]) -> Iterator[FactStore]:
     store = FactStore(folder / "facts.db")
     parsed = [
-        FileParsed(path=path, digest=path, language="python", parsed=parse(_source(key, path, text), text.encode()))
+        FileParsed(
+            path=path,
+            digest=digest_of(text.encode()),
+            language="python",
+            parsed=parse(_source(key, path, text), text.encode()),
+        )
         for key, (path, text) in enumerate(files.items())
     ]
     store.put(parsed, epoch=1)

@@ -22,7 +22,6 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _FACTS = "facts.db"
 _MEMBERS = ("facts.db", "vectors.db", "000001.bin")
-_DEFINITIONS = "SELECT uid, name, kind, inside, signature, line FROM definitions WHERE file_id = ? ORDER BY position"
 _MAX_BYTES = 4 * 1024**3
 _MAX_MANIFEST = 1024 * 1024
 _CHUNK = 1024 * 1024
@@ -80,14 +79,13 @@ def unpack(source: Path, folder: Path) -> Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A file's facts as an archive holds them; of a definition its id, name, kind, what it is inside, and so on."""
+    """A file's facts as an archive holds them; what finds them is made of them again."""
 
     path: bytes
     digest: str
     language: str
     problem: str
     facts: bytes
-    definitions: tuple[tuple[bytes, str, str, str, str, int], ...]
 
 
 def packed_facts(folder: Path) -> Iterator[Packed]:
@@ -97,19 +95,17 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
             kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
-            if kinds.get("parsed") != "table" or kinds.get("definitions") != "table":
+            if kinds.get("parsed") != "table" or kinds.get("terms") != "table":
                 raise ArchiveRefused("the archive's facts are not tables")
-            for file_id, path, digest, language, problem, facts in connection.execute(
-                "SELECT file_id, path, digest, language, problem, facts FROM parsed"
+            for path, digest, language, problem, facts in connection.execute(
+                "SELECT path, hex(digest), term, problem, facts FROM parsed JOIN terms ON term_id = language"
             ):
-                rows = connection.execute(_DEFINITIONS, (file_id,)).fetchall()
                 yield Packed(
                     path=bytes(path),
-                    digest=str(digest),
+                    digest=str(digest).lower(),
                     language=str(language),
                     problem=str(problem),
                     facts=bytes(facts),
-                    definitions=tuple(map(tuple, rows)),
                 )
     except (sqlite3.Error, TypeError) as error:
         raise ArchiveRefused(f"the archive's facts cannot be read: {error}") from error

@@ -1,6 +1,7 @@
 """The facts of all files, found by name, by id and by file; kept by content digest, so they need no epoch."""
 
 import os
+import sqlite3
 import threading
 import zlib
 from collections import OrderedDict
@@ -13,28 +14,24 @@ import msgspec
 
 from codeplane.repo.facts.language import tables_version
 from codeplane.repo.facts.model import Facts, unpacked
-from codeplane.repo.index import names
+from codeplane.repo.index import definitions, fed, names, terms
+from codeplane.repo.index.definitions import Symbol as Symbol
 from codeplane.repo.index.derived import DerivedDatabase
+from codeplane.repo.index.fitting import fitted
 from codeplane.repo.index.names import Mentions
-from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed, Row
+from codeplane.repo.index.path_key import AT, at
+from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed
 
-_INDEXES = {
-    "definitions_by_name": "CREATE INDEX IF NOT EXISTS definitions_by_name ON definitions(name)",
-    "definitions_by_uid": "CREATE INDEX IF NOT EXISTS definitions_by_uid ON definitions(uid)",
-}
 _SCHEMA = (
     """CREATE TABLE parsed(
-        file_id INTEGER PRIMARY KEY, path BLOB UNIQUE, digest TEXT, language TEXT, epoch INTEGER, problem TEXT,
-        facts BLOB)""",
-    """CREATE TABLE definitions(
-        file_id INTEGER, position INTEGER, uid BLOB, name TEXT, kind TEXT, inside TEXT, signature TEXT, line INTEGER,
-        path TEXT AS (CASE inside WHEN '' THEN name ELSE inside || '.' || name END),
-        PRIMARY KEY(file_id, position)) WITHOUT ROWID""",
-    *_INDEXES.values(),
+        file_id INTEGER PRIMARY KEY, path_key INTEGER, path BLOB, digest BLOB, language INTEGER, epoch INTEGER,
+        problem TEXT, facts BLOB)""",
+    "CREATE INDEX parsed_by_path ON parsed(path_key)",
+    definitions.SCHEMA,
+    *definitions.INDEXES.values(),
+    terms.SCHEMA,
     names.SCHEMA,
-    # What the full text was fed, and the commit of it this speaks of.
-    "CREATE TABLE fed(path BLOB PRIMARY KEY, digest TEXT) WITHOUT ROWID",
-    "CREATE TABLE fed_until(epoch INTEGER)",
+    *fed.SCHEMA,
     """CREATE TABLE snapshots(
         file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
 )
@@ -43,6 +40,8 @@ _CACHED_BYTES = 96 * 1024 * 1024
 # What facts take in memory, with what is derived of them, to what they are packed.
 _UNPACKED = 10
 _MANY = 200
+# What a row of a file holds beside its path and its facts.
+_BESIDE = 35
 _PROBLEMS = {"not parsed": "", "with syntax errors": SYNTAX_ERROR, "with definitions left out": LEFT_OUT}
 
 
@@ -54,22 +53,6 @@ class FileParsed:
     digest: str
     language: str
     parsed: Parsed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symbol:
-    """A definition as it is looked up: enough to list it, and where its facts are."""
-
-    uid: str
-    name: str
-    kind: str
-    path: str
-    signature: str
-    line: int
-    file: str
-    digest: str
-    language: str
-    position: int
 
 
 class FactStore:
@@ -113,29 +96,18 @@ class FactStore:
     def digests(self) -> dict[str, str]:
         """Each parsed file and the content its facts speak of."""
         rows = self._database.connection.execute("SELECT path, digest FROM parsed")
-        return {os.fsdecode(path): digest for path, digest in rows}
+        return {os.fsdecode(path): digest.hex() for path, digest in rows}
 
     def fed(self, epoch: int | None) -> dict[str, str]:
         """What the full text holds if its last commit was this one; nothing if it was another."""
-        connection = self._database.connection
-        if epoch is None or connection.execute("SELECT epoch FROM fed_until").fetchone() != (epoch,):
-            return {}
-        return {os.fsdecode(path): digest for path, digest in connection.execute("SELECT path, digest FROM fed")}
+        return fed.fed(self._database.connection, epoch)
 
     def feed(self, added: Mapping[str, str], removed: Iterable[str], *, epoch: int, anew: bool) -> None:
         """Note what was fed, after the full text has committed it."""
         connection = self._database.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            connection.execute("DELETE FROM fed_until")
-            if anew:
-                connection.execute("DELETE FROM fed")
-            connection.executemany("DELETE FROM fed WHERE path = ?", ((os.fsencode(path),) for path in removed))
-            connection.executemany(
-                "INSERT OR REPLACE INTO fed VALUES (?, ?)",
-                ((os.fsencode(path), digest) for path, digest in added.items()),
-            )
-            connection.execute("INSERT INTO fed_until VALUES (?)", (epoch,))
+            fed.feed(connection, added, removed, epoch=epoch, anew=anew)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -144,11 +116,9 @@ class FactStore:
 
     def names_in(self, path: str) -> list[str]:
         """The names a file defines, in their order."""
-        rows = self._database.connection.execute(
-            "SELECT name FROM definitions JOIN parsed USING (file_id) WHERE parsed.path = ? ORDER BY position",
-            (os.fsencode(path),),
-        )
-        return [name for (name,) in rows]
+        connection = self._database.connection
+        found = _number(connection, os.fsencode(path))
+        return definitions.names_in(connection, found) if found is not None else []
 
     def problems(self) -> dict[str, str]:
         """The files whose facts are partial or none, and why."""
@@ -172,7 +142,12 @@ class FactStore:
 
     def kinds(self) -> list[str]:
         """Every kind of definition there is."""
-        return [kind for (kind,) in self._read("SELECT DISTINCT kind FROM definitions ORDER BY kind")]
+        return [
+            kind
+            for (kind,) in self._read(
+                "SELECT term FROM terms WHERE term_id IN (SELECT kind FROM definitions) ORDER BY term"
+            )
+        ]
 
     def put(self, files: Sequence[FileParsed], *, removed: Iterable[str] = (), epoch: int) -> None:
         """Replace the facts of some files in one transaction."""
@@ -184,6 +159,7 @@ class FactStore:
             for one in files:
                 self._forget(os.fsencode(one.path), epoch)
             if files:
+                files = _fitted(files)
                 # A number is never given twice, since segments of names go on speaking of the dead.
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
                 with self.filling(len(files)):
@@ -207,7 +183,7 @@ class FactStore:
         connection = self._database.connection
         (known,) = connection.execute("SELECT COUNT(*) FROM parsed").fetchone()
         if not self._is_filling and files >= _MANY and files > known:
-            for name in _INDEXES:
+            for name in definitions.INDEXES:
                 connection.execute(f"DROP INDEX IF EXISTS {name}")
             self._is_filling = True
             try:
@@ -236,7 +212,7 @@ class FactStore:
                 self._cache.move_to_end(key)
                 return held[1]
             row = self._reader.execute(
-                "SELECT facts FROM parsed WHERE path = ? AND digest = ?", (os.fsencode(path), digest)
+                f"SELECT facts FROM parsed WHERE {AT} AND digest = ?", (*at(os.fsencode(path)), bytes.fromhex(digest))
             ).fetchone()
         if row is None or not row[0]:
             return None
@@ -255,12 +231,15 @@ class FactStore:
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions of a name, in the order of files and places."""
-        return self._symbols("definitions.name = ?", (name,), limit)
+        with self._lock, self._at_one_moment():
+            return definitions.named(self._reader, name, limit=limit)
 
     def named_any(self, wanted: Sequence[str], *, limit: int) -> dict[str, list[Symbol]]:
         """The same for many names, asked for at once: up to so many of each that is defined."""
+        with self._lock, self._at_one_moment():
+            symbols = definitions.named_any(self._reader, wanted)
         found: dict[str, list[Symbol]] = {}
-        for one in self._symbols("definitions.name IN (SELECT value FROM json_each(?))", (_encoded(wanted),), -1):
+        for one in symbols:
             listed = found.setdefault(one.name, [])
             if len(listed) < limit:
                 listed.append(one)
@@ -268,15 +247,14 @@ class FactStore:
 
     def with_uid(self, uid: str) -> Symbol | None:
         """The definition with this id."""
-        try:
-            raw = bytes.fromhex(uid)
-        except ValueError:
-            return None
-        return next(iter(self._symbols("definitions.uid = ?", (raw,), 1)), None)
+        with self._lock, self._at_one_moment():
+            return definitions.with_uid(self._reader, uid)
 
     def in_file(self, path: str, *, limit: int) -> list[Symbol]:
         """Definitions of a file, in their order."""
-        return self._symbols("parsed.path = ?", (os.fsencode(path),), limit)
+        with self._lock, self._at_one_moment():
+            found = _number(self._reader, os.fsencode(path))
+            return definitions.in_file(self._reader, found, limit=limit) if found is not None else []
 
     def all_names(self) -> list[str]:
         """Every name that is defined somewhere, sorted; kept until something changes."""
@@ -292,27 +270,26 @@ class FactStore:
         with self._lock, self._at_one_moment():
             (ids,) = self._mentions.of(self._reader, (name,))
             rows = self._reader.execute(
-                "SELECT path, digest FROM parsed WHERE file_id IN (SELECT value FROM json_each(?))", (_listed(ids),)
+                "SELECT path, digest FROM parsed WHERE file_id IN (SELECT value FROM json_each(?))",
+                (definitions.listed(ids.tolist()),),
             ).fetchall()
-        return sorted((os.fsdecode(path), digest) for path, digest in rows)
+        return sorted((os.fsdecode(path), digest.hex()) for path, digest in rows)
 
     def parsed_files(self) -> list[tuple[int, str, str]]:
         """Every parsed file: its number here, its path and the content its facts speak of; in the order of paths."""
         rows = self._read("SELECT file_id, path, digest FROM parsed ORDER BY path")
-        return [(file_id, os.fsdecode(path), digest) for file_id, path, digest in rows]
+        return [(file_id, os.fsdecode(path), digest.hex()) for file_id, path, digest in rows]
 
     def outline(self, files: Sequence[int], *, limit: int) -> list[tuple[int, int, str, str, str]]:
         """Definitions of files, by their numbers: (file, position, name, kind, lexical path)."""
-        return self._read(
-            "SELECT file_id, position, name, kind, path FROM definitions"
-            " WHERE file_id IN (SELECT value FROM json_each(?)) LIMIT ?",
-            (_listed(files), limit),
-        )
+        with self._lock, self._at_one_moment():
+            return definitions.outline(self._reader, files, limit)
 
     def most_defined(self, kind: str, *, limit: int) -> list[str]:
         """Names of a kind, those with the most definitions first."""
         rows = self._read(
-            "SELECT name FROM definitions WHERE kind = ? GROUP BY name ORDER BY count(*) DESC, name LIMIT ?",
+            "SELECT name FROM definitions WHERE kind = (SELECT term_id FROM terms WHERE term = ?)"
+            " GROUP BY name ORDER BY count(*) DESC, name LIMIT ?",
             (kind, limit),
         )
         return [name for (name,) in rows]
@@ -329,13 +306,12 @@ class FactStore:
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
         raw = os.fsencode(path)
-        rows = self._read("SELECT file_id FROM parsed WHERE path = ? AND epoch <= ?", (raw, epoch))
-        if rows:
-            found = self._read(
-                "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position",
-                (rows[0][0],),
-            )
-            return tuple(found)
+        with self._lock, self._at_one_moment():
+            row = self._reader.execute(
+                f"SELECT file_id FROM parsed WHERE {AT} AND epoch <= ?", (*at(raw), epoch)
+            ).fetchone()
+            if row is not None:
+                return tuple(definitions.snapshot(self._reader, row[0]))
         past = self._read(
             "SELECT rows FROM snapshots WHERE file_path = ? AND since <= ? AND until > ?", (raw, epoch, epoch)
         )
@@ -353,13 +329,13 @@ class FactStore:
         """The files that had definitions at an epoch: since when they were so, and their language now or empty."""
         rows = self._read(
             "SELECT file_path, since, '' FROM snapshots WHERE since <= ? AND until > ?"
-            " UNION ALL SELECT path, epoch, language FROM parsed WHERE epoch <= ?",
+            " UNION ALL SELECT path, epoch, term FROM parsed JOIN terms ON term_id = language WHERE epoch <= ?",
             (epoch, epoch, epoch),
         )
         return {os.fsdecode(path): (since, language) for path, since, language in rows}
 
     def _index(self) -> None:
-        for statement in _INDEXES.values():
+        for statement in definitions.INDEXES.values():
             self._database.connection.execute(statement)
 
     @contextmanager
@@ -373,77 +349,51 @@ class FactStore:
 
     def _write(self, files: Sequence[FileParsed], first: int, epoch: int) -> None:
         connection = self._database.connection
+        spoken = terms.numbered(connection, {one.language for one in files})
         connection.executemany(
-            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (number, os.fsencode(one.path), one.digest, one.language, epoch, one.parsed.problem, one.parsed.facts)
+                (
+                    number,
+                    *at(os.fsencode(one.path)),
+                    bytes.fromhex(one.digest),
+                    spoken[one.language],
+                    epoch,
+                    one.parsed.problem,
+                    one.parsed.facts,
+                )
                 for number, one in enumerate(files, first)
             ),
         )
-        connection.executemany(
-            "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (number, position, row.uid, row.name, row.kind, _inside(row), row.signature, row.line)
-                for number, one in enumerate(files, first)
-                for position, row in enumerate(one.parsed.rows)
-            ),
-        )
+        definitions.add(connection, [(number, one.parsed.rows) for number, one in enumerate(files, first)])
 
     def _forget(self, path: bytes, epoch: int) -> None:
         """Take a file's facts out and keep its definitions as what they were until now."""
         connection = self._database.connection
-        row = connection.execute("SELECT file_id, epoch FROM parsed WHERE path = ?", (path,)).fetchone()
+        row = connection.execute(f"SELECT file_id, epoch FROM parsed WHERE {AT}", at(path)).fetchone()
         if row is None:
             return
         file_id, since = row
-        rows = connection.execute(
-            "SELECT kind, name, path, signature, line FROM definitions WHERE file_id = ? ORDER BY position", (file_id,)
-        ).fetchall()
         if since < epoch:
+            rows = definitions.snapshot(connection, file_id)
             connection.execute(
                 "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
                 (path, since, epoch, zlib.compress(msgspec.json.encode(rows), 1)),
             )
-        connection.execute("DELETE FROM definitions WHERE file_id = ?", (file_id,))
+        fed.part(connection, file_id)
+        definitions.remove(connection, file_id)
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
-
-    def _symbols(self, where: str, values: tuple[object, ...], limit: int) -> list[Symbol]:
-        rows = self._read(
-            "SELECT hex(definitions.uid), definitions.name, kind, definitions.path, signature, line, parsed.path,"
-            f" digest, language, position FROM definitions JOIN parsed USING (file_id) WHERE {where}"
-            " ORDER BY parsed.path, position LIMIT ?",
-            (*values, limit),
-        )
-        return [
-            Symbol(
-                uid=str(uid).lower(),
-                name=name,
-                kind=kind,
-                path=path,
-                signature=signature,
-                line=line,
-                file=os.fsdecode(file),
-                digest=digest,
-                language=language,
-                position=position,
-            )
-            for uid, name, kind, path, signature, line, file, digest, language, position in rows
-        ]
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._lock:
             return self._reader.execute(statement, tuple(values)).fetchall()
 
 
-def _listed(numbers: Iterable[int]) -> str:
-    """Numbers as `json_each` takes them."""
-    return _encoded([int(number) for number in numbers])
+def _number(connection: sqlite3.Connection, path: bytes) -> int | None:
+    row = connection.execute(f"SELECT file_id FROM parsed WHERE {AT}", at(path)).fetchone()
+    return None if row is None else int(row[0])
 
 
-def _encoded(values: Sequence[int] | Sequence[str]) -> str:
-    return msgspec.json.encode(values).decode()
-
-
-def _inside(row: Row) -> str:
-    """What a definition's path says beside its name."""
-    return row.path[: -len(row.name)].removesuffix(".")
+def _fitted(files: Sequence[FileParsed]) -> list[FileParsed]:
+    """The files in an order in which their facts fill pages: they are what takes most room."""
+    return [files[place] for place in fitted([len(one.parsed.facts) + len(one.path) + _BESIDE for one in files])]

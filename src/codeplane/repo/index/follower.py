@@ -12,6 +12,7 @@ import msgspec
 
 from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import unpacked
+from codeplane.repo.index import definitions
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.early import Early, sources_of
@@ -21,7 +22,7 @@ from codeplane.repo.index.names import packed_keys
 from codeplane.repo.index.parsers import Parsers, Parsing
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.words import Vocabulary
-from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source
+from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source, rows_of
 
 _COMMIT_BYTES = 4 * 1024 * 1024
 _COMMIT_SEC = 3.0
@@ -235,8 +236,8 @@ class Follower:
                 if known is None or known.skipped is not None or known.digest != one.digest:
                     continue
                 matching += 1
-                if digests.get(path) != one.digest and _is_sound(one):
-                    taken.append(_parsed(path, one, vocabulary.of(snapshot.text(known))[0]))
+                if digests.get(path) != one.digest and (rows := _sound_rows(one)) is not None:
+                    taken.append(_parsed(path, one, rows, vocabulary.of(snapshot.text(known))[0]))
             if taken:
                 self.facts.put(taken, epoch=snapshot.epoch)
                 digests |= {one.path: one.digest for one in taken}
@@ -352,14 +353,18 @@ def _has_text(snapshot: Snapshot, path: str) -> bool:
     return known is not None and known.skipped is None
 
 
-def _is_sound(one: Packed) -> bool:
-    """Whether what an archive says of a file can be unpacked."""
+def _sound_rows(one: Packed) -> tuple[Row, ...] | None:
+    """What finds a file's definitions, or None where what an archive says of it cannot be unpacked or kept."""
+    language = languages().by_name.get(one.language)
+    if language is None:
+        return None
+    if not one.facts:
+        return ()
     try:
-        if one.facts:
-            unpacked(_inflated(one.facts))
+        rows = rows_of(language, one.path.decode("latin-1"), unpacked(_inflated(one.facts)))
+        return rows if definitions.may_be_kept(rows) else None
     except (zlib.error, msgspec.MsgspecError, ValueError):
-        return False
-    return languages().by_name.get(one.language) is not None
+        return None
 
 
 def _inflated(packed: bytes) -> bytes:
@@ -371,18 +376,7 @@ def _inflated(packed: bytes) -> bytes:
     return found
 
 
-def _parsed(path: str, one: Packed, names: Iterable[bytes]) -> FileParsed:
-    rows = tuple(
-        Row(
-            uid=bytes(uid),
-            name=name,
-            kind=kind,
-            path=f"{inside}.{name}" if inside else name,
-            signature=signature,
-            line=line,
-        )
-        for uid, name, kind, inside, signature, line in one.definitions
-    )
+def _parsed(path: str, one: Packed, rows: tuple[Row, ...], names: Iterable[bytes]) -> FileParsed:
     parsed = Parsed(key=0, facts=one.facts, rows=rows, names=packed_keys(names), problem=one.problem)
     return FileParsed(path=path, digest=one.digest, language=one.language, parsed=parsed)
 

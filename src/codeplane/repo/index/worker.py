@@ -9,14 +9,14 @@ import zlib
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import msgspec
 
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.facts.extract import MAX_PARSED, extractor
-from codeplane.repo.facts.language import languages
-from codeplane.repo.facts.model import Definition, Facts, packed
+from codeplane.repo.facts.language import Language, languages
+from codeplane.repo.facts.model import Facts, packed
 from codeplane.repo.index.names import packed_keys
 from codeplane.repo.index.words import Vocabulary, prepared, with_parts
 
@@ -53,7 +53,21 @@ class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     kind: str
     path: str
     signature: str
+    ordinal: int
     line: int
+
+
+class Identified(Protocol):
+    """What the identity of a definition is made of, beside its family and its file."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def ordinal(self) -> int: ...
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -74,7 +88,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     has_content: bool = False
 
 
-def uid_of(family: str, file: str, one: Definition) -> bytes:
+def uid_of(family: str, file: str, one: Identified) -> bytes:
     """The identity of a definition (002 §7.4); its unit is the family and its lexical path begins with its file."""
     return sha256(f"{family}:{one.kind}:{file}:{one.path}:{one.signature}:{one.ordinal}".encode()).digest()[:8]
 
@@ -91,21 +105,28 @@ def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> 
     return Parsed(
         key=source.key,
         facts=zlib.compress(packed(facts), 1),
-        rows=tuple(
-            Row(
-                uid=uid_of(language.family or language.name, source.name, one),
-                name=one.name,
-                kind=one.kind,
-                path=one.path,
-                signature=one.signature,
-                line=one.line,
-            )
-            for one in facts.definitions
-        ),
+        rows=rows_of(language, source.name, facts),
         names=packed_keys(names),
         problem=_problem(facts),
         pieces=pieces if len(text) <= MAX_FED else prepared(text[:MAX_FED]),
         named=with_parts(one.name for one in facts.definitions),
+    )
+
+
+def rows_of(language: Language, file: str, facts: Facts) -> tuple[Row, ...]:
+    """What is looked up of a file's definitions; its name is the path's bytes as Latin-1."""
+    family = language.family or language.name
+    return tuple(
+        Row(
+            uid=uid_of(family, file, one),
+            name=one.name,
+            kind=one.kind,
+            path=one.path,
+            signature=one.signature,
+            ordinal=one.ordinal,
+            line=one.line,
+        )
+        for one in facts.definitions
     )
 
 
