@@ -108,7 +108,7 @@ def test_an_index_of_another_schema_is_remade(tmp_path: Path) -> None:
     connection.close()
     indexer = Indexed(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
-    assert indexer.store.remade == "schema 99 is not 2"
+    assert indexer.store.remade == "schema 99 is not 3"
 
 
 def test_content_that_is_shorter_than_its_epoch_is_read_anew(tmp_path: Path) -> None:

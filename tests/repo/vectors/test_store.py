@@ -16,6 +16,9 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.vectors.chunks import Chunk
 from codeplane.repo.vectors.embedder import normalised
 from codeplane.repo.vectors.rows import contenders, quantised
+from codeplane.repo.vectors.spans import may_be, unpacked_one
+from codeplane.repo.vectors.spans import packed as packed_spans
+from codeplane.repo.vectors.spans import unpacked as unpacked_spans
 from codeplane.repo.vectors.store import Hit, VectorStore
 
 DIMENSIONS = 16
@@ -214,6 +217,19 @@ def test_compacting_drops_the_dead(tmp_path: Path, store: VectorStore) -> None:
     assert again.rows == 1543
 
 
+@given(st.lists(st.tuples(*[st.integers(0, 70_000)] * 4), max_size=30))
+def test_chunks_come_back_whatever_their_lengths(steps: list[tuple[int, int, int, int]]) -> None:
+    start = line = 0
+    made = []
+    for forward, length, down, height in steps:
+        start, line = start + forward, line + down
+        made.append(Chunk(start=start, end=start + length, start_line=line, end_line=line + height))
+    raw = packed_spans(made)
+    assert unpacked_spans(raw) == made
+    assert [unpacked_one(raw, place) for place in range(len(made) + 1)] == [*made, None]
+    assert may_be(len(raw), len(made)) and not may_be(3, 0)
+
+
 def test_compacting_keeps_what_was_just_added(store: VectorStore) -> None:
     row = matrix(50, 1)
     store.add("new", spans(1), row)
@@ -245,13 +261,13 @@ def test_a_table_of_another_schema_begins_anew(tmp_path: Path, store: VectorStor
     store.close()
     with sqlite3.connect(tmp_path / "vectors" / "vectors.db") as connection:
         connection.execute("PRAGMA user_version=99")
-    assert opened(tmp_path / "vectors").remade == "schema 99 is not 2"
+    assert opened(tmp_path / "vectors").remade == "schema 99 is not 3"
 
 
 def test_an_entry_beyond_the_rows_begins_anew(tmp_path: Path, store: VectorStore) -> None:
     store.close()
     with sqlite3.connect(tmp_path / "vectors" / "vectors.db") as connection:
-        connection.execute("UPDATE vectors SET first_row = 1540 WHERE digest = 'ee'")
+        connection.execute("UPDATE vectors SET first_row = 1540 WHERE digest = x'ee'")
     assert "the entry of ee" in str(opened(tmp_path / "vectors").remade)
 
 
@@ -276,7 +292,7 @@ def test_damaged_vectors_are_forgotten_and_the_rest_is_kept(tmp_path: Path, stor
         (folder / "000001.bin").write_bytes(raw)
     else:
         with sqlite3.connect(folder / "vectors.db") as connection:
-            connection.execute("UPDATE vectors SET spans = zeroblob(length(spans)) WHERE digest = 'ee'")
+            connection.execute("UPDATE vectors SET spans = zeroblob(length(spans)) WHERE digest = x'ee'")
     again = opened(folder)
     assert again.remade == "the vectors of 1 contents were damaged"
     assert again.has(FILES) == set(FILES) - {"ee"}
@@ -307,7 +323,7 @@ def test_what_does_not_fit_is_refused(store: VectorStore) -> None:
 def test_a_failed_commit_is_forgotten(tmp_path: Path, store: VectorStore) -> None:
     """Somebody else holds the table: nothing of the commit is there, and the next one is whole."""
     other = sqlite3.connect(tmp_path / "vectors" / "vectors.db", isolation_level=None)
-    other.execute("INSERT INTO vectors VALUES ('new', 0, 0, x'', 0)")
+    other.execute("INSERT INTO vectors SELECT max(number) + 1, 'new', 0, 0, x'01010101', 0 FROM vectors")
     store.add("new", spans(1), matrix(50, 1))
     with pytest.raises(sqlite3.IntegrityError):
         store.commit()

@@ -10,11 +10,11 @@ from codeplane.repo.index.derived import DerivedDatabase
 from codeplane.repo.index.snapshot import Known
 from codeplane.repo.truth.file import Stamp
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = (
     """CREATE TABLE files(
-        path BLOB PRIMARY KEY, size INTEGER, mtime_ns INTEGER, inode INTEGER, mode INTEGER, ctime_ns INTEGER,
-        digest TEXT, offset INTEGER, length INTEGER, tracked INTEGER, skipped TEXT) WITHOUT ROWID""",
+        path BLOB PRIMARY KEY, size INTEGER, mtime_ns INTEGER, inode INTEGER, mode INTEGER, changed_after_ns INTEGER,
+        digest BLOB, offset INTEGER, length INTEGER, tracked INTEGER, skipped TEXT) WITHOUT ROWID""",
     """CREATE TABLE epochs(
         epoch_id INTEGER PRIMARY KEY, at_ns INTEGER, commit_sha TEXT, generation INTEGER, content_length INTEGER,
         sorted_until INTEGER)""",
@@ -73,7 +73,7 @@ class IndexStore:
             mtime_ns,
             inode,
             mode,
-            ctime_ns,
+            changed_after_ns,
             digest,
             offset,
             length,
@@ -83,8 +83,8 @@ class IndexStore:
             name = os.fsdecode(path)
             found[name] = Known(
                 path=name,
-                stamp=Stamp(size, mtime_ns, inode, mode, ctime_ns),
-                digest=digest,
+                stamp=Stamp(size, mtime_ns, inode, mode, mtime_ns + changed_after_ns),
+                digest=digest.hex(),
                 offset=offset,
                 length=length,
                 tracked=bool(tracked),
@@ -144,8 +144,9 @@ def _row(known: Known) -> tuple[object, ...]:
         stamp.mtime_ns,
         stamp.inode,
         stamp.mode,
-        stamp.ctime_ns,
-        known.digest,
+        # The two are close together, which makes a small number of it.
+        stamp.ctime_ns - stamp.mtime_ns,
+        bytes.fromhex(known.digest),
         known.offset,
         known.length,
         known.tracked,

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import struct
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.vectors.chunks import Chunk
 from codeplane.repo.vectors.rows import Scorer, contenders, mapped, quantised, rescored, row_type
+from codeplane.repo.vectors.spans import packed, unpacked, unpacked_one
 from codeplane.repo.vectors.table import Entry, VectorTable, checksum
 
 # More than a float32 sum over thousands of dimensions is off, for vectors of length one.
 _MARGIN = 1e-4
-_SPAN = struct.Struct("<4I")
 
 
 class Hit(NamedTuple):
@@ -81,6 +80,7 @@ class VectorStore:
             self._file = self._open(generation, rows)
         self._pending: dict[str, tuple[Entry, bytes]] = {}
         self._written = rows
+        self._number = max((entry.number for entry in entries.values()), default=0)
         self._view = self._sound(_View(generation=generation, entries=entries, rows=self._mapped(generation, rows)))
         self._forget_others(generation)
 
@@ -122,14 +122,15 @@ class VectorStore:
         with self._writing:
             if digest in self._view.entries or digest in self._pending:
                 return
-            rows, packed = quantised(matrix).tobytes(), _packed(spans)
+            rows, chunks = quantised(matrix).tobytes(), packed(spans)
             try:
                 self._file.write(rows)
             except OSError:
                 self._roll_back()
                 raise
-            entry = Entry(first=self._written, rows=len(spans), sum=checksum(packed, rows))
-            self._pending[digest] = (entry, packed)
+            self._number += 1
+            entry = Entry(number=self._number, first=self._written, rows=len(spans), sum=checksum(chunks, rows))
+            self._pending[digest] = (entry, chunks)
             self._written += len(spans)
 
     def commit(self) -> None:
@@ -207,16 +208,19 @@ class VectorStore:
 
     def spans(self, digest: str) -> list[Chunk]:
         """The chunks of a content, in their order; none if it is not here."""
-        packed = self._table.spans(digest)
-        return [
-            Chunk(start=start, end=end, start_line=start_line, end_line=end_line)
-            for start, end, start_line, end_line in np.frombuffer(packed, "<u4").reshape(-1, 4).tolist()
-        ]
+        raw = self._spans({digest}).get(digest)
+        return [] if raw is None else unpacked(raw)
 
     def chunks(self, hits: Sequence[Hit]) -> list[Chunk | None]:
         """The chunk of each hit; None where its content is not here any more."""
-        packed = self._table.spans_of({hit.digest for hit in hits})
-        return [_chunk(packed.get(hit.digest, b""), hit.chunk) for hit in hits]
+        spans = self._spans({hit.digest for hit in hits})
+        return [unpacked_one(spans.get(hit.digest, b""), hit.chunk) for hit in hits]
+
+    def _spans(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """The packed chunks of those contents that are here."""
+        entries = self._view.entries
+        numbers = {entries[digest].number: digest for digest in digests if digest in entries}
+        return {numbers[number]: raw for number, raw in self._table.spans_of(numbers).items()}
 
     def take_from(self, other: "VectorStore", digests: Iterable[str]) -> int:
         """Copy the vectors of some contents from a store of the same model; how many contents that were."""
@@ -257,7 +261,7 @@ class VectorStore:
                         rows += entry.rows
                 file.flush()
                 os.fsync(file.fileno())
-            self._table.replace(entries, generation=generation, rows=rows)
+            self._table.replace(entries.values(), generation=generation, rows=rows)
             self._file.close()
             self._file = self._open(generation, rows)
             self._written = rows
@@ -276,7 +280,7 @@ class VectorStore:
         damaged = self._table.damaged(view.entries, raw, self._kind.itemsize)
         if not damaged:
             return view
-        self._table.drop(damaged)
+        self._table.drop(view.entries[digest].number for digest in damaged)
         self.remade = f"the vectors of {len(damaged)} contents were damaged"
         gone = set(damaged)
         kept = {digest: entry for digest, entry in view.entries.items() if digest not in gone}
@@ -315,15 +319,3 @@ class VectorStore:
                     path.unlink()
                 except OSError:
                     pass  # still mapped, on a system that minds; the next start tries again
-
-
-def _chunk(packed: bytes, place: int) -> Chunk | None:
-    if (place + 1) * _SPAN.size > len(packed):
-        return None
-    start, end, start_line, end_line = _SPAN.unpack_from(packed, place * _SPAN.size)
-    return Chunk(start=start, end=end, start_line=start_line, end_line=end_line)
-
-
-def _packed(spans: Sequence[Chunk]) -> bytes:
-    numbers = [(span.start, span.end, span.start_line, span.end_line) for span in spans]
-    return np.array(numbers, "<u4").tobytes()

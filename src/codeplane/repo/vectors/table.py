@@ -10,27 +10,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codeplane.kernel.errors import StorageFailed
+from codeplane.repo.vectors import spans
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = (
-    "CREATE TABLE vectors(digest TEXT PRIMARY KEY, first_row INTEGER, rows INTEGER, spans BLOB, sum INTEGER)"
-    " WITHOUT ROWID",
+    # By number and not by digest: who asks holds all entries anyway, and what comes in order fills its pages.
+    """CREATE TABLE vectors(
+        number INTEGER PRIMARY KEY, digest, first_row INTEGER, rows INTEGER, spans BLOB, sum INTEGER)""",
     "CREATE TABLE state(model TEXT, dimensions INTEGER, generation INTEGER, rows INTEGER)",
 )
-_SPAN_BYTES = 16
 
 
 class Entry(NamedTuple):
-    """Where the rows of a content are, and the checksum of its chunks and them."""
+    """Where the rows of a content are, and the checksum of its chunks and them; its number is never given twice."""
 
+    number: int
     first: int
     rows: int
     sum: int
 
 
-def checksum(spans: bytes, rows: bytes | memoryview) -> int:
+def checksum(chunks: bytes, rows: bytes | memoryview) -> int:
     """What tells that the vectors of a content are still those that were made of it."""
-    return zlib.crc32(rows, zlib.crc32(spans))
+    return zlib.crc32(rows, zlib.crc32(chunks))
 
 
 class VectorTable:
@@ -69,45 +71,37 @@ class VectorTable:
         (sound,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if sound != "ok":
             raise ValueError(f"the table is damaged: {sound}")
-        for digest, first, count, size, total in self._connection.execute(
-            "SELECT digest, first_row, rows, length(spans), sum FROM vectors ORDER BY first_row"
+        for number, kept, first, count, size, total in self._connection.execute(
+            "SELECT number, digest, first_row, rows, length(spans), sum FROM vectors ORDER BY first_row, number"
         ):
+            digest = kept.hex() if isinstance(kept, bytes) else str(kept)
             numbers = isinstance(first, int) and isinstance(count, int) and isinstance(total, int)
-            if not numbers or not 0 <= first <= first + count <= rows or size != count * _SPAN_BYTES:
+            if not numbers or not 0 <= first <= first + count <= rows or not spans.may_be(size or 0, count):
                 raise ValueError(f"the entry of {digest} does not fit the rows")
-            found[digest] = Entry(first=first, rows=count, sum=total)
+            found[digest] = Entry(number=number, first=first, rows=count, sum=total)
         return found
 
     def damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
         """The contents whose chunks or rows, each of that size, are not those that were written."""
-        spans = dict(self._connection.execute("SELECT digest, spans FROM vectors"))
+        said = dict(self._connection.execute("SELECT number, spans FROM vectors"))
         return [
             digest
             for digest, one in entries.items()
-            if checksum(bytes(spans[digest]), rows[one.first * size : (one.first + one.rows) * size]) != one.sum
+            if checksum(bytes(said[one.number]), rows[one.first * size : (one.first + one.rows) * size]) != one.sum
         ]
 
-    def drop(self, digests: Iterable[str]) -> None:
+    def drop(self, numbers: Iterable[int]) -> None:
         """Forget some contents."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("DELETE FROM vectors WHERE digest = ?", ((digest,) for digest in digests))
+            self._connection.executemany("DELETE FROM vectors WHERE number = ?", ((number,) for number in numbers))
 
-    def spans(self, digest: str) -> bytes:
-        """The packed chunks of a content; nothing if it is not here."""
-        try:
-            with self._lock:
-                row = self._connection.execute("SELECT spans FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        except sqlite3.DatabaseError as error:
-            raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
-        return b"" if row is None else bytes(row[0])
-
-    def spans_of(self, digests: Iterable[str]) -> dict[str, bytes]:
+    def spans_of(self, numbers: Iterable[int]) -> dict[int, bytes]:
         """The packed chunks of those contents that are here, in one question."""
-        statement = "SELECT digest, spans FROM vectors WHERE digest IN (SELECT value FROM json_each(?))"
+        statement = "SELECT number, spans FROM vectors WHERE number IN (SELECT value FROM json_each(?))"
         try:
             with self._lock:
-                return dict(self._connection.execute(statement, (json.dumps(list(digests)),)).fetchall())
+                return dict(self._connection.execute(statement, (json.dumps(list(numbers)),)).fetchall())
         except sqlite3.DatabaseError as error:
             raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
 
@@ -116,22 +110,26 @@ class VectorTable:
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(
-                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
-                ((digest, entry.first, entry.rows, spans, entry.sum) for digest, (entry, spans) in entries.items()),
+                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    (entry.number, _kept(digest), entry.first, entry.rows, packed, entry.sum)
+                    for digest, (entry, packed) in entries.items()
+                ),
             )
             self._connection.execute("UPDATE state SET rows = ?", (rows,))
 
-    def replace(self, entries: Mapping[str, Entry], *, generation: int, rows: int) -> None:
+    def replace(self, entries: Iterable[Entry], *, generation: int, rows: int) -> None:
         """Drop all other contents and point these to another file."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            known = [digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")]
+            firsts = {entry.number: entry.first for entry in entries}
+            known = [number for (number,) in self._connection.execute("SELECT number FROM vectors")]
             self._connection.executemany(
-                "DELETE FROM vectors WHERE digest = ?", ((digest,) for digest in known if digest not in entries)
+                "DELETE FROM vectors WHERE number = ?", ((number,) for number in known if number not in firsts)
             )
             self._connection.executemany(
-                "UPDATE vectors SET first_row = ? WHERE digest = ?",
-                ((entry.first, digest) for digest, entry in entries.items()),
+                "UPDATE vectors SET first_row = ? WHERE number = ?",
+                ((first, number) for number, first in firsts.items()),
             )
             self._connection.execute("UPDATE state SET generation = ?, rows = ?", (generation, rows))
 
@@ -176,3 +174,12 @@ class VectorTable:
         # Derived data: after a power cut an older state is fine, and what is missing is made again.
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
+
+
+def _kept(digest: str) -> bytes | str:
+    """A digest in half as many bytes as it has digits; what has none stays as it is."""
+    try:
+        raw = bytes.fromhex(digest)
+    except ValueError:
+        return digest
+    return raw if raw.hex() == digest else digest
