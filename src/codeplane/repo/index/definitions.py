@@ -8,7 +8,6 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -46,8 +45,7 @@ _Said = tuple[int, str, "int | str | None", *tuple[object, ...]]
 """Of a definition its number, its name and what it is inside of, and more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symbol:
+class Symbol(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A definition as it is looked up: enough to list it, and where its facts are."""
 
     name: str

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts
-from codeplane.repo.resolve.bindings import Bindings
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.repo.resolve.expression import says_type
 from codeplane.repo.resolve.given_places import says_nothing
@@ -21,13 +20,13 @@ _FILLING = re.compile(
     rb"\bsetattr\(\s*self\s*,\s*[\w\x80-\xff]+\s*,|\bself\.__dict__\s*(?:\.update\(|\[[^\]\n]*\]\s*=(?!=)|=(?!=)|\|=)"
     rb"|\bvars\(\s*self\s*\)\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.update\()"
 )
+# One of these is in whatever that matches.
+_FILLED_BY = (b"setattr(", b"self.__dict__", b"vars(")
 _ENUM = re.compile(rb"\b(?:Enum|IntEnum|StrEnum|Flag|IntFlag)\b")
 
 
 class Reading(Protocol):
     """What resolution says of a place, for as much as is asked here."""
-
-    bindings: Bindings
 
     def definitions(self, bound: Bound) -> list[tuple[int, Definition]]: ...
 
@@ -119,6 +118,8 @@ class Assignments:
         if of not in self._filled:
             text = self._world.text(of.file)
             spans = [(one.start, one.end) for _, one in self._reading.definitions(of)]
+            # Finding bytes is many times faster than a pattern of several.
+            spans = [span for span in spans if any(text.find(word, *span) >= 0 for word in _FILLED_BY)]
             found = (match.start() for span in spans for match in _FILLING.finditer(text, *span))
             self._filled[of] = any(not facts.in_text(at) for at in found)
         return self._filled[of]
@@ -141,8 +142,8 @@ class Assignments:
         return (said.pop(),) if len(said) == 1 else (None,)
 
     def _own(self, bound: Bound, facts: Facts) -> list[int]:
-        rows = self._reading.bindings.rows(bound.file, facts, bound.scope, bound.name)
-        found = [int(facts.binds[row, 1]) for row in rows]
+        rows = facts.rows(bound.scope, bound.name)
+        found = [facts.bind_at(row) for row in rows]
         fields = [one.name_at for _, one in self._reading.definitions(bound) if one.kind in _FIELDS]
         return list(dict.fromkeys([*found, *fields]))
 

@@ -58,10 +58,7 @@ class Classes(Names):
                 continue
             for index, definition in self.definitions(one):
                 body = facts.body_of.get(index, -1)
-                if body < 0 or not (
-                    self.bindings.definitions(one.file, facts, body, name)
-                    or self.bindings.rows(one.file, facts, body, name)
-                ):
+                if body < 0 or not (facts.defining(body, name) or facts.rows(body, name)):
                     continue
                 if definition.kind in CLASSES:
                     found = Bound(one.file, body, name)
@@ -201,9 +198,10 @@ class Classes(Names):
             return False
         if any(one.kind not in CLASSES for _, one in self.definitions(of)):
             return True
-        for row in self.bindings.rows(of.file, facts, of.scope, of.name):
-            _, _, reason, target = facts.binds[row].tolist()
-            itself = reason == _IMPORTED and self.imported(of.file, facts, facts.imports[target]) in ((of,), ())
+        for row in facts.rows(of.scope, of.name):
+            reason = facts.bind_reason(row)
+            imported = facts.imports[facts.bind_target(row)] if reason == _IMPORTED else None
+            itself = imported is not None and self.imported(of.file, facts, imported) in ((of,), ())
             if reason != _DEFINED and not itself:
                 return True
         text = self._world.text(of.file)
@@ -262,7 +260,7 @@ class Classes(Names):
         """Whether a class itself says what one of its members is."""
         facts = self._world.facts(of.file)
         bodies = [facts.body_of.get(index, -1) for index, _ in self.definitions(of)] if facts is not None else []
-        return facts is not None and any(self.bindings.rows(of.file, facts, body, name) for body in bodies)
+        return facts is not None and any(facts.rows(body, name) for body in bodies)
 
     def is_descriptor(self, of: Bound) -> bool:
         """Whether an instance that is a class's member gives something else when it is read."""
@@ -303,10 +301,10 @@ class Classes(Names):
         text = self._world.text(of.file)
         for index, _ in self.definitions(of):
             body = facts.body_of.get(index, -1)
-            own = self.bindings.definitions(of.file, facts, body, name)
+            own = facts.defining(body, name)
             if not all(makes_its_own(facts, text, one, name) for one in own):
                 return True
-            if not own and self.bindings.rows(of.file, facts, body, name):
+            if not own and facts.rows(body, name):
                 return True
         return False
 

@@ -1,17 +1,15 @@
-"""What a name can stand for."""
+"""What a name can stand for; made and compared by the thousand, so not by dataclasses, which take six times as long."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True, gc=False):
     """A file, or a folder of modules."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True, gc=False):
     """A name bound in a scope of a file: all definitions and assignments there that share it are one symbol."""
 
     file: str
@@ -19,15 +17,13 @@ class Bound:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True, gc=False):
     """A value made by a class of this repository."""
 
     of: Bound
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True, gc=False):
     """Something that is certainly not of this repository."""
 
     source: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _SPACE = b" \t\r\n\\"
@@ -29,8 +30,7 @@ _MAX_TYPE = 600
 Said = Callable[[int], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True, gc=False):
     """A name of a chain, and whether it is called."""
 
     name: str

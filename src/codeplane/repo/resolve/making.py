@@ -125,7 +125,7 @@ def makes_its_own(facts: Facts, text: bytes, index: int, name: str) -> bool:
             return False
         rows = facts.bound.get((body, variable[1].decode("utf-8", "replace")), ())
         given = re.compile(rb"[ \t]*=[ \t]*" + made.pattern)
-        ends = [int(facts.binds[row, 1]) + len(variable[1]) for row in rows]
+        ends = [facts.bind_at(row) + len(variable[1]) for row in rows]
         if not ends or not all(given.match(text, end) for end in ends):
             return False
     return returns > 0

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Import
-from codeplane.repo.resolve.bindings import Bindings
 from codeplane.repo.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.repo.resolve.exported import given_whole
 from codeplane.repo.resolve.instance import Side
@@ -21,8 +21,7 @@ _ASKED = re.compile(rb"\btypeof\s+\Z")
 _VALUES = frozenset({"constant", "field", "property", "variable"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(Struct, frozen=True, kw_only=True, gc=False):
     """What a name at a place stands for; `certain` says that nothing unseen could make it something else.
 
     `own` is the binding of this file that brings it, when there is one: an import's, for example. `side` says whether a
@@ -41,7 +40,6 @@ class Names:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.bindings = Bindings()
         self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
         self._meanings: dict[Bound, tuple[Entity, ...]] = {}
         self._plain: dict[tuple[str, int, str], Meaning] = {}
@@ -56,11 +54,11 @@ class Names:
         hidden = self._world.language(facts).hidden_from_functions
         scope = first
         while scope >= 0:
-            rows = self.bindings.rows(path, facts, scope, name)
+            rows = facts.rows(scope, name)
             if rows and (scope == first or facts.scopes[scope].kind not in hidden):
-                reasons = {int(facts.binds[row, 2]) for row in rows}
+                reasons = {facts.bind_reason(row) for row in rows}
                 if _GLOBAL in reasons:
-                    return Bound(path, 0, name) if self.bindings.rows(path, facts, 0, name) else None
+                    return Bound(path, 0, name) if facts.rows(0, name) else None
                 if _NONLOCAL not in reasons:
                     return Bound(path, scope, name)
             scope = facts.scopes[scope].parent
@@ -83,7 +81,7 @@ class Names:
             return scope
         first, at = scope, scope
         while at > 0:
-            rows = self.bindings.rows(path, facts, at, name)
+            rows = facts.rows(at, name)
             if rows and not self._are_types(path, facts, at, name, rows):
                 break
             at = facts.scopes[at].parent
@@ -92,19 +90,19 @@ class Names:
 
     def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
         """Whether a scope has nothing of a name that could be a value."""
-        defined = (facts.definitions[one] for one in self.bindings.definitions(path, facts, scope, name))
+        defined = (facts.definitions[one] for one in facts.defining(scope, name))
         types = {one.name_at for one in defined if one.kind in _TYPES}
-        return all(int(facts.binds[row, 1]) in types for row in rows)
+        return all(facts.bind_at(row) in types for row in rows)
 
     def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
         """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
-        rows = self.bindings.rows(path, facts, scope, name)
+        rows = facts.rows(scope, name)
         if not rows:
             return False
-        first = min(int(facts.binds[row, 1]) for row in rows)
+        first = min(facts.bind_at(row) for row in rows)
         if offset <= first:
             return offset < first
-        defined = (facts.definitions[index] for index in self.bindings.definitions(path, facts, scope, name))
+        defined = (facts.definitions[index] for index in facts.defining(scope, name))
         return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
 
     def meaning(self, bound: Bound) -> tuple[Entity, ...]:
@@ -121,13 +119,12 @@ class Names:
         if facts is None:
             return ()
         found: list[Entity] = []
-        for row in self.bindings.rows(bound.file, facts, bound.scope, bound.name):
-            _, _, reason, target = facts.binds[row].tolist()
-            if reason == _IMPORT:
-                found += self.imported(bound.file, facts, facts.imports[target])
+        for row in facts.rows(bound.scope, bound.name):
+            if facts.bind_reason(row) == _IMPORT:
+                found += self.imported(bound.file, facts, facts.imports[facts.bind_target(row)])
             else:
                 found.append(bound)
-        if not found and self.bindings.definitions(bound.file, facts, bound.scope, bound.name):
+        if not found and facts.defining(bound.scope, bound.name):
             found.append(bound)
         return _unique(found)
 
@@ -162,7 +159,7 @@ class Names:
         facts = self._world.facts(bound.file)
         if facts is None:
             return []
-        there = self.bindings.definitions(bound.file, facts, bound.scope, bound.name)
+        there = facts.defining(bound.scope, bound.name)
         return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
@@ -196,7 +193,7 @@ class Names:
         if not found or own in found or self.meaning(own) == found:
             return None
         text = self._world.text(path)
-        first = min(int(facts.binds[row, 1]) for row in self.bindings.rows(path, facts, 0, name))
+        first = min(facts.bind_at(row) for row in facts.rows(0, name))
         last_star = max(one.at for one in facts.imports if one.imported == "*")
         line = text.rfind(b"\n", 0, first) + 1
         straight = text[line : line + 1] not in (b" ", b"\t") and last_star < first
@@ -217,8 +214,8 @@ class Names:
         return python.guessed(one.source, path) or len(python.find(one.source, path)) > 1
 
     def _is_guess(self, bound: Bound, facts: Facts) -> bool:
-        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
-        brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+        rows = facts.rows(bound.scope, bound.name)
+        brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
         return any(self.guesses(bound.file, facts, one) for one in brought)
 
     def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
@@ -249,7 +246,7 @@ class Names:
             return self._submodule(module, name)
         if not self._world.language(facts).implicit_exports:
             return self._declared_export(module, facts, name, hops)
-        if self.bindings.rows(module, facts, 0, name):
+        if facts.rows(0, name):
             found = self.meaning(Bound(module, 0, name))
             # `from . import name` in a package may bring the very module of that name.
             return found or self._submodule(module, name)

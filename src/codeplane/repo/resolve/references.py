@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts
@@ -22,6 +23,8 @@ Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _LONG_TEXT = 400
+# So many places are looked at one by one before an array is faster.
+_FEW = 20
 _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside by the name of what they belong to.
@@ -32,8 +35,7 @@ _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(Struct, frozen=True, kw_only=True, gc=False):
     """An occurrence of a name and how it relates to the definition asked about."""
 
     path: str
@@ -162,8 +164,10 @@ def unsigned(language: str, text: bytes, name: str, offsets: list[int]) -> list[
 
 def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
     """The places that are not inside strings and comments."""
+    if len(offsets) <= _FEW:
+        return [at for at in offsets if not facts.in_text(at)]
     texts = facts.texts
-    if not offsets or not len(texts):
+    if not len(texts):
         return offsets
     places = np.array(offsets, dtype=np.int64)
     before = texts[:, 0].searchsorted(places, side="right") - 1
@@ -209,12 +213,12 @@ def _tier_in_object(
 
 def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
     """The places of a file where a binding of it is made."""
-    rows = resolver.bindings.rows(of.file, facts, of.scope, of.name)
+    rows = facts.rows(of.scope, of.name)
     for row in rows:
-        yield int(facts.binds[row, 1])
+        yield facts.bind_at(row)
     # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
     if not rows or facts.scopes[of.scope].kind in ("class", "interface"):
-        for index in resolver.bindings.definitions(of.file, facts, of.scope, of.name):
+        for index in facts.defining(of.scope, of.name):
             yield facts.definitions[index].name_at
 
 
@@ -225,7 +229,7 @@ def _augments(facts: Facts, one: Definition) -> bool:
 
 
 def _places(resolver: Resolver, path: str, facts: Facts, of: Definition) -> list[int]:
-    return [int(facts.binds[row, 1]) for row in resolver.bindings.rows(path, facts, of.scope, of.name)]
+    return [facts.bind_at(row) for row in facts.rows(of.scope, of.name)]
 
 
 def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:

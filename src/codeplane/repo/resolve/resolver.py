@@ -132,10 +132,10 @@ class Resolver(Values):
         """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
         if facts.language != "python":
             return -1
-        rows = self.bindings.rows(path, facts, scope, first.name)
+        rows = facts.rows(scope, first.name)
         if len(rows) < 2 or self._set_elsewhere(Bound(path, scope, first.name), facts):
             return -1
-        return binding_before(self._world.text(path), [int(facts.binds[row, 1]) for row in rows], first.at)
+        return binding_before(self._world.text(path), [facts.bind_at(row) for row in rows], first.at)
 
     def _owning(
         self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, reached: int = -1
@@ -203,10 +203,10 @@ class Resolver(Values):
     def _made_by_class(self, bound: Bound) -> Entity | None:
         """What calling the first parameter of a class method makes."""
         facts = self._world.facts(bound.file)
-        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name) if facts is not None else ()
-        if facts is None or len(rows) != 1 or int(facts.binds[rows[0], 2]) != _PARAM:
+        rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
+        if facts is None or len(rows) != 1 or facts.bind_reason(rows[0]) != _PARAM:
             return None
-        at, scope = int(facts.binds[rows[0], 1]), facts.scopes[bound.scope]
+        at, scope = facts.bind_at(rows[0]), facts.scopes[bound.scope]
         if not self._is_instance(facts, bound, at) or self._set_elsewhere(bound, facts):
             return None
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Facts
 from codeplane.repo.resolve.assignments import Assignments
@@ -39,7 +39,6 @@ class Values(Classes, ABC):
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        self._parameters: dict[str, Mapping[int, int]] = {}
         self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
         self._values: dict[Bound, Entity | None] = {}
         self._overridden: dict[Bound, bool] = {}
@@ -132,8 +131,8 @@ class Values(Classes, ABC):
 
     def is_rebound(self, of: Bound, facts: Facts) -> bool:
         """Whether a function's name is given something else anywhere: what it says then holds no longer."""
-        rows = self.bindings.rows(of.file, facts, of.scope, of.name)
-        if any(int(facts.binds[row, 2]) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
+        rows = facts.rows(of.scope, of.name)
+        if any(facts.bind_reason(row) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
             return True
         if facts.scopes[of.scope].kind == "class":
             return self._assignments.is_replaced(of)
@@ -153,8 +152,8 @@ class Values(Classes, ABC):
     def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
         text = self._world.text(bound.file)
         found: set[Entity | None] = set()
-        rows = self.bindings.rows(bound.file, facts, bound.scope, bound.name)
-        places = [(int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows]
+        rows = facts.rows(bound.scope, bound.name)
+        places = [(facts.bind_at(row), facts.bind_reason(row)) for row in rows]
         definitions = self.definitions(bound)
         if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
             return self._returned(bound, called=False)
@@ -191,21 +190,21 @@ class Values(Classes, ABC):
         """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
         if facts.language == "javascript":
             text = self._world.text(bound.file)
-            here = [int(facts.binds[row, 1]) for row in self.bindings.rows(bound.file, facts, bound.scope, bound.name)]
+            here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
             return [
                 (at, NO_TARGET)
                 for at in names_given(text, bound.name)
                 if at not in here and not facts.in_text(at) and at not in facts.labels
                 if self.lexical(bound.file, facts, at, bound.name) == bound
             ]
-        if facts.language != "python":
+        if facts.language != "python" or not facts.reaches_out:
             return []
         found = []
         for scope, rows in self._reaching_out(bound.file, facts, bound.name):
             if scope == bound.scope:
                 continue
             if self._bound(bound.file, facts, scope, bound.name) == bound:
-                places = ((int(facts.binds[row, 1]), int(facts.binds[row, 2])) for row in rows)
+                places = ((facts.bind_at(row), facts.bind_reason(row)) for row in rows)
                 found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
         return found
 
@@ -213,8 +212,8 @@ class Values(Classes, ABC):
         """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
         held = self._outward.get((path, name))
         if held is None:
-            scopes = self.bindings.scopes(path, facts, name).items()
-            held = [(at, rows) for at, rows in scopes if any(int(facts.binds[row, 2]) in _FURTHER_OUT for row in rows)]
+            scopes = facts.rows_by_scope(name).items()
+            held = [(at, rows) for at, rows in scopes if any(facts.bind_reason(row) in _FURTHER_OUT for row in rows)]
             self._outward[path, name] = held
         return held
 
@@ -267,7 +266,7 @@ class Values(Classes, ABC):
         methods = self._world.language(facts).methods_in
         if facts.language != "python" or outer is None or outer.kind not in methods or scope.definition < 0:
             return False
-        first = self._first_parameters(bound.file, facts).get(bound.scope, -1)
+        first = facts.first_parameters.get(bound.scope, -1)
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
         if first != at or b"staticmethod" in above or self._made_static(facts, bound):
             return False
@@ -277,18 +276,9 @@ class Values(Classes, ABC):
         """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""
         method = facts.definitions[facts.scopes[bound.scope].definition]
         text, length = self._world.text(bound.file), len(method.name.encode())
-        rows = self.bindings.rows(bound.file, facts, method.scope, method.name)
-        ends = [int(facts.binds[row, 1]) + length for row in rows] if len(rows) > 1 else []
+        rows = facts.rows(method.scope, method.name)
+        ends = [facts.bind_at(row) + length for row in rows] if len(rows) > 1 else []
         return any(_STATIC.match(text, end) for end in ends)
-
-    def _first_parameters(self, path: str, facts: Facts) -> Mapping[int, int]:
-        """Where the first parameter of each scope stands."""
-        found = self._parameters.get(path)
-        if found is None:
-            rows = facts.binds[facts.binds[:, 2] == _PARAM]
-            # Rows are in the order of the text, so that the first of a scope is the last one put in from behind.
-            found = self._parameters[path] = dict(rows[::-1, :2].tolist())
-        return found
 
     def _holds(self, bound: Bound) -> bool:
         """Whether a name's members are written out where it is bound: a namespace's, an object's."""

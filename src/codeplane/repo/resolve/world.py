@@ -36,13 +36,15 @@ class World:
 
     def facts(self, path: str) -> Facts | None:
         """A file's facts, or None where there are none; what is still to come is remembered as missing."""
-        if path not in self._facts:
+        try:
+            return self._facts[path]
+        except KeyError:
             known = self.snapshot.files.get(path)
             found = self._store.facts(path, known.digest) if known is not None else None
             if found is None and known is not None and languages().of(path) is not None:
                 self.missing.add(path)
             self._facts[path] = found
-        return self._facts[path]
+            return found
 
     def text(self, path: str) -> bytes:
         """A file's bytes."""

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from codeplane.repo.index.facts import Symbol
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.hit import Hit, MatchType, SymbolInfo, line_at, line_hit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True, gc=False):
     """A place of a file that answers, best first; `length` is what is highlighted there."""
 
     path: str

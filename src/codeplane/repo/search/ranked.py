@@ -1,6 +1,6 @@
 """Files by what a question says, and by that and its meaning together."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.index.fulltext import FullText

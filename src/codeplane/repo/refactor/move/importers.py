@@ -172,7 +172,7 @@ class Importer:
                 what = f"{self.bound.name} is reached through {steps[0].name}, which no import names"
                 self.dangers.append(Danger(kind="unresolved_use", what=what, path=self.path, offset=offset))
         for own, some in by_first.items():
-            rows = self.resolver.bindings.rows(self.path, facts, own.scope, own.name)
+            rows = facts.rows(own.scope, own.name)
             imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
             if self.path == self.to_path:
                 new, statement = "", ""

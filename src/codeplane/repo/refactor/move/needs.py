@@ -73,7 +73,7 @@ class Needs:
         self._inner_imports(facts)
 
     def _bound_at(self, facts: Facts, name: str) -> int:
-        rows = self.resolver.bindings.rows(self.bound.file, facts, 0, name)
+        rows = facts.rows(0, name)
         return int(facts.binds[rows[0], 1]) if rows else 0
 
     def source(self, module: str, was: str | None) -> str | None:
@@ -114,7 +114,7 @@ class Needs:
                 return
 
     def _needed(self, facts: Facts, text: bytes, listed: list[Top], name: str, places: list[int]) -> None:
-        rows = self.resolver.bindings.rows(self.bound.file, facts, 0, name)
+        rows = facts.rows(0, name)
         imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
         tops_of = [next((top for top in listed if top.start <= one.at < top.end), None) for one in imports]
         plainly = all(top is not None and (top.is_import or type_checking(text, top)) for top in tops_of)

@@ -353,7 +353,7 @@ class PythonFile:
             sure = meaning.entities == (goal,) and not any(step.called for step in steps)
             end = at + len(stem.encode())
             own = self.resolver.lexical(self.path, facts, steps[0].at, steps[0].name)
-            rows = [] if own is None else self.resolver.bindings.rows(own.file, facts, own.scope, own.name)
+            rows = [] if own is None else facts.rows(own.scope, own.name)
             targets = [int(facts.binds[row, 3]) for row in rows]
             bound_by = [facts.imports[one] for one in targets if one < len(facts.imports)]
             said = ".".join([*(step.name for step in steps), stem])
@@ -427,7 +427,7 @@ class PythonFile:
     def _keep_top(self, facts: Facts, text: bytes, scope: int, top: str, kept: Sequence[Statement]) -> None:
         """A package that other names still begin with stays imported."""
         bound = Bound(self.path, scope, top)
-        rows = self.resolver.bindings.rows(self.path, facts, scope, top)
+        rows = facts.rows(scope, top)
         others = [facts.imports[int(facts.binds[row, 3])].at for row in rows if int(facts.binds[row, 2]) == 3]
         if any(at not in {one.start for one in kept} for at in others) or len(others) < len(rows):
             return

@@ -65,7 +65,7 @@ def _in_scope(ground: Ground, bound: Bound, why: str) -> Iterator[Taken]:
     facts = ground.world.facts(bound.file)
     if facts is None:
         return
-    for row in ground.resolver.bindings.rows(bound.file, facts, bound.scope, ground.new):
+    for row in facts.rows(bound.scope, ground.new):
         yield bound.file, int(facts.binds[row, 1]), why
     for index in facts.declared.get((bound.scope, ground.new), ()):
         one = facts.definitions[index]
@@ -112,7 +112,7 @@ def _by_star(ground: Ground) -> Iterator[Taken]:
             continue
         if not _is_brought(ground, path, facts):
             continue
-        rows = ground.resolver.bindings.rows(path, facts, 0, ground.new)
+        rows = facts.rows(0, ground.new)
         for row in rows:
             yield path, int(facts.binds[row, 1]), "it takes everything from there, and has one of its own"
         if not rows and ground.resolver.export(path, ground.new):
@@ -160,7 +160,7 @@ def _left_out(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
         if isinstance(owner, Module) and (given := ground.world.facts(owner.path)) is not None:
             holding.setdefault(owner.path, given)
     for path, facts in holding.items():
-        if not facts.star or ground.resolver.bindings.rows(path, facts, 0, ground.name):
+        if not facts.star or facts.rows(0, ground.name):
             continue
         if ground.subject.bound in ground.resolver.export(path, ground.name) and not _lists(ground, path, facts):
             star = next(one for one in facts.imports if one.imported == "*")
@@ -214,7 +214,7 @@ def _in_file(
             yield from _in_scope(ground, own, "the file that imports it has one")
         captor = resolver.lexical(path, facts, edit.start, ground.new)
         if captor is not None and captor.scope != own.scope and _within(facts, captor.scope, own.scope):
-            for row in resolver.bindings.rows(path, facts, captor.scope, ground.new)[:1]:
+            for row in facts.rows(captor.scope, ground.new)[:1]:
                 yield path, int(facts.binds[row, 1]), "a use of it would mean this one instead"
     if homes:
         yield from _captured(ground, path, facts, text, homes)

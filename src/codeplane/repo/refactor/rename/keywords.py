@@ -141,7 +141,7 @@ def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier |
 def _is_right_after(ground: Ground, facts: Facts, call: Call) -> bool:
     """Whether a definition is the last thing that gave the name of what is called, and nothing ran since."""
     scope, text = facts.scope_at(call.callee_at), ground.world.text(call.path)
-    rows = ground.resolver.bindings.rows(call.path, facts, scope, call.callee)
+    rows = facts.rows(scope, call.callee)
     places = [int(facts.binds[row, 1]) for row in rows]
     at = binding_before(text, places, call.callee_at)
     defined = ground.resolver.defined_at(call.path, facts, at) if at >= 0 else None

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from msgspec import structs
+
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.facts.model import REASONS, Facts
 from codeplane.repo.refactor.draft import Edit
@@ -37,7 +39,7 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
         if _belongs(ground, bounds, one):
             # Inside a class its own name is that of whatever stands before it.
             certain = own or (one.side != "" and one.side == ground.side)
-            found.append(replace(one, tier="STRONG") if certain and one.tier == "ANCHORED" else one)
+            found.append(structs.replace(one, tier="STRONG") if certain and one.tier == "ANCHORED" else one)
         if ground.late("references were followed"):
             break
         if len(found) > ground.most:
@@ -71,7 +73,7 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
             return False
         # Methods that name their receiver share a scope with those of other receivers.
         if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
-            return defined.path == mine.path or bool(ground.resolver.bindings.rows(*_row_key(facts, bounds[0])))
+            return defined.path == mine.path or bool(facts.rows(bounds[0].scope, bounds[0].name))
         return True
     if _is_other(ground, one.side):
         return False
@@ -105,11 +107,7 @@ def _loose(ground: Ground, found: Sequence[Reference]) -> Iterator[Reference]:
         yield Reference(path=path, offset=offset, tier="ANCHORED", role="REFERENCE", receiver="")
     for one in found:
         if one.path != path and ground.world.text(one.path)[one.offset - 1 : one.offset] == b".":
-            yield replace(one, tier="ANCHORED")
-
-
-def _row_key(facts: Facts, bound: Bound) -> tuple[str, Facts, int, str]:
-    return bound.file, facts, bound.scope, bound.name
+            yield structs.replace(one, tier="ANCHORED")
 
 
 def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
@@ -177,7 +175,7 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
             continue
         facts, text = ground.world.facts(home.file), ground.world.text(home.file)
         assert facts is not None
-        for row in ground.resolver.bindings.rows(home.file, facts, home.scope, home.name):
+        for row in facts.rows(home.scope, home.name):
             if int(facts.binds[row, 2]) != _IMPORT:
                 continue
             one = facts.imports[int(facts.binds[row, 3])]

@@ -80,7 +80,7 @@ class Spelling:
         facts = self._world.facts(bound.file)
         if facts is None:
             return False
-        for row in self._resolver.bindings.rows(bound.file, facts, bound.scope, bound.name):
+        for row in facts.rows(bound.scope, bound.name):
             if int(facts.binds[row, 2]) != _IMPORT:
                 continue
             one = facts.imports[int(facts.binds[row, 3])]
@@ -101,7 +101,7 @@ class Spelling:
             return False
         modules = self._world.modules(facts)
         if self._world.language(facts).implicit_exports:
-            if self._resolver.bindings.rows(module, facts, 0, self._name):
+            if facts.rows(0, self._name):
                 return self.along(Bound(module, 0, self._name))
             stars = [one.source for one in facts.imports if one.imported == "*"]
         else:
