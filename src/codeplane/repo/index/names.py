@@ -70,14 +70,14 @@ class Segment:
 
     def having(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
         """The files of each of the keys."""
-        at = np.searchsorted(self.keys, keys)
-        known = np.append(self.keys, np.uint64(1 << 63))[at] == keys
-        begins = self.starts[at]
-        ends = np.where(known, self.starts[np.minimum(at + 1, len(self.keys))], begins)
+        at = self.keys.searchsorted(keys)
+        begins, ends = self.starts[at], self.starts[np.minimum(at + 1, len(self.keys))]
+        # A key behind the last one is unlike it as well.
+        known = self.keys.take(at, mode="clip") == keys if len(self.keys) else np.zeros(len(keys), np.bool_)
         # Of a dead number and of one that was never given nothing is known alike.
         return [
-            self.files[begin:end].astype(np.uint32) + np.uint32(self.first)
-            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+            self.files[begin : end if there else begin].astype(np.uint32) + np.uint32(self.first)
+            for begin, end, there in zip(begins.tolist(), ends.tolist(), known.tolist(), strict=True)
         ]
 
     def row(self) -> tuple[int, int, int, bytes, bytes, bytes]:
