@@ -75,6 +75,16 @@ def test_a_move_is_told_as_one(tmp_path: Path) -> None:
     assert indexer.told[-1][1].renamed == (("a.py", "z.py"),)
 
 
+def test_a_move_is_told_as_one_though_its_lines_end_otherwise(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one\ntwo\n"})
+    indexer = Indexed(root, tmp_path / "home")
+    indexer.start()
+    (root / "a.py").unlink()
+    (root / "z.py").write_bytes(b"one\r\ntwo\r\n")
+    assert texts(indexer.reconcile()) == {"z.py": b"one\r\ntwo\r\n"}
+    assert indexer.told[-1][1].renamed == (("a.py", "z.py"),)
+
+
 def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
     first = Indexed(root, tmp_path / "home")

@@ -178,3 +178,21 @@ def test_a_popular_name_is_counted_in_part_and_paged_in_full(tmp_path: Path) -> 
         assert (scoped["total"], scoped["total_is_exact"]) == (6, True)
 
     with_plane(root, body)
+
+
+def test_uses_are_as_true_after_every_line_ends_otherwise(tmp_path: Path) -> None:
+    block = "def f{0}(a):\n    kept = a\n    return kept\n\nkept = f{0}(1)\n"
+    text = "".join(block.format(number) for number in range(30))
+    root = make_repo(tmp_path / "repo", {"m.py": text})
+
+    async def body(ask: Ask) -> None:
+        async def uses(line: int) -> list[str]:
+            return places(result(await ask("search", query=f"m.py:{line}:5", mode="references", limit=100)))
+
+        before = await uses(102), await uses(150)
+        assert before[0] == ["m.py:102", "m.py:103"]
+        for converted in (text.replace("\n", "\r\n"), text):
+            (root / "m.py").write_bytes(converted.encode())
+            assert (await uses(102), await uses(150)) == before
+
+    with_plane(root, body, "index.watch=false")

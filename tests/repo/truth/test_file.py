@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.repo.truth.file import BINARY, TOO_LARGE, read
+from codeplane.repo.truth.file import BINARY, TOO_LARGE, digest_of, identity_of, read, text_digest
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"line\n" * 5000])
@@ -29,3 +29,9 @@ def test_what_is_too_large_or_no_text_says_so(tmp_path: Path) -> None:
     path.write_bytes(b"a\0b")
     assert read(str(path), max_bytes=3).skipped == BINARY
     assert read(str(path), max_bytes=2).skipped == TOO_LARGE
+
+
+def test_an_identity_tells_line_ends_apart_and_its_digest_does_not() -> None:
+    plain, ended = identity_of(b"a\nb\n"), identity_of(b"a\r\nb\r\n")
+    assert plain != ended != identity_of(b"a\r\nb\n")
+    assert text_digest(plain) == text_digest(ended) == digest_of(b"a\r\nb\n")

@@ -13,7 +13,7 @@ from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import Definition, Facts, unpacked
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Parsed, Source
-from codeplane.repo.truth.file import digest_of
+from codeplane.repo.truth.file import identity_of
 from codeplane.repo.truth.paths import shown
 
 MAX_PARSED = 1024 * 1024
@@ -94,7 +94,8 @@ class Syntax:
                 )
             )
             offset += len(one.text)
-        held = {key: facts for key, one in enumerate(versions) if (facts := self._known(one.path, digest_of(one.text)))}
+        known = (self._known(one.path, identity_of(one.text)) for one in versions)
+        held = {key: facts for key, facts in enumerate(known) if facts}
         found = {key: _Parse(facts=facts, broken=bool(facts.errors)) for key, facts in held.items()}
         unknown = [source for source in sources if source.key not in held]
         for key, parsed in self._asked(content, unknown, check=False).items() if unknown else ():

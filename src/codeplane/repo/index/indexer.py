@@ -14,7 +14,7 @@ from codeplane.kernel.trace import span
 from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
-from codeplane.repo.truth.file import FileRead, digest_of, read, stamp_of
+from codeplane.repo.truth.file import FileRead, identity_of, read, stamp_of, text_digest
 from codeplane.repo.truth.listing import GitAt, Listing, list_files
 
 _DEAD_SHARE = 0.5
@@ -157,7 +157,7 @@ class Indexer:
     @staticmethod
     def _is_sound(snapshot: Snapshot) -> bool:
         """Whether the content is what its digests say: it lay on a disk, and others may have been at it."""
-        return all(digest_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
+        return all(identity_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
 
     @contextmanager
     def _timed(self, kind: str) -> Iterator[None]:
@@ -394,9 +394,9 @@ def _renames(snapshot: Snapshot, removed: list[str], changed: list[Known]) -> tu
     for path in removed:
         known = snapshot.files.get(path)
         if known is not None and known.digest:
-            gone.setdefault(known.digest, []).append(path)
+            gone.setdefault(text_digest(known.digest), []).append(path)
     pairs = []
     for found in changed:
-        if found.path not in snapshot.files and gone.get(found.digest):
-            pairs.append((gone[found.digest].pop(0), found.path))
+        if found.path not in snapshot.files and (before := gone.get(text_digest(found.digest))):
+            pairs.append((before.pop(0), found.path))
     return tuple(pairs)

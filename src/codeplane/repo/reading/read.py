@@ -20,7 +20,7 @@ from codeplane.kernel.trace import span
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
 from codeplane.repo.truth.encoding import decode
-from codeplane.repo.truth.file import TOO_LARGE, FileRead, read
+from codeplane.repo.truth.file import TOO_LARGE, FileRead, read, text_digest
 from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside, shown
 
@@ -257,4 +257,6 @@ def _failed(path: str, why: str) -> FileText:
 
 def _metadata(found: FileRead) -> FileMetadata:
     assert found.stamp is not None
-    return FileMetadata(size_bytes=found.stamp.size, modified_at=rfc3339(found.stamp.mtime_ns), hash=found.digest)
+    return FileMetadata(
+        size_bytes=found.stamp.size, modified_at=rfc3339(found.stamp.mtime_ns), hash=text_digest(found.digest)
+    )

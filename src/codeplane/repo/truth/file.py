@@ -13,6 +13,7 @@ UNREADABLE = "unreadable"
 GONE = "gone"
 NOT_A_FILE = "not a file"
 BEHIND_LINK = "behind a link"
+_DIGEST_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def read(path: str, *, max_bytes: int) -> FileRead:
         except OSError:
             # It was a link a moment ago.
             return FileRead(stamp=stamp, content=b"", digest="", skipped=UNREADABLE)
-        return FileRead(stamp=stamp, content=target, digest=digest_of(target))
+        return FileRead(stamp=stamp, content=target, digest=identity_of(target))
     if not stat.S_ISREG(stamp.mode):
         return FileRead(stamp=stamp, content=b"", digest="", skipped=NOT_A_FILE)
     if stamp.size > max_bytes:
@@ -79,8 +80,8 @@ def read(path: str, *, max_bytes: int) -> FileRead:
     if len(content) > max_bytes:
         return FileRead(stamp=stamp, content=b"", digest="", skipped=TOO_LARGE)
     if b"\0" in content:
-        return FileRead(stamp=stamp, content=b"", digest=digest_of(content), skipped=BINARY)
-    return FileRead(stamp=stamp, content=content, digest=digest_of(content))
+        return FileRead(stamp=stamp, content=b"", digest=identity_of(content), skipped=BINARY)
+    return FileRead(stamp=stamp, content=content, digest=identity_of(content))
 
 
 def _whole(descriptor: int, *, expected: int, most: int) -> bytes:
@@ -110,3 +111,15 @@ def _is_itself(descriptor: int, path: str) -> bool:
 def digest_of(content: bytes) -> str:
     """Equal for contents that differ only in how their lines end."""
     return xxhash.xxh3_128_hexdigest(content.replace(b"\r\n", b"\n"))
+
+
+def identity_of(content: bytes) -> str:
+    """Equal for equal bytes alone, which is what offsets into them need; it begins with the digest of the text."""
+    text = content.replace(b"\r\n", b"\n")
+    digest = xxhash.xxh3_128_hexdigest(text)
+    return digest if len(text) == len(content) else digest + xxhash.xxh3_128_hexdigest(content)
+
+
+def text_digest(identity: str) -> str:
+    """The digest in an identity: equal however the lines end."""
+    return identity[:_DIGEST_LENGTH]
