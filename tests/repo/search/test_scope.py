@@ -35,3 +35,9 @@ def test_a_language_that_is_none_is_refused_with_what_may_be_meant() -> None:
         with pytest.raises(InvalidArgument) as refused:
             scope((), (name,), "include", ROOT)
         assert near in refused.value.hint
+
+
+def test_as_many_globs_as_may_be_sent_are_taken_however_long() -> None:
+    globs = [f"*a*b{'x*' * 400}{number}" for number in range(99)]
+    keep = scope(("src", *globs), (), "include", ROOT)
+    assert keep is not None and keep("src/a.py") and keep(f"ab{'x' * 400}98") and not keep("other.py")

@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from codeplane.adapters.git_cli import GitCli
+from codeplane.kernel.errors import StorageFailed
 from codeplane.repo.truth.listing import list_files
 from tests.harness import git, make_repo
 
@@ -81,3 +84,42 @@ def test_an_initialised_submodule_is_listed_with_its_files(tmp_path: Path) -> No
     root = make_repo(tmp_path / "repo")
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "vendor/inner")
     assert listed(root) == {"README.md", ".gitmodules", "vendor/inner/lib.py"}
+
+
+def test_a_repository_inside_that_is_no_submodule_is_left_out_and_said(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "x"})
+    make_repo(root / "vendor/lib", {"z.py": "x"})
+    found = list_files(root, GitCli)
+    assert found.paths == ("a.py",)
+    assert found.skipped == {"a repository of its own": ("vendor/lib/",)}
+
+
+@pytest.mark.parametrize("pattern", ["*a*b*c*d*{0}*e*f", "/**/x{0}*y**/[a-z]?{0}"])
+def test_many_patterns_are_honoured_each_with_the_last_word_where_it_has_one(tmp_path: Path, pattern: str) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "x", "gen/b.py": "x", "last.py": "x"})
+    many = "".join(pattern.format(number) + "\n" for number in range(2000))
+    (root / ".cplignore").write_text(f"gen/\n*.py\n!a.py\n{many}last.py\n")
+    assert listed(root) == {"a.py", ".cplignore"}
+
+
+def test_rules_that_are_no_file_are_none(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "x"})
+    os.mkfifo(root / ".cplignore")
+    assert listed(root) == {"a.py"}
+    (root / ".cplignore").unlink()
+    (root / ".cplignore").mkdir()
+    assert listed(root) == {"a.py"}
+    (root / ".cplignore").rmdir()
+    (root / ".cplignore").symlink_to("/dev/zero")
+    assert listed(root) == {"a.py", ".cplignore"}
+
+
+def test_rules_that_cannot_be_honoured_are_not_passed_over(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "x"})
+    (root / ".cplignore").write_text("x\n" * 60_000)
+    with pytest.raises(StorageFailed, match="larger than"):
+        listed(root)
+    (root / ".cplignore").unlink()
+    (root / ".cplignore").symlink_to(".cplignore")
+    with pytest.raises(StorageFailed, match="cannot be read"):
+        listed(root)

@@ -1,7 +1,6 @@
 """The index as a running part of CodePlane: built at the start, kept fresh, told about, rebuilt on request."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol
 
@@ -208,10 +207,11 @@ class IndexService:
     async def _built(self) -> bool:
         try:
             await asyncio.to_thread(self._indexer.start)
-        except (CodePlaneError, OSError, sqlite3.Error) as error:
-            if str(error) != self._failure:
-                self._said("indexing failed and is tried again", {"reason": str(error)})
-            self._failure = str(error)
+        except Exception as error:  # whatever it was, giving up would leave the index "being built" for good
+            reason = str(error) or type(error).__name__
+            if reason != self._failure:
+                self._said("indexing failed and is tried again", {"reason": reason})
+            self._failure = reason
             return False
         return True
 

@@ -5,12 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pathspec import GitIgnoreSpec
-
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.facts.language import languages
 from codeplane.repo.search.language_names import known_language
-from codeplane.repo.truth.ignore import as_text, is_pattern
+from codeplane.repo.truth.ignore import as_text, compiled, is_pattern
 from codeplane.repo.truth.paths import canonical
 
 Tests = Literal["include", "exclude", "only"]
@@ -66,7 +64,7 @@ class PathFilter:
         for glob in globs:
             if not is_pattern(_anchored(glob, root)):
                 raise InvalidArgument(f"{glob!r} is not a path or glob", hint="write for example src or src/**/*.py")
-        self._spec = GitIgnoreSpec.from_lines([_anchored(glob, root) for glob in globs])
+        self._spec = compiled([_anchored(glob, root) for glob in globs])
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:

@@ -1,10 +1,17 @@
 """What is never indexed: noise by default, and whatever `.cplignore` says."""
 
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
+
+from codeplane.kernel.errors import StorageFailed
+
+_RULES = ".cplignore"
+_MAX_BYTES = 100_000
 
 # Only files that git does not track are judged by these: a tracked `build/` can be source.
 DEFAULTS = """\
@@ -48,11 +55,7 @@ class IgnoreRules:
     @classmethod
     def of(cls, root: Path) -> "IgnoreRules":
         """The rules in force at a root: the defaults, then its `.cplignore`."""
-        try:
-            own = (root / ".cplignore").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            own = ""
-        return cls(own=own)
+        return _kept(_own(root / _RULES))
 
     def is_secret(self, path: str) -> bool:
         """Whether a path is one of those that stay out, tracked or not."""
@@ -66,16 +69,63 @@ class IgnoreRules:
         return [path for path in listed if path not in left_out], sorted(left_out)
 
 
-def compiled(lines: list[str]) -> GitIgnoreSpec:
+class Patterns:
+    """Patterns with git's meaning, in as many parts as the engine needs; the last that says something decides."""
+
+    def __init__(self, parts: Sequence[GitIgnoreSpec]) -> None:
+        self._parts = parts
+
+    def match_file(self, path: str) -> bool:
+        """Whether a path is matched, and no later pattern takes that back."""
+        if len(self._parts) == 1:
+            return self._parts[0].match_file(path)
+        said = (part.check_file(path).include for part in reversed(self._parts))
+        return next((one for one in said if one is not None), False)
+
+
+def compiled(lines: Sequence[str]) -> Patterns:
     """The rules; a line that is no pattern counts for nothing, as git has it."""
+    return Patterns(list(_parts(lines)))
+
+
+@lru_cache(maxsize=8)
+def _kept(own: str) -> IgnoreRules:
+    """The rules of a text: it is asked for at every walk and hardly ever another."""
+    return IgnoreRules(own=own)
+
+
+def _own(file: Path) -> str:
+    """The text of a workspace's own rules; what cannot be honoured is not passed over."""
     try:
-        return GitIgnoreSpec.from_lines(lines)
-    except Exception:
-        return GitIgnoreSpec.from_lines([line for line in lines if is_pattern(line)])
+        # Not waiting on a FIFO that is called so.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        raise StorageFailed(f"{_RULES} cannot be read: {error.strerror}", hint=f"look at it: ls -l {_RULES}") from error
+    try:
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        raw = os.read(descriptor, _MAX_BYTES + 1) if is_file else b""
+    finally:
+        os.close(descriptor)
+    if len(raw) > _MAX_BYTES:
+        raise StorageFailed(f"{_RULES} is larger than {_MAX_BYTES} bytes", hint="say it in fewer patterns")
+    return raw.decode("utf-8", "replace")
+
+
+def _parts(lines: Sequence[str]) -> Iterable[GitIgnoreSpec]:
+    """Halved until the engine takes it: it holds only so much at once."""
+    try:
+        yield GitIgnoreSpec.from_lines(lines)
+    except Exception:  # the library and its engines each refuse in their own way
+        if len(lines) > 1:
+            half = len(lines) // 2
+            yield from _parts(lines[:half])
+            yield from _parts(lines[half:])
 
 
 def is_pattern(line: str) -> bool:
-    """Whether a line can be matched at all; the library and its engines each refuse in their own way."""
+    """Whether a line can be matched at all."""
     try:
         GitIgnoreSpec.from_lines([line]).match_file("any/name")
     except Exception:

@@ -1,7 +1,6 @@
 """The files that belong to the repository, and those that do not, with the reason."""
 
 import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +8,7 @@ from typing import Protocol
 from codeplane.repo.truth.ignore import IgnoreRules
 
 SUBMODULE = 0o160000
+APART = "a repository of its own"
 _MAX_DEPTH = 400
 
 
@@ -41,19 +41,23 @@ def list_files(root: Path, git_at: GitAt) -> Listing:
     """The files of a workspace: git's, and the untracked ones that no rule excludes."""
     rules = IgnoreRules.of(root)
     if (root / ".git").exists():
-        tracked, untracked, ignored = _from_git(root, git_at, prefix="")
+        tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
     else:
-        tracked, untracked, ignored = [], _walk(root), []
+        tracked, untracked, ignored, apart = [], _walk(root), [], []
     kept, secret = rules.kept(tracked, tracked=True)
     extra, noise = rules.kept(untracked, tracked=False)
-    skipped = {"ignored": tuple(sorted({*ignored, *secret, *noise}))} if ignored or secret or noise else {}
+    left_out = {"ignored": {*ignored, *secret, *noise}, APART: set(apart)}
+    skipped = {reason: tuple(sorted(paths)) for reason, paths in left_out.items() if paths}
     return Listing(tracked=frozenset(kept), paths=tuple(sorted({*kept, *extra}, key=os.fsencode)), skipped=skipped)
 
 
-def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str]]:
+def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str], list[str]]:
     git = git_at(root)
     tracked: list[str] = []
-    untracked = [prefix + path for path in git.untracked() if not path.endswith("/")]
+    named = [prefix + path for path in git.untracked()]
+    untracked = [path for path in named if not path.endswith("/")]
+    # Git does not look into a repository that lies inside and is no submodule; neither do we, but it is said.
+    apart = [path for path in named if path.endswith("/")]
     ignored = [prefix + path for path in git.ignored() if not path.startswith(".codeplane/")]
     for path, mode in git.tracked():
         if mode != SUBMODULE:
@@ -61,9 +65,9 @@ def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], lis
         elif (root / path / ".git").exists():
             # A submodule is a repository of its own; one that is not initialised has nothing to show.
             inner = _from_git(root / path, git_at, prefix=f"{prefix}{path}/")
-            for mine, theirs in zip((tracked, untracked, ignored), inner, strict=True):
+            for mine, theirs in zip((tracked, untracked, ignored, apart), inner, strict=True):
                 mine.extend(theirs)
-    return tracked, untracked, ignored
+    return tracked, untracked, ignored, apart
 
 
 def _walk(root: Path) -> list[str]:
@@ -81,6 +85,6 @@ def _walk(root: Path) -> list[str]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in (".git", ".codeplane", "node_modules", "__pycache__") and depth < _MAX_DEPTH:
                     folders.append((f"{path}/", depth + 1))
-            elif stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode) in (stat.S_IFREG, stat.S_IFLNK):
+            elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
                 found.append(path)
     return found
