@@ -235,3 +235,19 @@ def test_an_index_without_its_tables_is_remade(tmp_path: Path) -> None:
     indexer = Indexed(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
     assert indexer.store.remade
+
+
+@pytest.mark.parametrize("after", ["b/\n", None])
+def test_rules_that_are_edited_or_deleted_are_followed_like_new_ones(tmp_path: Path, after: str | None) -> None:
+    root = make_repo(tmp_path / "repo", {"a/x.py": "one", "b/y.py": "two"})
+    rules = root / ".cplignore"
+    rules.write_text("a/\n")
+    indexer = Indexed(root, tmp_path / "home")
+    assert "a/x.py" not in indexer.start().files
+    if after is None:
+        rules.unlink()
+    else:
+        rules.write_text(after)
+    # What the watcher tells is the name of this file alone.
+    files = indexer.refresh([".cplignore"]).files
+    assert ("a/x.py" in files, "b/y.py" in files) == (True, after is None)

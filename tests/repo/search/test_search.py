@@ -229,6 +229,21 @@ def test_odd_names_globs_and_rules_are_answered_and_not_crashed_on(root: Path) -
     with_plane(root, body)
 
 
+def test_rules_that_change_are_followed_at_the_next_answer_that_sees_it(root: Path) -> None:
+    rules = root / ".cplignore"
+    rules.write_text("docs/\n# get_name\n")
+
+    async def body(ask: Ask) -> None:
+        before = [path for path, _ in places(result(await ask("search", query="get_name")))]
+        assert before == [".cplignore", "src/app.py"]
+        rules.write_text("src/\n# get_name\n")
+        after = [path for path, _ in places(result(await ask("search", query="get_name")))]
+        assert "src/app.py" not in after
+        assert any(path.startswith("docs/") for path in after)
+
+    with_plane(root, body)
+
+
 def test_auto_takes_what_is_no_expression_as_text_and_says_so(root: Path) -> None:
     (root / "odd.txt").write_text("call a.*( here\n")
 

@@ -14,13 +14,13 @@ from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.truth.file import read
 from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.truth.ignore import says_what_belongs
 from codeplane.repo.truth.paths import shown
 
 MAX_SYMBOLS = 50
 _MAX_COMPARED = 200
 _READY_SEC = 0.5
 _TESTS_SEC = 0.5
-_RULES = (".gitignore", ".cplignore")
 
 
 class Reached(Protocol):
@@ -124,7 +124,7 @@ class Consequences:
 
     async def _brought_up(self, fresh: Fresh, paths: Sequence[str] | None) -> Snapshot:
         current = await fresh.snapshot(strict=False)
-        if paths is None or any(path.rpartition("/")[2] in _RULES for path in paths):
+        if paths is None or any(map(says_what_belongs, paths)):
             return await fresh.verify()
         new = [path for path in paths if path not in current.files]
         left_out = await asyncio.to_thread(self._unlisted, new) if new else set()

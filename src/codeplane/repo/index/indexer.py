@@ -15,6 +15,7 @@ from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
 from codeplane.repo.truth.file import FileRead, identity_of, read, stamp_of, text_digest
+from codeplane.repo.truth.ignore import says_what_belongs
 from codeplane.repo.truth.listing import GitAt, Listing, list_files
 
 _DEAD_SHARE = 0.5
@@ -111,7 +112,10 @@ class Indexer:
             return self._update(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
-        """Look again at these files only."""
+        """Look again at these files only; at all, when one of them says which files belong."""
+        paths = list(paths)
+        if any(map(says_what_belongs, paths)):
+            return self.reconcile()
         with self._lock, self._timed("files"):
             if not self.is_whole():
                 return self._rebuild()

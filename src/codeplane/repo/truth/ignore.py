@@ -10,7 +10,9 @@ from pathspec import GitIgnoreSpec
 
 from codeplane.kernel.errors import StorageFailed
 
-_RULES = ".cplignore"
+_OWN = ".cplignore"
+# The files that say which files belong.
+RULES = (".gitignore", _OWN)
 _MAX_BYTES = 100_000
 
 # Only files that git does not track are judged by these: a tracked `build/` can be source.
@@ -55,7 +57,7 @@ class IgnoreRules:
     @classmethod
     def of(cls, root: Path) -> "IgnoreRules":
         """The rules in force at a root: the defaults, then its `.cplignore`."""
-        return _kept(_own(root / _RULES))
+        return _kept(_own(root / _OWN))
 
     def is_secret(self, path: str) -> bool:
         """Whether a path is one of those that stay out, tracked or not."""
@@ -67,6 +69,11 @@ class IgnoreRules:
         listed = list(paths)
         left_out = {path for path in listed if spec.match_file(as_text(path))}
         return [path for path in listed if path not in left_out], sorted(left_out)
+
+
+def says_what_belongs(path: str) -> bool:
+    """Whether other files come in or go out when this one changes."""
+    return path.rpartition("/")[2] in RULES
 
 
 class Patterns:
@@ -102,14 +109,14 @@ def _own(file: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        raise StorageFailed(f"{_RULES} cannot be read: {error.strerror}", hint=f"look at it: ls -l {_RULES}") from error
+        raise StorageFailed(f"{_OWN} cannot be read: {error.strerror}", hint=f"look at it: ls -l {_OWN}") from error
     try:
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
         raw = os.read(descriptor, _MAX_BYTES + 1) if is_file else b""
     finally:
         os.close(descriptor)
     if len(raw) > _MAX_BYTES:
-        raise StorageFailed(f"{_RULES} is larger than {_MAX_BYTES} bytes", hint="say it in fewer patterns")
+        raise StorageFailed(f"{_OWN} is larger than {_MAX_BYTES} bytes", hint="say it in fewer patterns")
     return raw.decode("utf-8", "replace")
 
 
