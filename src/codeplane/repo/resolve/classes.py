@@ -10,6 +10,7 @@ from codeplane.repo.resolve.handing import hands_another
 from codeplane.repo.resolve.instance import Side, in_static, is_static
 from codeplane.repo.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
 from codeplane.repo.resolve.names import Names
+from codeplane.repo.resolve.outside import package_of
 from codeplane.repo.resolve.world import World
 
 CLASSES = frozenset({"class", "interface", "struct", "enum", "trait"})
@@ -161,6 +162,11 @@ class Classes(Names):
     @staticmethod
     def _scripted(facts: Facts) -> bool:
         return facts.language in ("javascript", "typescript", "tsx")
+
+    def packages_below(self, of: Bound) -> frozenset[str]:
+        """The packages of others that a class builds on, or says it implements something of."""
+        bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))
+        return frozenset(package_of(one.source) for base in bases for one in base if isinstance(one, Outside))
 
     def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
         if isinstance(entity, Outside):
@@ -316,7 +322,7 @@ class Classes(Names):
     def _is_class(self, bound: Bound) -> bool:
         return any(one.kind in CLASSES for _, one in self.definitions(bound))
 
-    def _bases(self, of: Bound) -> list[tuple[Entity, ...]]:
+    def _bases(self, of: Bound, *, implemented: bool = False) -> list[tuple[Entity, ...]]:
         facts = self._world.facts(of.file)
         if facts is None:
             return []
@@ -327,7 +333,8 @@ class Classes(Names):
             if one.kind in CLASSES and one.bases is None and scripted and _HERITAGE.match(text, one.name_at):
                 found.append(())
             if one.kind in CLASSES and one.bases is not None:
-                for chain in extended(text, *one.bases) if scripted else chains(text, *one.bases):
+                told = extended(text, *one.bases) if scripted and not implemented else chains(text, *one.bases)
+                for chain in told:
                     if chain is None:
                         found.append(())
                         continue

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -11,10 +12,11 @@ from msgspec import Struct
 from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.resolve.entity import Bound
+from codeplane.repo.resolve.entity import Bound, Outside
 from codeplane.repo.resolve.expression import is_short, shape
 from codeplane.repo.resolve.instance import Side
 from codeplane.repo.resolve.names import Meaning
+from codeplane.repo.resolve.outside import package_of
 from codeplane.repo.resolve.resolver import Resolver
 from codeplane.repo.resolve.soft_keywords import names_alone
 from codeplane.repo.resolve.world import World
@@ -63,7 +65,7 @@ def references(
     A `resolver` of the same world brings what it found already.
     """
     resolver = resolver or Resolver(world)
-    asked = _Asked.of(world, wanted)
+    asked = _Asked.of(world, wanted, resolver)
     if not asked.bounds:
         return
     name = asked.bounds[0].name
@@ -107,6 +109,8 @@ class _Asked:
     member: bool
     plain: bool
     local: bool
+    packages: Callable[[], frozenset[str]]
+    """Of others, that the classes asked about build on: what is typed by those may be one of these."""
 
     def may_be_in(self, path: str) -> bool:
         """Whether a file's name allows that it speaks of these: facts of other languages need not be unpacked."""
@@ -114,7 +118,7 @@ class _Asked:
         return language is None or language.family in self.families
 
     @classmethod
-    def of(cls, world: World, wanted: Sequence[Bound]) -> "_Asked":
+    def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
         bounds, families, members = [], set(), set()
         for one in wanted:
             facts = world.facts(one.file)
@@ -136,7 +140,17 @@ class _Asked:
             member=bool(members),
             plain=any(one.scope == 0 for one in plain),
             local=not members and all(one.scope != 0 for one in plain),
+            packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
+
+
+def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
+    facts = world.facts(member.file)
+    index = facts.scopes[member.scope].definition if facts is not None else -1
+    if facts is None or index < 0:
+        return frozenset()
+    owner = facts.definitions[index]
+    return resolver.packages_below(Bound(member.file, owner.scope, owner.name))
 
 
 def occurrences(text: bytes, name: str) -> list[int]:
@@ -241,6 +255,10 @@ def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
         return "STRONG" if meaning.certain else "ANCHORED"
     if meaning.how == "label":
         return "UNKNOWN" if asked.member else None
+    if meaning.how == "member" and any(
+        isinstance(one, Outside) and package_of(one.source) in asked.packages() for one in meaning.entities
+    ):
+        return "ANCHORED"
     if meaning.entities or (meaning.own is not None and meaning.certain):
         return None
     if meaning.how == "member":

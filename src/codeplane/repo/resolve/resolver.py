@@ -12,6 +12,7 @@ from codeplane.repo.resolve.expression import Step, is_reached, receiver
 from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.narrowing import narrowings
+from codeplane.repo.resolve.outside import gives_its_own
 from codeplane.repo.resolve.values import Values
 from codeplane.repo.resolve.world import World
 
@@ -160,10 +161,10 @@ class Resolver(Values):
         if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
             current = self._typed(current, reached) if not self._is_class(current) else self.value(current)
         else:
-            current = self._called(current) if first.called else self._valued(current)
+            current = self._called(current, first.name) if first.called else self._valued(current)
         for step in steps[1:]:
             current = self._one(self._step(current, step.name))
-            current = self._called(current) if step.called else self._valued(current)
+            current = self._called(current, step.name) if step.called else self._valued(current)
         return current, False
 
     def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
@@ -191,9 +192,9 @@ class Resolver(Values):
     def _valued(self, entity: Entity | None) -> Entity | None:
         return self.value(entity) if entity is not None else None
 
-    def _called(self, entity: Entity | None) -> Entity | None:
+    def _called(self, entity: Entity | None, name: str) -> Entity | None:
         if isinstance(entity, Outside):
-            return entity
+            return entity if gives_its_own(entity.source, name) else None
         if not isinstance(entity, Bound):
             return None
         if self._makes(entity):

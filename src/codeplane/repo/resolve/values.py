@@ -18,6 +18,7 @@ from codeplane.repo.resolve.expression import (
     says_type,
 )
 from codeplane.repo.resolve.given_places import names_given, says_nothing, sets_globals
+from codeplane.repo.resolve.outside import gives_its_own, tells_nothing
 from codeplane.repo.resolve.returning import is_generator, made_and_returned
 from codeplane.repo.resolve.world import World
 
@@ -223,7 +224,7 @@ class Values(Classes, ABC):
         made = None if written or says_type(text, end) else constructed(text, end)
         chain = written or made
         named = self._class_named(path, facts, chain) if chain else None
-        return None if made and isinstance(named, Instance) and not self._makes(named.of) else named
+        return None if made and not self._gives(named, made[0]) else named
 
     def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
@@ -238,7 +239,7 @@ class Values(Classes, ABC):
             return None
         if facts.language != "python":
             named = self._class_named(path, facts, made) if made else None
-            return named if not isinstance(named, Instance) or self._makes(named.of) else None
+            return named if made and self._gives(named, made[0]) else None
         steps = steps_of(*chain, called=made is not None)
         if b"await" in text[end : chain[1]].split() or (made is not None and is_first_of_several(text, *chain)):
             return None
@@ -249,6 +250,12 @@ class Values(Classes, ABC):
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
 
+    def _gives(self, named: Entity | None, written: bytes) -> bool:
+        """Whether calling what a chain of names ends in certainly gives one of its own."""
+        if isinstance(named, Outside):
+            return gives_its_own(named.source, written.decode("utf-8", "replace").rpartition(".")[2].strip())
+        return not isinstance(named, Instance) or self._makes(named.of)
+
     def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
         written, at = chain
         names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
@@ -256,7 +263,7 @@ class Values(Classes, ABC):
         for name in names[1:]:
             current = self._one(self._step(current, name))
         if isinstance(current, Outside):
-            return current
+            return None if tells_nothing(current.source) else current
         return Instance(current) if isinstance(current, Bound) and self._is_class(current) else None
 
     def _is_instance(self, facts: Facts, bound: Bound, at: int) -> bool:

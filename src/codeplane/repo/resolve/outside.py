@@ -1,0 +1,54 @@
+"""What others give: whether it is certainly theirs, or may be something of this repository that was handed to them."""
+
+import sys
+
+# Parts of Python's own library that give back what they were given, or what they are told to find.
+_HANDING = frozenset(
+    {
+        "asyncio",
+        "collections",
+        "concurrent",
+        "contextlib",
+        "contextvars",
+        "copy",
+        "dataclasses",
+        "functools",
+        "heapq",
+        "importlib",
+        "inspect",
+        "itertools",
+        "multiprocessing",
+        "operator",
+        "pickle",
+        "queue",
+        "random",
+        "shelve",
+        "types",
+        "typing",
+        "unittest",
+        "weakref",
+    }
+)
+# Their types say what a value can do, not whose it is.
+_ABSTRACT = ("abc", "collections.abc", "types", "typing", "typing_extensions")
+
+
+def gives_its_own(source: str, name: str) -> bool:
+    """Whether calling a name of a module of others gives something of theirs: a class does, a function need not."""
+    if name.lstrip("_")[:1].isupper():
+        return True
+    package = package_of(source)
+    own = source.startswith("node:") or package in sys.stdlib_module_names
+    return own and package not in _HANDING
+
+
+def tells_nothing(source: str) -> bool:
+    """Whether a type of a module leaves open what a value is: `Any`, `Iterable`."""
+    return source in _ABSTRACT
+
+
+def package_of(source: str) -> str:
+    """What a module belongs to: `django` of `django.views`, `@scope/name` of `@scope/name/deep`."""
+    if source.startswith("@"):
+        return "/".join(source.split("/")[:2])
+    return source.partition("/")[0].partition(".")[0]
