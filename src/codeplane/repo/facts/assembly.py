@@ -75,7 +75,7 @@ class Assembly:
             language=self._language.name,
             definitions=tuple(definitions),
             scopes=tuple(
-                Scope(kind=kind, parent=parent, start=start, end=end, definition=moved.get(definition, -1))
+                Scope(kind=kind, parent=parent, start=start, size=end - start, definition=moved.get(definition, -1))
                 for start, end, kind, definition, parent in self._scopes
             ),
             imports=tuple(imports),
@@ -208,7 +208,7 @@ class Assembly:
             seen |= {alias_node.start_byte, source_node.start_byte}
             if kind == "none":
                 continue
-            local = alias or imported or self._bound_by(source)
+            bound = "" if alias or imported else self._bound_by(source)
             scope = self._scope_at(alias_node.start_byte)
             made.append(
                 Import(
@@ -217,10 +217,10 @@ class Assembly:
                     source=source,
                     imported=imported,
                     alias=alias,
-                    local=local,
+                    bound=bound,
                     at=statement.start_byte,
-                    imported_at=imported_node.start_byte,
-                    local_at=alias_node.start_byte,
+                    imported_after=imported_node.start_byte - statement.start_byte,
+                    local_after=alias_node.start_byte - statement.start_byte,
                 )
             )
         made.sort(key=lambda one: (one.at, one.local_at))
@@ -328,7 +328,7 @@ class Assembly:
         made = []
         for place, index in enumerate(order):
             one = drafts[index]
-            container, path = homes.of(index)
+            container, within, path = homes.of(index)
             body, signature = self._body(one)
             same = (path, one.kind, signature)
             ordinal = counts[same] = counts.get(same, -1) + 1
@@ -337,18 +337,18 @@ class Assembly:
                 Definition(
                     kind=one.kind,
                     name=one.name,
-                    start=one.start,
-                    end=one.end,
-                    name_at=one.name_at,
-                    line=lines[place],
-                    column=columns[place],
-                    end_line=ends[place],
+                    inside=within,
+                    signature=signature,
                     scope=one.scope,
                     container=self._moved.get(container, -1),
-                    path=path,
-                    signature=signature,
                     ordinal=ordinal,
-                    body=body,
+                    column=columns[place],
+                    start=one.start,
+                    name_after=one.name_at - one.start,
+                    line=lines[place],
+                    lines_after=ends[place] - lines[place],
+                    size=one.end - one.start,
+                    body_after=body - one.name_at if body < one.end else -1,
                     bases=(bases[0].start_byte, bases[-1].end_byte) if bases else None,
                 )
             )
@@ -396,14 +396,15 @@ class Assembly:
                 local, name = "*", name if "alias" in captures else "*"
             elif how == "all":
                 local = name
-            made.append(Export(name=name, local=local, source=source, evidence=how, at=names[0].start_byte))
+            known_as = None if local == name else local
+            made.append(Export(name=name, known_as=known_as, source=source, evidence=how, at=names[0].start_byte))
         made.sort(key=lambda one: one.at)
         return made
 
     def _declared(self, node: tree_sitter.Node, bound: Sequence[tuple[int, str]]) -> list[Export]:
         """What a declaration binds in the file."""
         among = bound[bisect_left(bound, (node.start_byte, "")) : bisect_left(bound, (node.end_byte, ""))]
-        return [Export(name=name, local=name, source="", evidence="declared", at=at) for at, name in among]
+        return [Export(name=name, known_as=None, source="", evidence="declared", at=at) for at, name in among]
 
     def _text_of(self, captures: Captures, name: str) -> str:
         nodes = captures.get(name)

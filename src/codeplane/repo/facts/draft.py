@@ -66,15 +66,15 @@ class Homes:
                 if one.kind not in _NO_CONTAINERS:
                     self._types[one.name] = -1 if one.name in self._types else index
 
-    def of(self, index: int) -> tuple[int, str]:
-        """The draft a definition is inside of or belongs to, or -1, and its path."""
+    def of(self, index: int) -> tuple[int, str, str]:
+        """The draft a definition is inside of or belongs to, or -1, the path of what it is inside of, and its own."""
         draft = self._drafts[index]
-        container, path = self._of_scope(draft.scope)
+        container, within = self._of_scope(draft.scope)
         if receiver := self._receivers.get(index):
             container = self._types.get(receiver, container)
-            path = f"{path}.{receiver}" if path else receiver
-        path = self._paths[index] = f"{path}.{draft.name}" if path else draft.name
-        return container, path
+            within = f"{within}.{receiver}" if within else receiver
+        path = self._paths[index] = f"{within}.{draft.name}" if within else draft.name
+        return container, within, path
 
     def _of_scope(self, scope: int) -> tuple[int, str]:
         chain = []

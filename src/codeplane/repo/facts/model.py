@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 7
+FORMAT = 8
 NO_TARGET = 0xFFFFFFFF
 
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]
@@ -22,23 +22,52 @@ _PARAM, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "GLOBAL", 
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """A named thing the file introduces; offsets are bytes, lines count from 1, columns from 0."""
+    """A named thing the file introduces; offsets are bytes, lines count from 1, columns from 0.
+
+    Kept are small numbers, counted from where it starts, and what it is inside of: places and paths take a tenth more.
+    `body_after` is counted from its name, and -1 for what has no body.
+    """
 
     kind: str
     name: str
-    start: int
-    end: int
-    name_at: int
-    line: int
-    column: int
-    end_line: int
+    inside: str
+    signature: str
     scope: int
     container: int
-    path: str
-    signature: str
     ordinal: int
-    body: int
+    column: int
+    start: int
+    name_after: int
+    line: int
+    lines_after: int
+    size: int
+    body_after: int
     bases: tuple[int, int] | None = None
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + self.size
+
+    @property
+    def name_at(self) -> int:
+        """Where its name is."""
+        return self.start + self.name_after
+
+    @property
+    def end_line(self) -> int:
+        """The line it ends in."""
+        return self.line + self.lines_after
+
+    @property
+    def path(self) -> str:
+        """Its name, with those of what it is inside of."""
+        return f"{self.inside}.{self.name}" if self.inside else self.name
+
+    @property
+    def body(self) -> int:
+        """Where its body begins, or its end."""
+        return self.start + (self.name_after + self.body_after if self.body_after >= 0 else self.size)
 
 
 class Scope(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
@@ -47,14 +76,19 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     kind: str
     parent: int
     start: int
-    end: int
+    size: int
     definition: int = -1
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + self.size
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
     """A name taken from elsewhere; `imported` is empty for a whole module and `*` for everything.
 
-    `local` is the name it is known by here, with or without an alias; `local_at` is where it is bound.
+    `bound` is the name it is known by here if that is neither its alias nor its own; places are counted from `at`.
     """
 
     kind: str
@@ -62,20 +96,40 @@ class Import(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     source: str
     imported: str
     alias: str
-    local: str
+    bound: str
     at: int
-    imported_at: int
-    local_at: int
+    imported_after: int
+    local_after: int
+
+    @property
+    def local(self) -> str:
+        """The name it is known by here, with or without an alias."""
+        return self.bound or self.alias or self.imported
+
+    @property
+    def imported_at(self) -> int:
+        """Where its own name is."""
+        return self.at + self.imported_after
+
+    @property
+    def local_at(self) -> int:
+        """Where it is bound."""
+        return self.at + self.local_after
 
 
 class Export(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """A name the file gives away; with a source it is passed on from there."""
+    """A name the file gives away; with a source it is passed on from there. `known_as` is None where it is the same."""
 
     name: str
-    local: str
+    known_as: str | None
     source: str
     evidence: str
     at: int
+
+    @property
+    def local(self) -> str:
+        """The name it has in the file."""
+        return self.name if self.known_as is None else self.known_as
 
 
 class DynamicAccess(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
@@ -225,6 +279,10 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return [scope.start for scope in self.scopes]
 
     @cached_property
+    def _scope_ends(self) -> list[int]:
+        return [scope.end for scope in self.scopes]
+
+    @cached_property
     def _text_bounds(self) -> list[list[int]]:
         return [self.texts[:, 0].tolist(), self.texts[:, 1].tolist()]
 
@@ -235,9 +293,9 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     def scope_at(self, offset: int) -> int:
         """The innermost scope of a place."""
         # For one place at a time, bisecting a list takes a tenth of what numpy does.
-        index, scopes = bisect_right(self._scope_starts, offset) - 1, self.scopes
-        while index > 0 and scopes[index].end <= offset:
-            index = scopes[index].parent
+        index, ends = bisect_right(self._scope_starts, offset) - 1, self._scope_ends
+        while index > 0 and ends[index] <= offset:
+            index = self.scopes[index].parent
         return max(index, 0)
 
     def in_text(self, offset: int) -> bool:
