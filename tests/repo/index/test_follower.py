@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import sqlite3
-import zlib
 from array import array
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
-from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.follower import Follower, Progress, _sound_rows
+from codeplane.repo.index.follower import Follower, Progress
 from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Source
@@ -288,12 +286,6 @@ def test_what_is_read_while_all_ends_starts_no_parser(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="could not be kept running"):
         list(late)
     late.close()
-
-
-def test_what_unpacks_to_too_much_is_not_taken() -> None:
-    bomb = zlib.compress(b"a" * (80 * 1024 * 1024), 9)
-    packed = Packed(path=b"a.py", digest="", language="python", problem="", facts=bomb)
-    assert _sound_rows(packed) is None
 
 
 def test_damaged_facts_are_made_again(tmp_path: Path) -> None:

@@ -79,12 +79,10 @@ def unpack(source: Path, folder: Path) -> Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A file's facts as an archive holds them; what finds them is made of them again."""
+    """A file's facts as an archive holds them."""
 
     path: bytes
     digest: str
-    language: str
-    problem: str
     facts: bytes
 
 
@@ -95,18 +93,10 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
             kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
-            if kinds.get("parsed") != "table" or kinds.get("terms") != "table":
+            if kinds.get("parsed") != "table":
                 raise ArchiveRefused("the archive's facts are not tables")
-            for path, digest, language, problem, facts in connection.execute(
-                "SELECT path, hex(digest), term, problem, facts FROM parsed JOIN terms ON term_id = language"
-            ):
-                yield Packed(
-                    path=bytes(path),
-                    digest=str(digest).lower(),
-                    language=str(language),
-                    problem=str(problem),
-                    facts=bytes(facts),
-                )
+            for path, digest, facts in connection.execute("SELECT path, hex(digest), facts FROM parsed"):
+                yield Packed(path=bytes(path), digest=str(digest).lower(), facts=bytes(facts))
     except (sqlite3.Error, TypeError) as error:
         raise ArchiveRefused(f"the archive's facts cannot be read: {error}") from error
 

@@ -12,6 +12,7 @@ import msgspec
 
 from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import unpacked
+from codeplane.repo.facts.sound import fits
 from codeplane.repo.index import definitions
 from codeplane.repo.index.archive import Packed
 from codeplane.repo.index.content import ContentFile
@@ -22,7 +23,7 @@ from codeplane.repo.index.names import packed_keys
 from codeplane.repo.index.parsers import Parsers, Parsing
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.words import Vocabulary
-from codeplane.repo.index.worker import MAX_FED, Parsed, Row, Source, rows_of
+from codeplane.repo.index.worker import MAX_FED, Parsed, Source, problem_of, rows_of
 
 _COMMIT_BYTES = 4 * 1024 * 1024
 _COMMIT_SEC = 3.0
@@ -236,8 +237,8 @@ class Follower:
                 if known is None or known.skipped is not None or known.digest != one.digest:
                     continue
                 matching += 1
-                if digests.get(path) != one.digest and (rows := _sound_rows(one)) is not None:
-                    taken.append(_parsed(path, one, rows, vocabulary.of(snapshot.text(known))[0]))
+                found = _adopted(one, known, snapshot, vocabulary) if digests.get(path) != one.digest else None
+                taken += [found] if found is not None else []
             if taken:
                 self.facts.put(taken, epoch=snapshot.epoch)
                 digests |= {one.path: one.digest for one in taken}
@@ -353,32 +354,38 @@ def _has_text(snapshot: Snapshot, path: str) -> bool:
     return known is not None and known.skipped is None
 
 
-def _sound_rows(one: Packed) -> tuple[Row, ...] | None:
-    """What finds a file's definitions, or None where what an archive says of it cannot be unpacked or kept."""
-    language = languages().by_name.get(one.language)
-    if language is None:
-        return None
-    if not one.facts:
-        return ()
+def _adopted(one: Packed, known: Known, snapshot: Snapshot, vocabulary: Vocabulary) -> FileParsed | None:
+    """What an archive says of a file, as if it had been parsed here; None where that cannot be of this text.
+
+    Only the facts are taken: all that finds them is made of them again.
+    """
+    language = languages().of(known.path, _start(snapshot, known))
     try:
-        rows = rows_of(language, one.path.decode("latin-1"), unpacked(_inflated(one.facts)))
-        return rows if definitions.may_be_kept(rows) else None
+        facts = unpacked(_inflated(one.facts))
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return None
+    if language is None or language.name != facts.language or not fits(facts, known.length):
+        return None
+    rows = rows_of(language, os.fsencode(known.path).decode("latin-1"), facts)
+    if not definitions.may_be_kept(rows):
+        return None
+    parsed = Parsed(
+        key=0,
+        facts=one.facts,
+        rows=rows,
+        names=packed_keys(vocabulary.of(snapshot.text(known))[0]),
+        problem=problem_of(facts),
+    )
+    return FileParsed(path=known.path, digest=known.digest, language=language.name, parsed=parsed)
 
 
 def _inflated(packed: bytes) -> bytes:
     """What was packed, if it is no more than a file can have said."""
     stream = zlib.decompressobj()
     found = stream.decompress(packed, _MAX_UNPACKED)
-    if stream.unconsumed_tail:
-        raise ValueError("it unpacks to more than it may")
+    if not stream.eof or stream.unused_data:
+        raise ValueError("it is cut off, or unpacks to more than it may")
     return found
-
-
-def _parsed(path: str, one: Packed, rows: tuple[Row, ...], names: Iterable[bytes]) -> FileParsed:
-    parsed = Parsed(key=0, facts=one.facts, rows=rows, names=packed_keys(names), problem=one.problem)
-    return FileParsed(path=path, digest=one.digest, language=one.language, parsed=parsed)
 
 
 def _start(snapshot: Snapshot, known: Known) -> bytes:

@@ -109,7 +109,7 @@ def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> 
         facts=zlib.compress(packed(facts), _LEVEL),
         rows=rows_of(language, source.name, facts),
         names=packed_keys(names),
-        problem=_problem(facts),
+        problem=problem_of(facts),
         pieces=pieces if len(text) <= MAX_FED else prepared(text[:MAX_FED]),
         named=with_parts(one.name for one in facts.definitions),
     )
@@ -132,7 +132,7 @@ def rows_of(language: Language, file: str, facts: Facts) -> tuple[Row, ...]:
     )
 
 
-def _problem(facts: Facts) -> str:
+def problem_of(facts: Facts) -> str:
     """Why a file's facts are not all there are, if so."""
     broken = f"{SYNTAX_ERROR} at line {facts.errors}" if facts.errors else ""
     clipped = f"{LEFT_OUT}: there are more than {MAX_DEFINITIONS}" if facts.clipped else ""
