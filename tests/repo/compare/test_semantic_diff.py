@@ -160,6 +160,18 @@ def test_epochs_and_those_that_are_not_kept(root: Path) -> None:
     ask_with(root, body)
 
 
+def test_members_of_a_type_are_part_of_it_between_epochs_too(root: Path) -> None:
+    (root / "types.ts").write_text("export type Options = { limit: number };\nexport function go() {}\n")
+
+    async def body(ask: Ask) -> None:
+        first = int(str(result(await ask("search", query="limit", mode="definitions"))["epoch"]))
+        edit(root, "types.ts", "go()", "run()")
+        await ask("search", query="run", mode="definitions")
+        assert list(named(await ask("semantic_diff", base=f"epoch:{first}"))) == ["run"]
+
+    ask_with(root, body)
+
+
 def test_pages_are_of_one_comparison_whatever_happens_meanwhile(root: Path) -> None:
     (root / "many.py").write_text("".join(f"def f{number}():\n    return {number}\n" for number in range(7)))
 

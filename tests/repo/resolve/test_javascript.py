@@ -424,3 +424,42 @@ def test_without_a_way_to_find_modules_nothing_is_claimed_across_files(
     assert {tier for place, tier in found.items() if place.startswith(first[0])} == {"PROVEN"}
     across = {tier for place, tier in found.items() if place.startswith(second[0])}
     assert across and across <= {"ANCHORED", "UNKNOWN"}
+
+
+def test_members_of_a_type_that_is_an_object_are_defined_and_used(tmp_path: Path) -> None:
+    files = {
+        "types.ts": (
+            "export type Options = Base & {\n  limit?: number;\n  again(): void;\n};\n"
+            "export type Shape =\n  | { kind: 'a' }\n  | { kind: 'b'; side: number }\n  | { deep: { other: 1 } };\n"
+            "export type Unrelated = { limit: string };\n"
+        ),
+        "use.ts": "export function f(o: any) {\n  o.limit;\n  o.a.again();\n  g({ limit: 3 });\n  o.side;\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("Options.limit") == {
+            "types.ts:2:3": "PROVEN",
+            "use.ts:2:5": "ANCHORED",
+            "use.ts:4:7": "UNKNOWN",
+        }
+        assert repo.uses("Options.again") == {"types.ts:3:3": "PROVEN", "use.ts:3:7": "ANCHORED"}
+        assert repo.uses("side") == {"types.ts:7:18": "PROVEN", "use.ts:5:5": "ANCHORED"}
+        assert "types.ts:6:7" in repo.uses("Shape.kind")
+
+
+def test_a_method_of_an_object_that_a_function_gives_is_used_in_other_files(tmp_path: Path) -> None:
+    files = {
+        "made.ts": "export function made() {\n  return {\n    drain() {},\n  };\n}\nmade().drain();\n",
+        "use.ts": "import { made } from './made';\nmade().drain();\nconst m = made();\nm.drain();\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("drain") == {
+            "made.ts:3:5": "PROVEN",
+            "made.ts:6:8": "ANCHORED",
+            "use.ts:2:8": "ANCHORED",
+            "use.ts:4:3": "ANCHORED",
+        }
+
+
+def test_a_parameter_of_a_type_is_known_in_it_alone(tmp_path: Path) -> None:
+    files = {"a.ts": "export type Box<Kept> = { value: Kept };\n", "b.ts": "export const f = (x: any) => x.Kept;\n"}
+    assert uses(tmp_path, files, "a.ts:1:17") == {"a.ts:1:17": "PROVEN", "a.ts:1:34": "PROVEN"}

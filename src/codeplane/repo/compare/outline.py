@@ -19,6 +19,8 @@ from codeplane.repo.search.scope import is_test
 _MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
 # What is nested deeper is part of what it is in.
 _DEEPEST = 40
+# What a type of these says of its members is compared as the type, whole.
+_OBJECT_TYPES = frozenset({"astro", "svelte", "tsx", "typescript", "vue"})
 _PLACES = frozenset({"namespace", "module"})
 # What can have its constructor's parameters in its head, each of which is a field, too.
 _HEADED = frozenset({"class", "record", "struct", "enum", "object"})
@@ -81,6 +83,9 @@ class Outline:
                 continue
             if kind in CALLABLES:
                 closed.add(str(lexical))
+            around = made.entities[places[above]].kind if above in places else ""
+            if kind == "field" and around == "type" and language in _OBJECT_TYPES:
+                continue
             places.setdefault(str(lexical), len(made.entities))
             made.entities.append(
                 Entity(
@@ -255,6 +260,8 @@ class Outline:
             if above >= 0 and above not in places:
                 continue
             if above >= 0 and (facts.definitions[above].kind in CALLABLES or depths[above] >= _DEEPEST):
+                continue
+            if one.kind == "field" and facts.scopes[one.scope].kind == "type" and self.language in _OBJECT_TYPES:
                 continue
             if facts.scopes[one.scope].definition < 0 and facts.scopes[one.scope].kind in ("function", "lambda"):
                 continue

@@ -31,6 +31,9 @@ _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside by the name of what they belong to.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_REACHED = frozenset({"field", "method", "property"})
+# Scopes of JavaScript in which a member is something of its own wherever it is written.
+_DECLARING = frozenset({"class", "interface", "type"})
 _SIGNS = "#@?!"
 _SIGNED = {"javascript": "#", "typescript": "#", "tsx": "#", "ruby": "@"}
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
@@ -125,8 +128,7 @@ class _Asked:
             if facts is not None:
                 bounds.append(one)
                 families.add(world.language(facts).family)
-                kind = facts.scopes[one.scope].kind
-                if kind in world.language(facts).methods_in or kind in _OPEN:
+                if _is_member(world, resolver, facts, one):
                     members.add(one)
         plain = [one for one in bounds if one not in members]
         by_file: dict[str, list[Bound]] = {}
@@ -142,6 +144,16 @@ class _Asked:
             local=not members and all(one.scope != 0 for one in plain),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
+
+
+def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bool:
+    """Whether a name is reached through what it belongs to: a class, or an object, be it one that a function gives."""
+    kind = facts.scopes[one.scope].kind
+    bound = bool(facts.rows(one.scope, one.name))
+    if kind in world.language(facts).methods_in or kind in _OPEN:
+        # What is bound in a type is its parameter.
+        return kind != "type" or not bound
+    return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(one))
 
 
 def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
@@ -201,6 +213,8 @@ def _judged(
 ) -> Reference | None:
     meaning = resolver.at(path, offset, asked.bounds[0].name)
     tier = _tier(meaning, path, asked)
+    if meaning.how == "label" and _is_declared(resolver, facts, path, offset):
+        return None
     if meaning.how == "name" and facts.language in _SCRIPTED:
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     if tier is None:
@@ -210,13 +224,19 @@ def _judged(
     return Reference(path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side)
 
 
+def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bool:
+    """Whether a class or type says here that it has a member: one of its own, then."""
+    defined = resolver.defined_at(path, facts, offset)
+    return defined is not None and facts.scopes[defined.scope].kind in _DECLARING
+
+
 def _tier_in_object(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, tier: Tier | None
 ) -> Tier | None:
     """The same where a plain name may be a member's: a method of an object, or `{ name }`, which is both."""
     defined = resolver.defined_at(path, facts, offset)
     if defined is not None and offset not in _places(resolver, path, facts, defined):
-        inside = facts.scopes[defined.scope].kind in ("class", "interface")
+        inside = facts.scopes[defined.scope].kind in _DECLARING
         return "UNKNOWN" if asked.member and not inside else None
     if tier is None and defined is not None and asked.plain and _augments(facts, defined):
         return "UNKNOWN"
@@ -231,7 +251,7 @@ def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
     for row in rows:
         yield facts.bind_at(row)
     # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
-    if not rows or facts.scopes[of.scope].kind in ("class", "interface"):
+    if not rows or facts.scopes[of.scope].kind in _DECLARING:
         for index in facts.defining(of.scope, of.name):
             yield facts.definitions[index].name_at
 

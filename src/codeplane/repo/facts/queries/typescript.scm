@@ -21,6 +21,20 @@
   value: [(arrow_function) (function_expression)] @scope.function) @definition.method
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @definition.field
 (interface_body (property_signature name: (property_identifier) @name) @definition.field)
+; The fields of a type that is one object, or several: each further one of these lies a level deeper.
+(type_alias_declaration value: [
+  (object_type (property_signature name: (property_identifier) @name) @definition.field)
+  (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field))
+  (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field)))
+  (union_type (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field))))
+  (union_type (union_type (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field)))))
+  (union_type (union_type (union_type (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field))))))
+  (union_type (union_type (union_type (union_type (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field)))))))
+  (union_type (union_type (union_type (union_type (union_type (union_type (union_type (object_type (property_signature name: (property_identifier) @name) @definition.field))))))))
+  (intersection_type (object_type (property_signature name: (property_identifier) @name) @definition.field))
+  (intersection_type (intersection_type (object_type (property_signature name: (property_identifier) @name) @definition.field)))
+  (intersection_type (intersection_type (intersection_type (object_type (property_signature name: (property_identifier) @name) @definition.field))))
+  (generic_type type_arguments: (type_arguments (object_type (property_signature name: (property_identifier) @name) @definition.field)))])
 (required_parameter (accessibility_modifier) pattern: (identifier) @name) @definition.field
 (required_parameter "readonly" pattern: (identifier) @name) @definition.field
 (optional_parameter (accessibility_modifier) pattern: (identifier) @name) @definition.field

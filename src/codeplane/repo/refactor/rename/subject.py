@@ -86,6 +86,8 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         )
     scope = facts.scopes[bound.scope]
     member = scope.kind in language.methods_in or scope.kind in _OPEN
+    # What is bound in a type is its parameter.
+    member = member and not (scope.kind == "type" and reasons)
     owner = _holder(facts, bound) if member else None
     sort: Sort = "member" if member else "parameter" if _PARAM in reasons else "top" if not bound.scope else "local"
     function = _holder(facts, bound) if sort == "parameter" else None
