@@ -244,6 +244,40 @@ def test_rules_that_change_are_followed_at_the_next_answer_that_sees_it(root: Pa
     with_plane(root, body)
 
 
+def test_nothing_found_says_what_else_there_is(root: Path) -> None:
+    (root / "use.py").write_text("from outside import borrowed\nborrowed()\n")
+
+    async def said(ask: Ask, **asked: object) -> str:
+        meta = (await ask("search", **asked))["meta"]
+        assert isinstance(meta, dict)
+        warnings = meta.get("warnings") or []
+        assert isinstance(warnings, list)
+        return " ".join(map(str, warnings))
+
+    async def body(ask: Ask) -> None:
+        for mode in ("definitions", "references"):
+            told = await said(ask, query="borrowed", mode=mode)
+            assert told == "no definition here has that name; as text it is in 2 lines: mode=literal", mode
+        assert "in what was asked for" in await said(ask, query="get_name", mode="definitions", paths=["docs"])
+        assert not await said(ask, query="get_name", mode="references")
+        assert not await said(ask, query="nowhere_at_all", mode="definitions")
+        assert "names src/app.py: read_files" in await said(ask, query="src/app.py")
+        assert "list_dir" in await said(ask, query="./src/")
+
+    with_plane(root, body)
+
+
+def test_kinds_narrow_definitions_and_are_not_left_aside_in_silence(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        found = result(await ask("search", query="get_name", kinds=["function"]))
+        assert (found["mode"], found["total"]) == ("definitions", 1)
+        assert result(await ask("search", query="get_na", kinds=["function"]))["mode"] == "symbol"
+        loose = await ask("search", query="get_name", kinds=["function"], mode="literal")
+        assert "literal left it aside" in str(loose["meta"])
+
+    with_plane(root, body)
+
+
 def test_auto_takes_what_is_no_expression_as_text_and_says_so(root: Path) -> None:
     (root / "odd.txt").write_text("call a.*( here\n")
 

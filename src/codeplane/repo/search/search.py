@@ -25,6 +25,7 @@ from codeplane.repo.index.following import Behind
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.resolve.world import World
+from codeplane.repo.search.advice import on_kinds, on_path, on_undefined
 from codeplane.repo.search.found import Found
 from codeplane.repo.search.hit import Hit, SearchResult, line_hit
 from codeplane.repo.search.names import NameTable
@@ -48,6 +49,7 @@ _FED_SEC = 5.0
 _NOT_FED = "PARTIAL: the newest changes are not in the full text yet"
 _OF_WORDS = frozenset({"ranked", "hybrid"})
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
+_OF_NAMES = frozenset({"definitions", "references"})
 
 Mode = OneOf[
     "auto",
@@ -116,11 +118,18 @@ class SearchOperations:
             mode = str(resumed[1]["mode"])
         asked = _Asked(request=request, mode=mode, keep=keep, scope=place, resumed=resumed)
         answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
-        if request.mode == "auto" and not answer.total and mode == "literal":
+        if request.mode == "auto" and not answer.total and mode in ("literal", "definitions"):
+            named = on_path(answer.snapshot, request.query)
             ranking = replace(asked, mode="hybrid" if _WORDS.match(request.query) else "symbol")
-            second = await self._listed(fresh, ranking)
-            if second.hits:
+            second = await self._listed(fresh, ranking) if named is None else None
+            if second is not None and second.hits:
                 asked, answer = ranking, second
+            elif named is not None:
+                call.warn(named)
+        if resumed is None and (told := on_kinds(asked.mode, request.kinds)):
+            call.warn(told)
+        if not answer.total and asked.mode in _OF_NAMES and not (answer.found and answer.found.of):
+            await self._say_undefined(call, fresh, asked)
         if keep is not None and not answer.hits and not any(map(keep, answer.snapshot.files)):
             call.warn(f"no file matches {_scoped(request)}")
         freshness = fresh.of(answer.snapshot, answer.stale)
@@ -141,6 +150,12 @@ class SearchOperations:
             stale=freshness.stale,
             query_time_ms=round((time.monotonic() - started) * 1000, 2),
         )
+
+    async def _say_undefined(self, call: Call, fresh: Fresh, asked: "_Asked") -> None:
+        text = await self._exact(fresh, replace(asked, mode="literal"))
+        if text.total:
+            narrowed = asked.mode == "definitions" and (asked.keep is not None or bool(asked.request.kinds))
+            call.warn(on_undefined(text.total, exact=text.exact, narrowed=narrowed))
 
     @operation("search.stream", risk=Risk.READ)
     async def stream(self, call: Call, request: StreamRequest) -> AsyncIterator[SearchResult]:
@@ -376,6 +391,8 @@ def _meant(call: Call, request: SearchRequest) -> str:
     """The mode that is asked for; auto goes by the query's shape, and takes what no expression is as text."""
     if request.mode != "auto":
         return "ranked" if request.mode == "lexical" else request.mode
+    if request.kinds:
+        return "definitions"
     if not looks_like_regex(request.query):
         return "literal"
     try:
