@@ -460,6 +460,18 @@ def test_a_method_of_an_object_that_a_function_gives_is_used_in_other_files(tmp_
         }
 
 
+def test_a_field_that_an_interface_declares_may_give_an_object_its_shape(tmp_path: Path) -> None:
+    files = {
+        "a.ts": "interface Provider {\n  start: () => void;\n}\nexport const own: Provider = {\n  start() {},\n};\n",
+        "b.ts": "export class Other {\n  start() {}\n}\n",
+        "c.ts": "export interface Further {\n  start: () => void;\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("a.ts:5:3") == {"a.ts:2:3": "UNKNOWN", "a.ts:5:3": "PROVEN", "c.ts:2:3": "UNKNOWN"}
+        assert repo.uses("Other.start")["a.ts:2:3"] == "UNKNOWN"
+        assert "c.ts:2:3" not in repo.uses("Provider.start")
+
+
 def test_a_parameter_of_a_type_is_known_in_it_alone(tmp_path: Path) -> None:
     files = {"a.ts": "export type Box<Kept> = { value: Kept };\n", "b.ts": "export const f = (x: any) => x.Kept;\n"}
     assert uses(tmp_path, files, "a.ts:1:17") == {"a.ts:1:17": "PROVEN", "a.ts:1:34": "PROVEN"}

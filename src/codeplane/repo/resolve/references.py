@@ -112,6 +112,8 @@ class _Asked:
     member: bool
     plain: bool
     local: bool
+    shaped: bool
+    """Whether one is of an object or class: whatever a type declares by that name may be what gives it its shape."""
     packages: Callable[[], frozenset[str]]
     """Of others, that the classes asked about build on: what is typed by those may be one of these."""
 
@@ -122,7 +124,7 @@ class _Asked:
 
     @classmethod
     def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
-        bounds, families, members = [], set(), set()
+        bounds, families, members, shaped = [], set(), set(), False
         for one in wanted:
             facts = world.facts(one.file)
             if facts is not None:
@@ -130,6 +132,7 @@ class _Asked:
                 families.add(world.language(facts).family)
                 if _is_member(world, resolver, facts, one):
                     members.add(one)
+                    shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
         plain = [one for one in bounds if one not in members]
         by_file: dict[str, list[Bound]] = {}
         for one in bounds:
@@ -142,6 +145,7 @@ class _Asked:
             member=bool(members),
             plain=any(one.scope == 0 for one in plain),
             local=not members and all(one.scope != 0 for one in plain),
+            shaped=shaped,
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
 
@@ -213,7 +217,7 @@ def _judged(
 ) -> Reference | None:
     meaning = resolver.at(path, offset, asked.bounds[0].name)
     tier = _tier(meaning, path, asked)
-    if meaning.how == "label" and _is_declared(resolver, facts, path, offset):
+    if meaning.how == "label" and not asked.shaped and _is_declared(resolver, facts, path, offset):
         return None
     if meaning.how == "name" and facts.language in _SCRIPTED:
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
