@@ -1,5 +1,6 @@
 """Facts that an archive brings: taken where they can be of the text, and parsed here where they cannot."""
 
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,12 @@ from msgspec.structs import replace
 
 from codeplane.repo.facts.model import Facts, packed, packed_columns, unpacked
 from codeplane.repo.index.archive import Packed
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.fulltext import FullText
+from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
-from tests.harness import make_repo
+from tests.harness import PATIENCE_SEC, make_repo
 from tests.repo.index.test_follower import follower, rows
 from tests.repo.indexed import Indexed
 
@@ -100,3 +105,25 @@ def test_what_is_no_facts_at_all_is_not_taken(snapshot: Snapshot, tmp_path: Path
     here.adopt(snapshot, iter([Packed(path=b"a.py", digest=snapshot.files["a.py"].digest, facts=raw)]))
     assert len(here.pending(snapshot)) == 2
     here.close()
+
+
+def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp_path: Path) -> None:
+    found = parsed(snapshot, tmp_path / "first")
+    (tmp_path / "second").mkdir()
+    adopting: list[threading.Thread] = []
+
+    def told(progress: Progress) -> None:
+        adopting.append(threading.Thread(target=second.adopt, args=(snapshot, iter(found))))
+        adopting[-1].start()
+        assert second.adopting.wait(PATIENCE_SEC)
+
+    second = Follower(
+        facts=FactStore(tmp_path / "second/facts.db"),
+        text=FullText(tmp_path / "second/tantivy"),
+        parsers=Parsers(processes=1),
+        told=told,
+    )
+    assert not second.follow(snapshot, newer=lambda: False)
+    adopting[0].join()
+    assert second.pending(snapshot) == []
+    second.close()

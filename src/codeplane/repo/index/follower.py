@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -81,6 +82,8 @@ class Follower:
         # The files of the snapshot that everything speaks of, once all of it was followed.
         self._at: Mapping[str, Known] | None = None
         self._early = Early(parsers)
+        # Somebody brings facts: a pass that makes the same ones leaves off, and goes on with what is missing then.
+        self.adopting = threading.Event()
         self.progress: Progress | None = None
 
     def pending(self, snapshot: Snapshot) -> list[Known]:
@@ -126,7 +129,8 @@ class Follower:
                 unparsed = [known for known in feeding.wanted.values() if known.path not in waiting]
                 self.text.add((self._document(snapshot, known) for known in unparsed), fresh=feeding.anew)
                 with self.facts.filling(len(pending.files)):
-                    done = self._take(snapshot, pending, parsing, feeding, newer) and not newer()
+                    asked = partial(self._is_asked, newer)
+                    done = self._take(snapshot, pending, parsing, feeding, asked) and not newer()
             if done:
                 parsed()
                 self._commit(snapshot, feeding)
@@ -137,6 +141,10 @@ class Follower:
                 self.text.release()
             self.progress = None
             return done
+
+    def _is_asked(self, newer: Callable[[], bool]) -> bool:
+        """Whether a pass is to leave off."""
+        return newer() or self.adopting.is_set()
 
     def _pending(self, snapshot: Snapshot, texts: Iterable[Known]) -> list[Known]:
         digests = self._known()
@@ -153,9 +161,9 @@ class Follower:
         pending: "_Pending",
         parsing: Parsing,
         feeding: "_Feeding",
-        newer: Callable[[], bool],
+        asked: Callable[[], bool],
     ) -> bool:
-        """Write facts as they come, and feed the files they are of."""
+        """Write facts as they come until asked to leave off, and feed the files they are of."""
         started, done, size = time.monotonic(), 0, 0
         total = sum(known.length for known in pending.files)
         for files in pending.grouped(self._fed_at_once(snapshot, pending, parsing, feeding)):
@@ -172,7 +180,7 @@ class Follower:
                 throttled=self.parsers.throttled,
             )
             self._told(self.progress)
-            if newer():
+            if asked():
                 return False
         # What got no answer, because its content was replaced or its worker killed, is asked for again.
         return done == len(pending.files)
@@ -225,7 +233,9 @@ class Follower:
 
     def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
         """Take over the facts of files that have the very content an archive speaks of: how many, and of how many."""
+        self.adopting.set()
         with self._lock:
+            self.adopting.clear()
             digests = self._known()
             taken: list[FileParsed] = []
             vocabulary = Vocabulary()
