@@ -75,6 +75,17 @@ def test_what_is_not_a_folder_here_is_refused(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_a_folder_that_the_rules_leave_out_is_not_taken_for_one_that_is_not_there(root: Path) -> None:
+    (root / "node_modules").mkdir()
+    (root / "node_modules" / "one.js").write_text("1\n")
+
+    async def body(ask: Ask) -> None:
+        left_out = (await ask("list_dir", path="node_modules"))["error"]
+        assert "nothing in 'node_modules' is indexed" in str(left_out) and ".cplignore" in str(left_out)
+
+    with_plane(root, body)
+
+
 def test_pages_cover_everything_once_and_belong_to_their_question(root: Path) -> None:
     async def body(ask: Ask) -> None:
         whole = entries(result(await ask("list_dir", depth=3)))

@@ -136,6 +136,17 @@ def test_absolute_paths_open_ranges_and_lines_that_are_not_there(root: Path) -> 
     with_plane(root, body)
 
 
+def test_places_as_other_tools_write_them(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        asked = ["a.txt:7:3", "a.txt:7:3:", "a.txt#L7", "a.txt#L7-L8", "a.txt#L7-8"]
+        read = [str(one["content"]) for one in files(await ask("read_files", paths=asked))]
+        assert read == ["line 7\n"] * 3 + ["line 7\nline 8\n"] * 2
+        folder = await ask("read_files", paths=["sub"])
+        assert "list_dir path=sub" in str(folder["error"])
+
+    with_plane(root, body)
+
+
 def test_secrets_are_not_read_unless_the_owner_unignores_them(root: Path) -> None:
     (root / ".env").write_text("TOKEN=1\n")
 

@@ -101,7 +101,7 @@ class ListOperations:
     @operation("list_dir", risk=Risk.READ)
     async def list_dir(self, call: Call, request: ListRequest) -> ListResult:
         """The folders and files in a folder, with counts and sizes; depth up to 5, paged. skipped=true says which
-        files are not searched and why."""
+        files are not searched and why, and counts those that are ignored."""
         path = canonical(request.path, root=self._root)
         asked = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
         scope = f"list_dir:{call.task.session_id if call.task else ''}:{asked}"
@@ -144,7 +144,7 @@ class ListOperations:
             return _Look(entries=[(1, known)], folder=alone, paths=(path,))
         folder = root.at(path)
         if folder is None:
-            raise _not_found(root, path)
+            raise _ignored(path) if (self._root / path).is_dir() else _not_found(root, path)
         entries = list(folder.below(request.depth))
         files = [one.path for _, one in entries[: request.limit] if isinstance(one, Known)]
         return _Look(entries=entries, folder=folder, paths=tuple(files))
@@ -174,6 +174,11 @@ def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, int]:
         return snapshot.skipped()
     below = (one for _, one in folder.below(_ALL_THE_WAY) if isinstance(one, Known))
     return dict(Counter(known.skipped for known in below if known.skipped is not None))
+
+
+def _ignored(path: str) -> NotFound:
+    hint = ".gitignore, .cplignore or the built-in rules (node_modules/, build/ …) leave it out, or it is empty"
+    return NotFound(f"nothing in {shown(path)!r} is indexed", hint=hint)
 
 
 def _not_found(root: Folder, path: str) -> NotFound:

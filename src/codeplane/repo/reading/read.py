@@ -26,7 +26,10 @@ from codeplane.repo.truth.paths import canonical, inside, shown
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
-_WITH_RANGE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?P<open>-)?(?P<end>\d{1,9})?$")
+# Also with a column behind, as lines are printed, and as web pages of code link to lines: `path#L10-L40`.
+_WITH_RANGE = re.compile(
+    r"^(?P<path>.+?)(?::|#L)(?P<start>\d{1,9})(?::\d{1,9}:?)?(?:(?P<open>-)L?)?(?P<end>(?<=[-L])\d{1,9})?$"
+)
 
 
 class Range(Request):
@@ -183,7 +186,8 @@ class ReadOperations:
             size = f"{found.stamp.size / 1_000_000:.0f} MB"
             raise NotFound(f"{path} is too large to be shown here ({size})", hint="search finds lines of smaller files")
         if found.skipped is not None:
-            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint="name a text file")
+            hint = f"list_dir path={path} lists it" if file.is_dir() else "name a text file"
+            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint=hint)
         text, encoding = decode(found.content)
         # Where search ends a line, and nowhere else: a form feed is no end of line.
         lines = re.split(r"(?<=\n)", text)
