@@ -758,6 +758,7 @@ REQUIREMENTS = (
             "repo/resolve/test_references.py::test_a_function_is_followed_through_every_way_to_import_it",
             "repo/resolve/test_references.py::test_members_are_strong_where_the_class_is_written_and_anchored_where_not",
             "repo/resolve/test_references.py::test_an_unknown_base_makes_an_inherited_member_a_guess",
+            "repo/resolve/test_outside.py::test_a_receiver_from_elsewhere_is_told_unless_it_is_certainly_theirs",
         ),
     ),
     Requirement(
