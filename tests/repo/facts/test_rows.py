@@ -19,12 +19,29 @@ class K:
 
 def test_name_by_name_and_all_at_once() -> None:
     whole = facts_of("python", SOURCE).bound
-    assert len({name for _, name in whole}) > 8, "more names than are looked for one by one"
     facts = facts_of("python", SOURCE)
     for name in (*dict.fromkeys(facts.bind_names), "absent"):
         for scope in range(len(facts.scopes)):
             assert list(facts.rows(scope, name)) == whole.get((scope, name), [])
         assert facts.rows_by_scope(name) == {scope: rows for (scope, one), rows in whole.items() if one == name}
+
+
+def test_definitions_name_by_name() -> None:
+    source = SOURCE + "".join(f"def n{number}(): pass\ndef n{number}(): return n{number}\n" for number in range(3))
+    facts = facts_of("python", source)
+    names = [*dict.fromkeys(one.name for one in facts.definitions), "absent"]
+    for scope in range(len(facts.scopes)):
+        found = {name: list(facts.defining(scope, name)) for name in names}
+        assert found == {name: facts.declared.get((scope, name), []) for name in names}
+
+
+def test_labels_and_texts_place_by_place() -> None:
+    source = "f(a=1, b='x = 1')  # a=2\nf(a=a)\n"
+    facts = facts_of("python", source)
+    places = range(len(source))
+    assert [at for at in places if facts.is_label(at)] == sorted(facts.labels) == [2, 7, 27]
+    inside = [at for at in places if facts.in_text(at)]
+    assert inside == [at for start, end in facts.texts.tolist() for at in range(start, end)] != []
 
 
 def test_the_numbers_of_a_row() -> None:

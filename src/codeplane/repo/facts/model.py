@@ -1,14 +1,17 @@
 """The facts of one file: a pure function of its language and its bytes, so they are kept by content digest."""
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from operator import sub
+from sys import intern
 from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
 FORMAT = 8
@@ -16,8 +19,7 @@ NO_TARGET = 0xFFFFFFFF
 
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]
 REASONS: tuple[Reason, ...] = ("PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL")
-# A file that was asked about more names than these has all of them sorted at once.
-_FEW = 8
+_NOWHERE: Mapping[int, Sequence[int]] = {}
 _PARAM, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "GLOBAL", "NONLOCAL"))
 
 
@@ -173,49 +175,67 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return rows
 
     @cached_property
-    def _bind_numbers(self) -> memoryview:
-        return self.binds.reshape(-1).data
+    def _bind_columns(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+        # Of an array a single number takes three times as long to read.
+        scopes, steps, reasons, targets = _columns(self.bind_packed, 4)
+        return scopes, _summed(steps).data, reasons, targets
 
     def bind_at(self, row: int) -> int:
         """Where a binding stands."""
-        # Of an array a single number takes three times as long to read.
-        return self._bind_numbers[4 * row + 1]
+        place: int = self._bind_columns[1][row]
+        return place
 
     def bind_reason(self, row: int) -> int:
         """Why a name is bound there, by its position in `REASONS`."""
-        return self._bind_numbers[4 * row + 2]
+        reason: int = self._bind_columns[2][row]
+        return reason
 
     def bind_target(self, row: int) -> int:
         """The definition or the import that a binding brings, by its reason; or NO_TARGET."""
-        return self._bind_numbers[4 * row + 3]
+        target: int = self._bind_columns[3][row]
+        return target - 1 if target else NO_TARGET
 
     def rows(self, scope: int, name: str) -> Sequence[int]:
         """The rows of `binds` that a scope has under a name, in their order."""
+        return self.rows_by_scope(name).get(scope, ())
+
+    def rows_by_scope(self, name: str) -> Mapping[int, Sequence[int]]:
+        """The rows of `binds` under a name, by their scopes."""
+        # Most answers ask a file about a few of hundreds of names: only theirs are told apart by scope.
         held = self._some_bound
         found = held.get(name)
         if found is None:
-            # Most answers ask a file about a few of hundreds of names.
-            if len(held) >= _FEW or "bound" in self.__dict__:
-                return self.bound.get((scope, name), ())
-            found = held[name] = self.rows_by_scope(name)
-        return found.get(scope, ())
-
-    def rows_by_scope(self, name: str) -> dict[int, list[int]]:
-        """The rows of `binds` under a name, by their scopes."""
-        names, numbers, row = self.bind_names, self._bind_numbers, -1
-        found: dict[int, list[int]] = {}
-        for _ in range(names.count(name)):
-            row = names.index(name, row + 1)
-            found.setdefault(numbers[4 * row], []).append(row)
+            rows = self._rows.get(name)
+            if rows is None:
+                return _NOWHERE
+            scopes, found = self._bind_columns[0], {}
+            for row in rows:
+                found.setdefault(scopes[row], []).append(row)
+            held[name] = found
         return found
 
     @cached_property
     def _some_bound(self) -> dict[str, dict[int, list[int]]]:
         return {}
 
+    @cached_property
+    def _rows(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for row, name in enumerate(self.bind_names):
+            found[name].append(row)
+        return found
+
     def defining(self, scope: int, name: str) -> Sequence[int]:
         """The definitions that a scope has under a name, in their order."""
-        return self.declared.get((scope, name), ())
+        there = self._defined.get(name)
+        return [index for index in there if self.definitions[index].scope == scope] if there else ()
+
+    @cached_property
+    def _defined(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for index, one in enumerate(self.definitions):
+            found[one.name].append(index)
+        return found
 
     @cached_property
     def first_parameters(self) -> dict[int, int]:
@@ -227,8 +247,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def reaches_out(self) -> bool:
         """Whether any scope says `global` or `nonlocal`."""
-        reasons = self.binds[:, 2]
-        return bool(((reasons == _GLOBAL) | (reasons == _NONLOCAL)).any())
+        reasons = bytes(self._bind_columns[2])
+        return _GLOBAL in reasons or _NONLOCAL in reasons
 
     @cached_property
     def texts(self) -> NDArray[np.uint32]:
@@ -283,12 +303,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return [scope.end for scope in self.scopes]
 
     @cached_property
-    def _text_bounds(self) -> list[list[int]]:
-        return [self.texts[:, 0].tolist(), self.texts[:, 1].tolist()]
+    def _text_bounds(self) -> tuple[memoryview, memoryview]:
+        return _bounds(self.text_packed)
 
     @cached_property
-    def _outer_bounds(self) -> list[list[int]]:
-        return [self.outers[:, 0].tolist(), self.outers[:, 1].tolist()]
+    def _outer_bounds(self) -> tuple[memoryview, memoryview]:
+        return _bounds(self.outer_packed)
 
     def scope_at(self, offset: int) -> int:
         """The innermost scope of a place."""
@@ -301,6 +321,17 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     def in_text(self, offset: int) -> bool:
         """Whether a place is inside a string or comment."""
         return _inside(self._text_bounds, offset)
+
+    def is_label(self, offset: int) -> bool:
+        """Whether an identifier at a place names a field or an argument."""
+        places = self._label_places
+        index = bisect_left(places, offset)
+        return index < len(places) and places[index] == offset
+
+    @cached_property
+    def _label_places(self) -> memoryview:
+        (steps,) = _columns(self.label_packed, 1)
+        return _summed(steps).data
 
     def in_outer(self, offset: int) -> bool:
         """Whether a place inside a scope's text is read in the scope around it."""
@@ -326,17 +357,29 @@ def packed_columns(*columns: Sequence[int]) -> bytes:
     return b"".join((bytes(widths), *parts))
 
 
-def unpacked_columns(raw: bytes, count: int) -> list[NDArray[np.uint32]]:
-    """The columns that were packed."""
+def unpacked_columns(raw: bytes, count: int) -> list[NDArray[np.unsignedinteger]]:
+    """The columns that were packed, as narrow as they are."""
+    return [_array(one) for one in _columns(raw, count)]
+
+
+def _columns(raw: bytes, count: int) -> list[memoryview]:
     widths = raw[:count]
     rows, rest = divmod(len(raw) - count, sum(widths) or 1)
     if len(widths) < count or rest:
         raise ValueError("columns of unequal length")
-    found, at = [], count
+    found, at, view = [], count, memoryview(raw)
     for width in widths:
-        found.append(np.frombuffer(raw, dtype=f"<u{width}", count=rows, offset=at).astype(np.uint32))
+        found.append(view[at : at + rows * width].cast(_KINDS[width]))
         at += rows * width
     return found
+
+
+def _array(column: memoryview) -> NDArray[np.unsignedinteger]:
+    return np.frombuffer(column, dtype=_WIDTHS[column.itemsize])
+
+
+def _summed(steps: memoryview) -> NDArray[np.uint32]:
+    return np.cumsum(_array(steps), dtype=np.uint32)
 
 
 def packed_steps(numbers: Sequence[int]) -> list[int]:
@@ -347,7 +390,7 @@ def packed_steps(numbers: Sequence[int]) -> list[int]:
 def packed_spans(spans: Sequence[tuple[int, int]]) -> bytes:
     """Stretches in the order of their starts: the steps between these, and the lengths."""
     if not spans:
-        return b"\1\1"
+        return _NO_SPANS
     starts, ends = zip(*spans, strict=True)
     return packed_columns(packed_steps(starts), list(map(sub, ends, starts)))
 
@@ -359,7 +402,15 @@ def packed(facts: Facts) -> bytes:
 
 def unpacked(raw: bytes) -> Facts:
     """Facts from bytes."""
-    return _DECODER.decode(raw)
+    facts = _DECODER.decode(raw)
+    # A name is there as often as it is bound: shared, all of them together take a quarter less memory.
+    force_setattr(facts, "bind_names", tuple(map(intern, facts.bind_names)))
+    for one in facts.definitions:
+        force_setattr(one, "kind", intern(one.kind))
+        force_setattr(one, "name", intern(one.name))
+    for scope in facts.scopes:
+        force_setattr(scope, "kind", intern(scope.kind))
+    return facts
 
 
 def _unpacked_spans(raw: bytes) -> NDArray[np.uint32]:
@@ -370,11 +421,23 @@ def _unpacked_spans(raw: bytes) -> NDArray[np.uint32]:
     return spans
 
 
-def _inside(bounds: list[list[int]], offset: int) -> bool:
+def _bounds(raw: bytes) -> tuple[memoryview, memoryview]:
+    if raw == _NO_SPANS:
+        return _NO_BOUNDS
+    steps, lengths = _columns(raw, 2)
+    starts = _summed(steps)
+    return starts.data, (starts + _array(lengths)).data
+
+
+def _inside(bounds: tuple[memoryview, memoryview], offset: int) -> bool:
     starts, ends = bounds
     index = bisect_right(starts, offset) - 1
     return index >= 0 and offset < ends[index]
 
 
+_NO_SPANS = b"\1\1"
+_NO_BOUNDS = (memoryview(b""), memoryview(b""))
+_WIDTHS = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}
+_KINDS: dict[int, Literal["B", "H", "I"]] = {1: "B", 2: "H", 4: "I"}
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Facts)

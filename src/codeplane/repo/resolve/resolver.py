@@ -53,7 +53,7 @@ class Resolver(Values):
                 given = self._given[path] = exported_places(facts, text)
             if offset in given:
                 return self._passed_on(path, facts, given[offset])
-        if offset in facts.labels:
+        if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
         steps = receiver(text, offset, facts.in_text)
         if steps == () and not is_reached(facts.language, text, offset):

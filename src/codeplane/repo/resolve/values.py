@@ -195,7 +195,7 @@ class Values(Classes, ABC):
             return [
                 (at, NO_TARGET)
                 for at in names_given(text, bound.name)
-                if at not in here and not facts.in_text(at) and at not in facts.labels
+                if at not in here and not facts.in_text(at) and not facts.is_label(at)
                 if self.lexical(bound.file, facts, at, bound.name) == bound
             ]
         if facts.language != "python" or not facts.reaches_out:
