@@ -3,9 +3,10 @@
 import os
 import sqlite3
 import threading
+import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,9 @@ _SCHEMA = (
 )
 _KEPT_EPOCHS = 1000
 _CACHED_BYTES = 96 * 1024 * 1024
+# What is unpacked before anyone asks leaves room for what they ask for.
+_WARM_BYTES = _CACHED_BYTES * 9 // 10
+_AT_ONCE, _PAUSE_SEC = 16, 0.02
 # What facts take in memory, with what is derived of them, to what they are packed.
 _UNPACKED = 10
 _MANY = 200
@@ -228,6 +232,25 @@ class FactStore:
                 _, (size, _facts) = self._cache.popitem(last=False)
                 self._cached -= size
         return facts
+
+    def warm(self, files: Iterable[tuple[str, str]], *, stop: Callable[[], bool]) -> None:
+        """Unpack the facts of some files before anyone asks, until there is no more room for them.
+
+        A few at a time: questions that come meanwhile wait for no more than these.
+        """
+        for number, (path, digest) in enumerate(files):
+            if number % _AT_ONCE == 0:
+                if stop():
+                    return
+                time.sleep(_PAUSE_SEC)
+            if self._cached >= _WARM_BYTES:
+                return
+            self.facts(path, digest)
+
+    @property
+    def unpacked(self) -> int:
+        """Of how many files the facts are ready to be read."""
+        return len(self._cache)
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions of a name, in the order of files and places."""

@@ -3,16 +3,20 @@
 import asyncio
 import gc
 import sqlite3
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog
+from codeplane.repo.facts.language import languages
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
 from codeplane.repo.index.snapshot import Snapshot
@@ -58,6 +62,7 @@ class Following:
         self._follower = follower(self._progressed)
         self.vectors = vectors(self._follower.facts) if vectors is not None else None
         self._filling: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
         # A task that nobody holds may be collected before it has run.
         self._notifying: asyncio.Task[None] | None = None
         self._newest = newest
@@ -128,11 +133,20 @@ class Following:
         if self._filling is not None:
             await asyncio.wait({self._filling}, timeout=longest)
 
+    async def warmed(self) -> None:
+        """Wait until the facts that are unpacked before anyone asks are."""
+        async with self._caught_up:
+            await self._caught_up.wait_for(lambda: self._followed > 0)
+        if self._warming is not None:
+            await asyncio.wait({self._warming})
+
     async def close(self) -> None:
         """End the workers and close the stores."""
         self._closing = True
         if self._filling is not None:
             await asyncio.wait({self._filling})
+        if self._warming is not None:
+            await asyncio.wait({self._warming})
         await asyncio.to_thread(self._follower.close)
         if self.vectors is not None:
             await asyncio.to_thread(self.vectors.close)
@@ -183,6 +197,8 @@ class Following:
         self._followed = snapshot.epoch
         if first:
             self._settle(snapshot)
+            if self._warming is None or self._warming.done():
+                self._warming = asyncio.create_task(self._warm(snapshot))
         await self._reached(snapshot.epoch)
         if first and len(snapshot.texts) >= _LARGE:
             # Where nothing had to be parsed, the first edit would wait for a worker to start.
@@ -234,6 +250,17 @@ class Following:
             if vectors.remade != told:
                 told = vectors.remade
                 self._said("vectors are made again", {"reason": told})
+
+    async def _warm(self, snapshot: Snapshot) -> None:
+        """Unpack facts of a large index behind everything else: a question about uses needs those of many files."""
+        if len(snapshot.texts) < _LARGE:
+            return
+        if self._filling is not None:
+            await asyncio.wait({self._filling})
+        files = ((one.path, one.digest) for one in snapshot.texts if languages().of(one.path) is not None)
+        # Whoever asks for what cannot be read is told of it.
+        with suppress(sqlite3.Error, zlib.error, msgspec.DecodeError):
+            await asyncio.to_thread(self._follower.facts.warm, files, stop=lambda: self._closing)
 
     def _settle(self, snapshot: Snapshot) -> None:
         """Let the collector of cycles pass over what is there once a large index stands, and once its vectors do.
