@@ -1,5 +1,7 @@
 """Where members are set is looked for once in a text, and again where the text is another."""
 
+from dataclasses import replace
+
 from codeplane.repo.index.snapshot import Known
 from codeplane.repo.resolve.given_members import GivenMembers
 from codeplane.repo.truth.file import Stamp
@@ -48,3 +50,10 @@ def test_beyond_the_bound_the_names_of_long_ago_are_forgotten() -> None:
     assert second.times == 1, "the newest is kept"
     given.places("name", files[0], first)
     assert first.times == 3, "the oldest is looked for again"
+
+
+def test_a_text_that_sets_nothing_by_name_says_so_of_every_name_until_it_is_another() -> None:
+    given, plain = GivenMembers(), replace(known("a.py"), digest="plain")
+    assert given.places("name", plain, Reading(b"x.name = x.other = 1\n")) == (2,)
+    assert given.places("other", plain, Reading(b"x.name = x.other = 1\n")) == (11,)
+    assert given.places("name", known("a.py"), Reading(TEXT)) == (5, TEXT.index(b"name', 2"))

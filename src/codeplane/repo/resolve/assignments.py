@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
-from codeplane.repo.facts.language import languages
 from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.repo.resolve.expression import says_type
@@ -201,15 +200,11 @@ class Assignments:
 
     def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
         """The places in code where a member of a name is assigned."""
-        for path in sorted(self._world.holding(name), key=lambda path: (path != first, path)):
-            language = languages().of(path)
-            if language is None or language.family != family:
+        for path, places in self._world.giving(name, family, first=first):
+            facts = self._world.facts(path)
+            if facts is None:
                 continue
-            facts: Facts | None = None
-            for at in self._world.members_given(path, name):
-                facts = facts or self._world.facts(path)
-                if facts is None:
-                    break
+            for at in places:
                 if not facts.in_text(at) or self._world.text(path)[at - 1 : at] in (b'"', b"'"):
                     yield path, facts, at
 

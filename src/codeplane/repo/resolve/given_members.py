@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from codeplane.repo.index.snapshot import Known
 from codeplane.repo.resolve.given_places import members_given, set_by_name
@@ -25,6 +25,7 @@ class GivenMembers:
         self._lock = threading.Lock()
         self._held: OrderedDict[str, dict[str, tuple[Known, Places]]] = OrderedDict()
         self._size = 0
+        self._without: set[str] = set()
 
     def places(self, name: str, known: Known, text: Callable[[], bytes]) -> Places:
         """The places of a file where something's member of a name is assigned, or set by its name in quotes."""
@@ -35,7 +36,7 @@ class GivenMembers:
         if found is not None and found[0] is known:
             return found[1]
         read = text()
-        places = (*members_given(read, name), *set_by_name(read, name))
+        places = (*members_given(read, name), *self._set_by_name(read, name, known.digest))
         with self._lock:
             # Who was forgotten meanwhile is not counted, and goes with who asks.
             if self._held.get(name) is held:
@@ -45,3 +46,14 @@ class GivenMembers:
                 _, gone = self._held.popitem(last=False)
                 self._size -= len(gone)
         return places
+
+    def _set_by_name(self, text: bytes, name: str, digest: str) -> Iterator[int]:
+        """The places in quotes; most texts have none of any name, and are not looked through for each."""
+        if digest in self._without:
+            return
+        if b"setattr(" in text:
+            yield from set_by_name(text, name)
+            return
+        if len(self._without) >= self._most:
+            self._without.clear()
+        self._without.add(digest)

@@ -1,6 +1,8 @@
 """The repository as resolution sees it: one snapshot's texts, facts and modules."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from codeplane.repo.facts.language import Language, languages
@@ -22,6 +24,15 @@ class Modules(Protocol):
         ...
 
 
+@dataclass(slots=True, kw_only=True)
+class _Giving:
+    """The files that hold a name, in their order, and what was found in those that were looked at so far."""
+
+    paths: list[str]
+    looked_at: int = 0
+    found: list[tuple[str, Sequence[int]]] = field(default_factory=list)
+
+
 class World:
     """What one answer is resolved against; everything asked for is kept for its length."""
 
@@ -32,6 +43,7 @@ class World:
         self._facts: dict[str, Facts | None] = {}
         self._texts: dict[str, bytes] = {}
         self._holding: dict[str, list[str]] = {}
+        self._giving: dict[tuple[str, str], _Giving] = {}
         self.missing: set[str] = set()
 
     def facts(self, path: str) -> Facts | None:
@@ -56,6 +68,31 @@ class World:
     def members_given(self, path: str, name: str) -> Sequence[int]:
         """The places of a file where something's member of a name is given a value."""
         return self._shared.given.places(name, self.snapshot.files[path], lambda: self.text(path))
+
+    def giving(self, name: str, family: str, *, first: str = "") -> Iterator[tuple[str, Sequence[int]]]:
+        """The files of a family that give a member of a name a value, with the places; one of them first.
+
+        Most that hold a popular name do not, and are asked about it again and again: they are passed over once.
+        """
+        held = self._giving.get((name, family))
+        if held is None:
+            of_family = [path for path in self.holding(name) if _is_of(path, family)]
+            held = self._giving[name, family] = _Giving(paths=of_family)
+        at = bisect_left(held.paths, first)
+        if first and at < len(held.paths) and held.paths[at] == first and (places := self.members_given(first, name)):
+            yield first, places
+        position = 0
+        while position < len(held.found) or held.looked_at < len(held.paths):
+            if position < len(held.found):
+                one = held.found[position]
+                position += 1
+                if one[0] != first:
+                    yield one
+                continue
+            path = held.paths[held.looked_at]
+            held.looked_at += 1
+            if places := self.members_given(path, name):
+                held.found.append((path, places))
 
     def holding(self, name: str) -> list[str]:
         """The files of this world in which an identifier occurs."""
@@ -116,6 +153,11 @@ class SharedModules:
             modules = held[1] if held is not None and same else _javascript(snapshot)
             held = self._javascript = (snapshot.files, modules)
         return held[1]
+
+
+def _is_of(path: str, family: str) -> bool:
+    language = languages().of(path)
+    return language is not None and language.family == family
 
 
 def _javascript(snapshot: Snapshot) -> JavaScriptModules:
