@@ -21,6 +21,7 @@ _KEEPING = frozenset(
 _LOOP = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
 _BINDING = re.compile(rb"[ \t]*(?:(?:async[ \t]+)?(?:with|for|def)\b.*|(?:from|import)\b.*)?$", re.DOTALL)
 _MODULE = re.compile(rb"(?:^|[;:])[ \t]*(?:from[ \t]+|import[ \t](?:[^;]*[, \t\\])?)([\w.\x80-\xff]*)$")
+_NESTING = re.compile(rb"[()\[\]{}\n]")
 _FAR = 20_000
 
 
@@ -119,13 +120,12 @@ def binding_before(text: bytes, places: Sequence[int], use: int) -> int:
 def _in_statement(text: bytes, at: int, use: int) -> bool:
     """Whether a use is in the very statement that binds: no line ends between them outside of brackets."""
     depth = 0
-    for char in text[at:use]:
-        if char in b"([{":
-            depth += 1
-        elif char in b")]}":
-            depth -= 1
-        elif char == 10 and depth <= 0:
-            return False
+    for found in _NESTING.finditer(text, at, use):
+        if found[0] == b"\n":
+            if depth <= 0:
+                return False
+        else:
+            depth += 1 if found[0] in b"([{" else -1
     return True
 
 

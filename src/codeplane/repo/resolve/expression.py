@@ -24,6 +24,7 @@ _NOTHING = re.compile(rb"\s*\|\s*(?:null|undefined)\b")
 _TYPE_ENDS = re.compile(rb"\s*(?:[,;)={}]|$)|[ \t]*(?:\r?\n|//|/\*)")
 _LEFT = re.compile(rb"[ \t\r]*")
 _BLANK = re.compile(rb"\s*")
+_BRACKET = re.compile(rb"[()\[\]{}]")
 _MAX_TYPE = 600
 
 
@@ -298,12 +299,11 @@ def _opening(text: bytes, at: int) -> int | None:
 def closing(text: bytes, at: int, *, most: int = _MAX_CALL) -> int | None:
     """Where the bracket at a place is closed."""
     depth = 0
-    for index in range(at, min(at + most, len(text))):
-        char = text[index]
-        if char in b"([{":
+    for found in _BRACKET.finditer(text, at, at + most):
+        if found[0] in b"([{":
             depth += 1
-        elif char in b")]}":
-            depth -= 1
-            if depth == 0:
-                return index
+            continue
+        depth -= 1
+        if depth == 0:
+            return found.start()
     return None
