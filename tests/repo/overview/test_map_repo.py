@@ -147,3 +147,13 @@ def test_dependencies_say_which_files_import_from_outside(root: Path) -> None:
         assert "external modules: requests (imported by 1 of " in text and "imports of any kind" in text
 
     with_plane(root, body)
+
+
+def test_a_family_of_languages_says_which_they_are(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.ts": "1\n", "b.ts": "2\n", "c.tsx": "3\n", "d.js": "4\n", "e.py": "5\n"})
+
+    async def body(ask: Ask) -> None:
+        text = str((await ask("map_repo", include=["languages"]))["text"])
+        assert text.startswith("languages: javascript 4 (80 %: typescript 2, tsx 1, javascript 1), python 1 (20 %)")
+
+    with_plane(root, body)

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.contexts.discovery import discover
@@ -63,11 +65,16 @@ class Structure(Result):
 
 
 class LanguageShare(Result):
-    """How many of the code files are in a language."""
+    """How many of the code files are in a family of languages; `of` names those of it, where it is more than one."""
 
     language: str
     file_count: int
     percentage: float
+    of: dict[str, int] = Field(default_factory=dict)
+
+    def text(self) -> str:
+        inner = ", ".join(f"{name} {count:,}" for name, count in self.of.items())
+        return f"{self.language} {self.file_count:,} ({self.percentage:g} %{': ' if inner else ''}{inner})"
 
 
 class TestLayout(Result):
@@ -112,10 +119,20 @@ def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Struct
 def language_shares(snapshot: Snapshot) -> tuple[LanguageShare, ...]:
     """Languages of the code files, most files first."""
     tables = languages()
-    counts = Counter(found.family or found.name for path in snapshot.files if (found := tables.of(path)) is not None)
+    counts, named = Counter[str](), dict[str, Counter[str]]()
+    for path in snapshot.files:
+        if (found := tables.of(path)) is not None:
+            family = found.family or found.name
+            counts[family] += 1
+            named.setdefault(family, Counter())[found.name] += 1
     total = sum(counts.values())
     return tuple(
-        LanguageShare(language=name, file_count=count, percentage=round(100 * count / total, 1))
+        LanguageShare(
+            language=name,
+            file_count=count,
+            percentage=round(100 * count / total, 1),
+            of=dict(named[name].most_common()) if list(named[name]) != [name] else {},
+        )
         for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     )
 

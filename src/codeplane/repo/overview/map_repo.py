@@ -85,9 +85,7 @@ class MapResult(Result):
         """Everything but the ranked definitions, as much of it as the budget lets."""
         lines: list[str] = []
         if self.languages is not None:
-            shares = ", ".join(
-                f"{one.language} {one.file_count:,} ({one.percentage:g} %)" for one in self.languages[:8]
-            )
+            shares = ", ".join(one.text() for one in self.languages[:8])
             lines.append(f"languages: {shares or 'no code that is known'}")
         if self.structure is not None:
             lines += self.structure.lines()
