@@ -6,6 +6,8 @@ from collections.abc import Iterator
 _WORD = re.compile(rb"[\w$\x80-\xff]")
 # The same, for one byte at a time.
 _IN_WORD = bytes(_WORD.match(bytes([one])) is not None for one in range(256))
+# What stands before a name that is a part of another one, or a member.
+_BEFORE_OTHER = bytes(inside or one == ord(".") for one, inside in enumerate(_IN_WORD))
 _NOTHING = re.compile(rb"[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:None|null|undefined)[ \t]*(?:[;#\r\n]|$)")
 _GIVEN = re.compile(rb"\s*(?:\*\*|//|>>>?|<<|&&|\|\||\?\?|[-+*/%@&|^])?=(?![=>])|[ \t]*(?:\+\+|--)")
 _SAID = re.compile(rb"[ \t]*:")
@@ -66,12 +68,12 @@ def sets_globals(text: bytes, name: str) -> bool:
 
 def names_given(text: bytes, name: str) -> Iterator[int]:
     """The places where a plain name is assigned."""
-    wanted = name.encode()
+    wanted, last = name.encode(), len(text)
     at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted)
-        alone = not _WORD.match(text, end) and not (at and (_WORD.match(text, at - 1) or text[at - 1 : at] == b"."))
-        if alone and (_GIVEN.match(text, end) or _is_listed(text, at, end) or text[:at].endswith((b"++", b"--"))):
+        alone = not (end < last and _IN_WORD[text[end]]) and not (at and _BEFORE_OTHER[text[at - 1]])
+        if alone and (_GIVEN.match(text, end) or _is_listed(text, at, end) or text[at - 2 : at] in (b"++", b"--")):
             yield at
         at = text.find(wanted, end)
 

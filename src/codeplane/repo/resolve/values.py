@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codeplane.repo.facts.model import NO_TARGET, REASONS, Facts
 from codeplane.repo.resolve.assignments import Assignments
@@ -41,6 +41,7 @@ class Values(Classes, ABC):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
+        self._plainly_given: dict[tuple[str, str], dict[Bound | None, list[int]]] = {}
         self._values: dict[Bound, Entity | None] = {}
         self._overridden: dict[Bound, bool] = {}
         self._typing: set[tuple[Bound, int]] = set()
@@ -171,7 +172,7 @@ class Values(Classes, ABC):
                 found.add(Instance(of) if of is not None else None)
                 continue
             end = at + len(bound.name.encode())
-            if reason == _PARAM and text[:at].endswith(b"*"):
+            if reason == _PARAM and text[at - 1 : at] == b"*":
                 # The type is that of what it holds.
                 return None
             if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
@@ -190,14 +191,9 @@ class Values(Classes, ABC):
     def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
         """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
         if facts.language == "javascript":
-            text = self._world.text(bound.file)
             here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
-            return [
-                (at, NO_TARGET)
-                for at in names_given(text, bound.name)
-                if at not in here and not facts.in_text(at) and not facts.is_label(at)
-                if self.lexical(bound.file, facts, at, bound.name) == bound
-            ]
+            there = self._given_plainly(bound.file, facts, bound.name).get(bound, ())
+            return [(at, NO_TARGET) for at in there if at not in here]
         if facts.language != "python" or not facts.reaches_out:
             return []
         found = []
@@ -208,6 +204,16 @@ class Values(Classes, ABC):
                 places = ((facts.bind_at(row), facts.bind_reason(row)) for row in rows)
                 found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
         return found
+
+    def _given_plainly(self, path: str, facts: Facts, name: str) -> Mapping[Bound | None, Sequence[int]]:
+        """The places of a file of JavaScript that give a plain name a value, by what it is bound to there."""
+        held = self._plainly_given.get((path, name))
+        if held is None:
+            held = self._plainly_given[path, name] = {}
+            for at in names_given(self._world.text(path), name):
+                if not facts.in_text(at) and not facts.is_label(at):
+                    held.setdefault(self.lexical(path, facts, at, name), []).append(at)
+        return held
 
     def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
         """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
