@@ -24,7 +24,7 @@ def named(snapshot: Snapshot) -> list[tuple[str, str]]:
 def test_what_was_unpacked_is_what_is_read(tmp_path: Path) -> None:
     with written(tmp_path / "repo", FILES) as made:
         assert made.store.unpacked == 0
-        made.store.warm([("gone.py", "0"), *named(made.snapshot)], stop=lambda: False)
+        made.store.warm([("gone.py", "00" * 16), *named(made.snapshot)], stop=lambda: False)
         assert made.store.unpacked == len(FILES)
         (path, digest), *_ = named(made.snapshot)
         facts = made.store.facts(path, digest)
@@ -48,7 +48,7 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
 
 def test_it_stops_where_there_is_no_more_room(tmp_path: Path) -> None:
     long = {"big.py": "".join(f"def function_{number}(): pass\n" for number in range(9_000))}
-    copies = {f"big{number}.py": f"{long['big.py']}x = {number}\n" for number in range(12)}
+    copies = {f"big{number}.py": f"{long['big.py']}x = {number}\n" for number in range(20)}
     with written(tmp_path / "repo", copies) as made:
         files = [(path, made.snapshot.files[path].digest) for path in copies]
         made.store.warm(files, stop=lambda: False)

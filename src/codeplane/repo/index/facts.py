@@ -42,7 +42,7 @@ _CACHED_BYTES = 96 * 1024 * 1024
 _WARM_BYTES = _CACHED_BYTES * 9 // 10
 _AT_ONCE, _PAUSE_SEC = 16, 0.02
 # What facts take in memory, with what is derived of them, to what they are packed.
-_UNPACKED = 10
+_UNPACKED = 8
 _MANY = 200
 # What a row of a file holds beside its path and its facts.
 _BESIDE = 35
