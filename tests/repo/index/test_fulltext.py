@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codeplane.repo.index.checksums import must_be_whole
 from codeplane.repo.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, places
 from codeplane.repo.index.words import prepared
 
@@ -158,6 +159,26 @@ def test_a_segment_cut_short_is_made_anew(tmp_path: Path, ending: str) -> None:
     second = FullText(folder)
     assert second.remade
     assert second.count == 0
+    second.close()
+
+
+@pytest.mark.parametrize("ending", ["store", "term", "idx", "fieldnorm"])
+def test_a_segment_with_one_wrong_byte_anywhere_is_made_anew(tmp_path: Path, ending: str) -> None:
+    first = FullText(tmp_path / "text")
+    first.add([Document(path=f"{number}.py", text=f"word{number} and more".encode()) for number in range(200)])
+    first.commit(1)
+    first.close()
+    (file,) = (tmp_path / "text").glob(f"*.{ending}")
+    raw = bytearray(file.read_bytes())
+    for place in (0, len(raw) // 3, len(raw) // 2):
+        wrong = raw.copy()
+        wrong[place] ^= 1
+        file.write_bytes(wrong)
+        with pytest.raises(ValueError, match="damaged"):
+            must_be_whole(tmp_path / "text")
+    second = FullText(tmp_path / "text")
+    assert second.remade and "damaged" in second.remade
+    assert (second.epoch, second.count) == (None, 0)
     second.close()
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 import tantivy
 
+from codeplane.repo.index.checksums import must_be_whole
 from codeplane.repo.index.words import parts as parts
 from codeplane.repo.index.words import places as places
 from codeplane.repo.index.words import prepared, with_parts
@@ -252,6 +253,7 @@ class FullText:
 
     def _open(self) -> tantivy.Index:
         self._folder.mkdir(parents=True, exist_ok=True)
+        must_be_whole(self._folder)
         index = tantivy.Index(_schema(), str(self._folder), reuse=True)
         for name, split in (("words", tantivy.Tokenizer.simple()), ("spaced", tantivy.Tokenizer.whitespace())):
             analyzer = tantivy.TextAnalyzerBuilder(split).filter(tantivy.Filter.remove_long(LONGEST_WORD + 1))
