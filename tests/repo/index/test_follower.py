@@ -303,6 +303,27 @@ def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
     with_plane(root, ask_once)
 
 
+def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "def one():\n    pass\n", "b.py": "from a import one\none()\n"})
+
+    async def whole(ask: Ask) -> None:
+        found = await ask("search", query="one", mode="references")
+        assert at(found, "result", "tiers") == {"PROVEN": 1, "STRONG": 2}, found
+
+    async def damaged(ask: Ask) -> None:
+        found = await ask("search", query="one", mode="references")
+        assert (at(found, "error", "error"), at(found, "error", "retryable")) == ("STORAGE_FAILED", True), found
+        await whole(ask)
+
+    with_plane(root, whole)
+    with contextlib.closing(sqlite3.connect(root / ".codeplane" / "facts.db")) as database:
+        # Sound as a database, and what it holds is not.
+        database.execute("UPDATE parsed SET facts = x'789c00' WHERE path = ?", (b"b.py",))
+        database.commit()
+    with_plane(root, damaged)
+    with_plane(root, whole)
+
+
 def indexed(home: Path) -> set[str]:
     with contextlib.closing(sqlite3.connect(home / "facts.db")) as database:
         rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'definitions_by%'")

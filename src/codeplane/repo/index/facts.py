@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from codeplane.kernel.errors import StorageFailed
 from codeplane.repo.facts.language import tables_version
 from codeplane.repo.facts.model import Facts, unpacked
 from codeplane.repo.index import definitions, fed, names, terms
@@ -22,6 +23,7 @@ from codeplane.repo.index.fitting import fitted
 from codeplane.repo.index.names import Mentions
 from codeplane.repo.index.path_key import AT, at
 from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed
+from codeplane.repo.truth.paths import shown
 
 _SCHEMA = (
     """CREATE TABLE parsed(
@@ -70,6 +72,8 @@ class FactStore:
         self._cached = 0
         self._mentions = Mentions()
         self._is_filling = False
+        # Why what is kept cannot be read, once that was noticed, until it is made again.
+        self.damaged: str | None = None
         self._index()
         self.version = 0
         self._names: tuple[int, list[str]] = (-1, [])
@@ -89,6 +93,7 @@ class FactStore:
             self._cache.clear()
             self._cached = 0
             self._mentions.clear()
+            self.damaged = None
             self.version += 1
 
     def close(self) -> None:
@@ -215,13 +220,16 @@ class FactStore:
             if held is not None:
                 self._cache.move_to_end(key)
                 return held[1]
-            row = self._reader.execute(
-                f"SELECT facts FROM parsed WHERE {AT} AND digest = ?", (*at(os.fsencode(path)), bytes.fromhex(digest))
-            ).fetchone()
-        if row is None or not row[0]:
+        rows = self._read(
+            f"SELECT facts FROM parsed WHERE {AT} AND digest = ?", (*at(os.fsencode(path)), bytes.fromhex(digest))
+        )
+        if not rows or not rows[0][0]:
             return None
-        raw = zlib.decompress(row[0])
-        facts = unpacked(raw)
+        try:
+            raw = zlib.decompress(rows[0][0])
+            facts = unpacked(raw)
+        except (zlib.error, msgspec.MsgspecError, TypeError) as error:
+            raise self._broken(f"those of {shown(path)}: {error}") from error
         if not keep:
             return facts
         with self._lock:
@@ -254,12 +262,12 @@ class FactStore:
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions of a name, in the order of files and places."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             return definitions.named(self._reader, name, limit=limit)
 
     def named_any(self, wanted: Sequence[str], *, limit: int) -> dict[str, list[Symbol]]:
         """The same for many names, asked for at once: up to so many of each that is defined."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             symbols = definitions.named_any(self._reader, wanted)
         found: dict[str, list[Symbol]] = {}
         for one in symbols:
@@ -270,12 +278,12 @@ class FactStore:
 
     def with_uid(self, uid: str) -> Symbol | None:
         """The definition with this id."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             return definitions.with_uid(self._reader, uid)
 
     def in_file(self, path: str, *, limit: int) -> list[Symbol]:
         """Definitions of a file, in their order."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             found = _number(self._reader, os.fsencode(path))
             return definitions.in_file(self._reader, found, limit=limit) if found is not None else []
 
@@ -290,7 +298,7 @@ class FactStore:
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
         """The code files in which an identifier occurs, with the content that was looked at."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             (ids,) = self._mentions.of(self._reader, (name,))
             rows = self._reader.execute(
                 "SELECT path, digest FROM parsed WHERE file_id IN (SELECT value FROM json_each(?))",
@@ -305,7 +313,7 @@ class FactStore:
 
     def outline(self, files: Sequence[int], *, limit: int) -> list[tuple[int, int, str, str, str]]:
         """Definitions of files, by their numbers: (file, position, name, kind, lexical path)."""
-        with self._lock, self._at_one_moment():
+        with self._reading():
             return definitions.outline(self._reader, files, limit)
 
     def most_defined(self, kind: str, *, limit: int) -> list[str]:
@@ -322,14 +330,14 @@ class FactStore:
 
         Among them are numbers that files had before they were written again: nobody has those now.
         """
-        with self._lock, self._at_one_moment():
+        with self._reading():
             found = self._mentions.of(self._reader, wanted)
         return [(name, ids.tobytes()) for name, ids in zip(wanted, found, strict=True) if len(ids)]
 
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
         raw = os.fsencode(path)
-        with self._lock, self._at_one_moment():
+        with self._reading():
             row = self._reader.execute(
                 f"SELECT file_id FROM parsed WHERE {AT} AND epoch <= ?", (*at(raw), epoch)
             ).fetchone()
@@ -362,13 +370,22 @@ class FactStore:
             self._database.connection.execute(statement)
 
     @contextmanager
-    def _at_one_moment(self) -> Iterator[None]:
-        """Let several questions of the reader see the same state."""
-        self._reader.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._reader.execute("COMMIT")
+    def _reading(self) -> Iterator[None]:
+        """Let several questions of the reader see the same state; what turns out damaged is noted."""
+        with self._lock:
+            try:
+                self._reader.execute("BEGIN")
+                try:
+                    yield
+                finally:
+                    if self._reader.in_transaction:
+                        self._reader.execute("COMMIT")
+            except sqlite3.ProgrammingError:
+                raise
+            except sqlite3.DatabaseError as error:
+                if "locked" in str(error):
+                    raise
+                raise self._broken(str(error)) from error
 
     def _write(self, files: Sequence[FileParsed], first: int, epoch: int) -> None:
         connection = self._database.connection
@@ -408,8 +425,13 @@ class FactStore:
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock:
+        with self._reading():
             return self._reader.execute(statement, tuple(values)).fetchall()
+
+    def _broken(self, why: str) -> StorageFailed:
+        """Note that what is kept cannot be read, for whoever can make it again; what a question is told."""
+        self.damaged = why
+        return StorageFailed(f"the facts are damaged and are made again: {why}", hint="call again in a moment")
 
 
 def _number(connection: sqlite3.Connection, path: bytes) -> int | None:

@@ -3,16 +3,13 @@
 import asyncio
 import gc
 import sqlite3
-import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-import msgspec
-
-from codeplane.kernel.errors import IndexNotReady
+from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog
@@ -104,12 +101,18 @@ class Following:
         while True:
             await self._awake.wait()
             self._awake.clear()
+            if (why := self._follower.facts.damaged) is not None:
+                self._said("symbols are damaged and are indexed again", {"reason": why})
+                await self._remake(why)
             snapshot = self._newest()
             if snapshot is not None and snapshot.epoch != self._followed:
                 await self._pass(snapshot)
 
     async def behind(self, snapshot: Snapshot) -> Behind:
         """Wait, bounded, for a snapshot's facts; what is missing after that is said."""
+        if self._follower.facts.damaged is not None:
+            self._epoch = 0
+            self._awake.set()
         try:
             async with asyncio.timeout(self._wait_sec):
                 async with self._caught_up:
@@ -180,8 +183,7 @@ class Following:
                 self._said("symbols could not be indexed and are tried again", {"reason": reason})
             self._failure = reason
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-                await asyncio.to_thread(self._follower.remake, reason)
-                self._epoch = self._followed = 0
+                await self._remake(reason)
             else:
                 await asyncio.sleep(_RETRY_SEC)
             self._awake.set()
@@ -206,6 +208,16 @@ class Following:
         if first or self._told_sec:
             self._told_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
+
+    async def _remake(self, why: str) -> None:
+        """Have all facts made again; where the disk does not even let them be thrown away, that is tried again."""
+        self._epoch = self._followed = 0
+        try:
+            await asyncio.to_thread(self._follower.remake, why)
+        except (OSError, sqlite3.Error) as error:
+            self._failure = f"{type(error).__name__}: {error}"
+            await asyncio.sleep(_RETRY_SEC)
+            self._awake.set()
 
     def _parsed(self, epoch: int) -> None:
         """The facts of an epoch are there, and its full text is to come; from the thread that follows."""
@@ -259,7 +271,7 @@ class Following:
             await asyncio.wait({self._filling})
         files = ((one.path, one.digest) for one in snapshot.texts if languages().of(one.path) is not None)
         # Whoever asks for what cannot be read is told of it.
-        with suppress(sqlite3.Error, zlib.error, msgspec.DecodeError):
+        with suppress(sqlite3.Error, StorageFailed):
             await asyncio.to_thread(self._follower.facts.warm, files, stop=lambda: self._closing)
 
     def _settle(self, snapshot: Snapshot) -> None:
