@@ -1290,7 +1290,31 @@ REQUIREMENTS = (
         id="RES-40",
         source="002 §7.3",
         promise="bindings looked up by name are those of the whole file",
-        tests=("repo/resolve/test_bindings.py::test_name_by_name_and_all_at_once",),
+        tests=("repo/facts/test_rows.py",),
+    ),
+    Requirement(
+        id="RES-42",
+        source="002 §7.3",
+        promise="files that give a name a value are found once an answer, whoever asks in between",
+        tests=("repo/resolve/test_giving.py",),
+    ),
+    Requirement(
+        id="IDX-44",
+        source="design §9",
+        promise="definitions, what was fed and packed facts are kept in few bytes, and are found as they were parsed",
+        tests=("repo/index/test_definitions.py", "repo/index/test_fed.py", "repo/index/test_fitting.py"),
+    ),
+    Requirement(
+        id="IDX-45",
+        source="002 §17",
+        promise="facts of an archive are taken only where they can be of the text, and parsed here otherwise",
+        tests=("repo/index/test_adopted.py",),
+    ),
+    Requirement(
+        id="IDX-46",
+        source="design §9",
+        promise="facts of a large index are unpacked before anyone asks, within bounds",
+        tests=("repo/index/test_warm_facts.py",),
     ),
     Requirement(
         id="RES-41",
