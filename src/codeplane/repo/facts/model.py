@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
-FORMAT = 8
+FORMAT = 9
 NO_TARGET = 0xFFFFFFFF
 
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]

@@ -30,8 +30,8 @@ assert MAX_DEFINITIONS <= _FILE
 _MOST = 1 << 32
 _SIGNATURE = re.compile(r"([0-9a-f]{2})*")
 _UID_BYTES = 8
-# As many bytes as SQLite keeps an integer in that is neither too small to tell two apart nor half as long as the id.
-_UID_KEPT = 3
+# Enough to leave a few of a million to tell apart by their whole ids; each byte more is kept twice.
+_UID_KEPT = 2
 _OF_FILE = f"definitions.id BETWEEN {{0}} << {_BITS} AND ({{0}} << {_BITS}) + {_FILE - 1}"
 _SYMBOLS = (
     "SELECT id, name, inside, kinds.term, signature, ordinal, line, parsed.path, lower(hex(digest)), languages.term"
