@@ -108,6 +108,34 @@ def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
     assert indexer.store.remade
 
 
+def test_an_index_that_is_damaged_while_it_is_open_is_remade(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {f"{number}.py": "one" for number in range(500)})
+    indexer = Indexed(root, tmp_path / "home")
+    epoch = indexer.start().epoch
+    file = tmp_path / "home" / "index.db"
+    with sqlite3.connect(file) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with file.open("r+b") as opened:
+        opened.seek(4096)
+        opened.write(b"\xff" * (file.stat().st_size - 4096))
+    (root / "7.py").write_text("two")
+    snapshot = indexer.reconcile()
+    assert texts(snapshot) == on_disk(root)
+    assert snapshot.epoch > epoch and indexer.store.remade
+    indexer.close()
+    assert texts(Indexed(root, tmp_path / "home").start()) == on_disk(root)
+
+
+def test_content_that_is_deleted_while_it_is_open_is_made_again(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    indexer = Indexed(root, tmp_path / "home")
+    indexer.start().content_file.unlink()
+    (root / "a.py").write_text("two")
+    snapshot = indexer.reconcile()
+    assert texts(snapshot) == {"a.py": b"two"}
+    assert b"two" in snapshot.content_file.read_bytes()
+
+
 def test_an_index_of_another_schema_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
     first = Indexed(root, tmp_path / "home")

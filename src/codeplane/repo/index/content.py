@@ -33,9 +33,13 @@ class ContentFile:
         return offset
 
     def is_whole(self) -> bool:
-        """Whether all that was mapped is still there: to read what somebody cut off ends the process."""
+        """Whether all that was mapped is still there: to read what somebody cut off ends the process.
+
+        What somebody deleted is there for us, but not for those who parse it.
+        """
         try:
-            return os.fstat(self._file.fileno()).st_size >= self._on_disk
+            found = os.fstat(self._file.fileno())
+            return found.st_size >= self._on_disk and found.st_nlink > 0
         except ValueError:
             return True  # closed meanwhile: another file took its place
 

@@ -109,7 +109,7 @@ class Indexer:
             if not self.is_whole():
                 return self._rebuild()
             listing = list_files(self._root, self._git_at)
-            return self._update(listing.paths, listing)
+            return self._updated(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
         """Look again at these files only; at all, when one of them says which files belong."""
@@ -119,7 +119,7 @@ class Indexer:
         with self._lock, self._timed("files"):
             if not self.is_whole():
                 return self._rebuild()
-            return self._update(paths, None)
+            return self._updated(paths, None)
 
     def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """Those of the files whose stamp on disk is not the one the snapshot knows."""
@@ -188,6 +188,17 @@ class Indexer:
                 files[name] = known
                 self._saw(content, known)
         return self._adopt(content, generation, files, listing, Changes(changed=tuple(files)), whole=True)
+
+    def _updated(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
+        """Update, or read everything anew where somebody damaged what the update is written to."""
+        try:
+            return self._update(paths, listing)
+        except sqlite3.OperationalError:
+            # A disk that is full, say: nothing would be better after that.
+            raise
+        except sqlite3.DatabaseError as error:
+            self.store.remake(str(error))
+            return self._rebuild()
 
     def _update(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
         snapshot, content = self._snapshot, self._content
