@@ -1317,6 +1317,12 @@ REQUIREMENTS = (
         tests=("repo/index/test_warm_facts.py",),
     ),
     Requirement(
+        id="RES-43",
+        source="002 §7.8",
+        promise="references say by which other names their target is known, whose uses are not among them",
+        tests=("repo/search/test_aliases.py",),
+    ),
+    Requirement(
         id="RES-41",
         source="002 §7.6",
         promise="what is kept from one answer to the next holds only while the files it speaks of are the same",

@@ -56,4 +56,6 @@ class Found:
     of: tuple[str, ...] = ()
     model: str | None = None
     partial: str | None = None
+    # What is not among the places though whoever asks may look for it there.
+    aside: str | None = None
     missing: frozenset[str] = field(default_factory=frozenset)

@@ -128,6 +128,8 @@ class SearchOperations:
                 call.warn(named)
         if resumed is None and (told := on_kinds(asked.mode, request.kinds)):
             call.warn(told)
+        if resumed is None and answer.found is not None and answer.found.aside:
+            call.warn(answer.found.aside)
         if not answer.total and asked.mode in _OF_NAMES and not (answer.found and answer.found.of):
             await self._say_undefined(call, fresh, asked)
         if keep is not None and not answer.hits and not any(map(keep, answer.snapshot.files)):

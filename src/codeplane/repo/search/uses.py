@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.references import TIERS, Reference, references
 from codeplane.repo.resolve.world import World
+from codeplane.repo.search.aliases import other_names, told
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.scope import Keep
 from codeplane.repo.search.symbols import Target, targets
 
 _SURE = frozenset({"PROVEN", "STRONG"})
+# Where a name goes from file to file, and may get another one.
+_PASSING = frozenset({"IMPORT", "EXPORT"})
 MAX_REFERENCES = 20_000
 # A name that is everywhere is counted so far before its first page leaves; the next page waits for all of them.
 COUNTED = 200
@@ -30,6 +33,9 @@ def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | N
     sure: list[Place] = []
     unsure: list[Place] = []
     exact = whole = True
+    passing: dict[str, dict[str, list[int]]] = {}
+    for bound in (target.bound for target in wanted if target.bound.scope == 0):
+        passing.setdefault(bound.name, {})[bound.file] = []
     for name, one in _found(world, store, wanted, keep):
         count = len(sure) + len(unsure)
         whole = page is None or count < COUNTED or len(sure) < page
@@ -38,6 +44,8 @@ def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | N
             break
         place = Place(path=one.path, offset=one.offset, length=len(name.encode()), tier=one.tier)
         (sure if one.tier in _SURE else unsure).append(place)
+        if one.role in _PASSING and one.tier in _SURE:
+            passing.setdefault(name, {}).setdefault(one.path, []).append(one.offset)
     places = sure + unsure
     counts = Counter(place.tier for place in places)
     return Found(
@@ -48,6 +56,7 @@ def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | N
         tiers={tier: counts[tier] for tier in TIERS if counts[tier]},
         of=tuple(one.line() for one in wanted),
         missing=frozenset(world.missing),
+        aside=told({key: paths for name in passing for key, paths in other_names(world, name, passing[name]).items()}),
     )
 
 
