@@ -675,7 +675,12 @@ REQUIREMENTS = (
         id="REPO-03",
         source="002 §5.8",
         promise="a damaged or old index is remade by itself",
-        tests=("repo/index/test_indexer.py::test_a_damaged_index_is_remade_with_the_reason",),
+        tests=(
+            "repo/index/test_indexer.py::test_a_damaged_index_is_remade_with_the_reason",
+            "repo/index/test_indexer.py::test_an_index_that_is_damaged_while_it_is_open_is_remade",
+            "repo/index/test_indexer.py::test_content_that_is_deleted_while_it_is_open_is_made_again",
+            "repo/index/test_follower.py::test_facts_that_turn_out_damaged_are_an_error_and_then_made_again",
+        ),
     ),
     Requirement(
         id="REPO-04",
@@ -932,6 +937,7 @@ REQUIREMENTS = (
         tests=(
             "repo/index/test_fulltext.py::test_a_broken_folder_is_made_anew_and_says_why",
             "repo/index/test_fulltext.py::test_a_segment_cut_short_is_made_anew",
+            "repo/index/test_fulltext.py::test_a_segment_with_one_wrong_byte_anywhere_is_made_anew",
         ),
     ),
     Requirement(
@@ -1042,6 +1048,7 @@ REQUIREMENTS = (
             "repo/index/test_portable.py::test_an_archive_that_does_not_belong_is_refused",
             "repo/index/test_portable.py::test_what_is_newer_foreign_or_damaged_is_refused",
             "repo/index/test_portable.py::test_facts_that_are_no_facts_are_not_taken",
+            "repo/index/test_adopted.py::test_facts_that_cannot_be_of_the_text_are_not_taken",
         ),
     ),
     Requirement(
