@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.embedded import EmbeddedClient
@@ -152,7 +153,8 @@ def _marked(hit: JsonObject, colour: bool) -> str:
 
 def _summary(page: JsonObject, shown: int) -> str:
     more = "" if page.get("total_is_exact") else "+"
-    said = f"{shown} of {page.get('total', 0)}{more} in {page.get('files', 0)}{more} files, {page.get('mode')}"
+    files = counted(int(str(page.get("files", 0))), "file", more)
+    said = f"{shown} of {page.get('total', 0)}{more} in {files}, {page.get('mode')}"
     commit = page.get("commit")
     said += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"
     for name in ("model", "partial"):
