@@ -45,8 +45,6 @@ class Conveyor:
     def __init__(self, *, catalogue: Catalogue, stages: Stages) -> None:
         self.catalogue = catalogue
         self._stages = stages
-        self._recording = Recording(stages)
-        self._veil = Veil(stages.redactor)
         self._running = 0
         self._closing = False
         self._idle = asyncio.Event()
@@ -56,6 +54,14 @@ class Conveyor:
     def _asking(self) -> Asking:
         stages = self._stages
         return Asking(identity=stages.identity, authority=stages.authority, approver=stages.approver)
+
+    @cached_property
+    def _recording(self) -> Recording:
+        return Recording(self._stages)
+
+    @cached_property
+    def _veil(self) -> Veil:
+        return Veil(self._stages.redactor)
 
     @property
     def running(self) -> int:
