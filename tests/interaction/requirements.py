@@ -1350,8 +1350,11 @@ REQUIREMENTS = (
     Requirement(
         id="IDX-43",
         source="002 §5.8",
-        promise="content cut off under a running server is made again before it is read",
-        tests=("repo/index/test_service.py::test_content_that_is_cut_off_is_made_again_before_it_is_read",),
+        promise="content cut off or written over under a running server is made again before it is read",
+        tests=(
+            "repo/index/test_service.py::test_content_that_is_cut_off_is_made_again_before_it_is_read",
+            "repo/index/test_indexer.py::test_content_that_is_written_over_under_a_running_index_is_read_anew",
+        ),
     ),
     Requirement(
         id="SRC-15",

@@ -252,6 +252,28 @@ def test_content_that_is_cut_off_under_a_running_index_is_read_anew(tmp_path: Pa
     indexer.close()
 
 
+@pytest.mark.parametrize("how", ["mend", "reconcile"])
+def test_content_that_is_written_over_under_a_running_index_is_read_anew(tmp_path: Path, how: str) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "genuine\n", "b.py": "two"})
+    indexer = Indexed(root, tmp_path / "home")
+    before = texts(indexer.start())
+    (root / "b.py").write_text("more\n")
+    after = texts(indexer.reconcile())
+    assert after == {**before, "b.py": b"more\n"} and indexer.is_whole() and not indexer.mend()
+    (file,) = (tmp_path / "home" / "content").iterdir()
+    with file.open("r+b") as others:
+        others.seek(file.read_bytes().index(b"genuine"))
+        others.write(b"falsely")
+    assert not indexer.is_whole()
+    if how == "mend":
+        assert indexer.mend()
+    else:
+        indexer.reconcile()
+    assert indexer.is_whole() and indexer.snapshot is not None
+    assert texts(indexer.snapshot) == after
+    indexer.close()
+
+
 def test_an_index_without_its_tables_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
     first = Indexed(root, tmp_path / "home")

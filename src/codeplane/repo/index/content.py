@@ -20,6 +20,7 @@ class ContentFile:
         self._file.seek(length)
         self.length = length
         self._on_disk = length
+        self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
 
     def append(self, content: bytes) -> int:
         """Write a file's bytes and return where they begin."""
@@ -35,13 +36,15 @@ class ContentFile:
     def is_whole(self) -> bool:
         """Whether all that was mapped is still there: to read what somebody cut off ends the process.
 
-        What somebody deleted is there for us, but not for those who parse it.
+        What somebody deleted is there for us, but not for those who parse it; what somebody wrote over is another's.
         """
         try:
             found = os.fstat(self._file.fileno())
-            return found.st_size >= self._on_disk and found.st_nlink > 0
         except ValueError:
             return True  # closed meanwhile: another file took its place
+        # While more is appended the time is ours, and unknown until that is mapped, too.
+        is_ours = self.length != self._on_disk or found.st_mtime_ns == self._written_ns
+        return found.st_size >= self._on_disk and found.st_nlink > 0 and is_ours
 
     def flush(self) -> None:
         """Let others read what was appended so far."""
@@ -55,6 +58,7 @@ class ContentFile:
     def map(self) -> "mmap.mmap | bytes":
         """The committed bytes, as they are now."""
         self._file.flush()
+        self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
         self._on_disk = self.length
         if self.length == 0:
             return b""

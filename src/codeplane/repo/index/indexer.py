@@ -91,12 +91,12 @@ class Indexer:
             return self._rebuild()
 
     def is_whole(self) -> bool:
-        """Whether the content that answers are read from is all there, as far as a look at its size tells."""
+        """Whether the content that answers are read from is all there, as far as a look at its size and time tells."""
         content = self._content
         return content is None or content.is_whole()
 
     def mend(self) -> bool:
-        """Read everything anew if somebody cut the content off; whether that was so."""
+        """Read everything anew if somebody else changed the content; whether that was so."""
         with self._lock:
             if self.is_whole():
                 return False

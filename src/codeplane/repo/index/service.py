@@ -117,7 +117,7 @@ class IndexService:
         except TimeoutError as error:
             raise IndexNotReady(self._failure or "the first index is still being built") from error
         if not self._indexer.is_whole() and await asyncio.to_thread(self._indexer.mend):
-            self._said("the index was remade", {"reason": "its content was cut off"})
+            self._said("the index was remade", {"reason": "others changed its content"})
         return self._fresh
 
     @property
