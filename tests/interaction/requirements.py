@@ -1348,6 +1348,12 @@ REQUIREMENTS = (
         tests=("repo/vectors/test_store.py::test_damaged_vectors_are_forgotten_and_the_rest_is_kept",),
     ),
     Requirement(
+        id="IDX-47",
+        source="002 §5",
+        promise="a file that was written this very moment is read when a later write would leave another stamp",
+        tests=("repo/truth/test_ticks.py",),
+    ),
+    Requirement(
         id="IDX-43",
         source="002 §5.8",
         promise="content cut off or written over under a running server is made again before it is read",

@@ -17,7 +17,9 @@ from codeplane.repo.index.store import Epoch, IndexStore
 from codeplane.repo.truth.file import FileRead, identity_of, read, stamp_of, text_digest
 from codeplane.repo.truth.ignore import says_what_belongs
 from codeplane.repo.truth.listing import GitAt, Listing, list_files
+from codeplane.repo.truth.ticks import Ticks
 
+_LOOKS = 3
 _DEAD_SHARE = 0.5
 _DEAD_BYTES = 4 * 1024 * 1024
 
@@ -63,6 +65,7 @@ class Indexer:
         self._saw = saw
         self._reconciled = reconciled
         self._lock = threading.Lock()
+        self._ticks = Ticks.of(root, home)
         self.store = IndexStore(home / "index.db")
         self._content: ContentFile | None = None
         self._generation = 0
@@ -362,11 +365,15 @@ class Indexer:
     def _read_whole(self, path: str) -> FileRead:
         """Read a file, again when it was written meanwhile: what was read may be half of each."""
         file = self._file(path)
-        found = read(file, max_bytes=self._max_file_bytes)
-        for _ in range(2):
-            if found.stamp is None or stamp_of(file) == found.stamp:
-                break
+        for _ in range(_LOOKS):
+            began = self._ticks.now()
             found = read(file, max_bytes=self._max_file_bytes)
+            if found.stamp is None:
+                break
+            if found.stamp.ctime_ns >= began:
+                self._ticks.wait(found.stamp)
+            elif stamp_of(file) == found.stamp:
+                break
         return found
 
     def _same_bytes(self, known: Known, content: bytes) -> bool:
