@@ -99,7 +99,10 @@ def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
 
 def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    Indexed(root, tmp_path / "home").start()
+    first = Indexed(root, tmp_path / "home")
+    first.start()
+    # Whoever closes it later writes over what is put there now.
+    first.close()
     for name in ("index.db-wal", "index.db-shm"):
         (tmp_path / "home" / name).unlink(missing_ok=True)
     (tmp_path / "home" / "index.db").write_bytes(b"not a database at all" * 100)
