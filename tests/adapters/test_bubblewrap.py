@@ -103,7 +103,7 @@ def test_without_the_program_it_says_so(tmp_path: Path) -> None:
 
 
 def test_a_process_ends_with_all_it_started() -> None:
-    script = "setsid sleep 600 & sleep 600 & wait"
+    script = "setsid sleep 600 & sleep 600 & wait; sleep 600"
     process = subprocess.Popen(
         ["/bin/sh", "-c", script], env={"MARK": "x1", "PATH": "/usr/bin:/bin"}, start_new_session=True
     )
