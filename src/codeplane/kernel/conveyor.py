@@ -35,7 +35,6 @@ from codeplane.kernel.ports import (
 from codeplane.kernel.recording import Recording
 from codeplane.kernel.stages import Stages
 from codeplane.kernel.trace import Trace
-from codeplane.kernel.veil import Veil
 from codeplane.kernel.welcome import welcome
 
 
@@ -58,10 +57,6 @@ class Conveyor:
     @cached_property
     def _recording(self) -> Recording:
         return Recording(self._stages)
-
-    @cached_property
-    def _veil(self) -> Veil:
-        return Veil(self._stages.redactor)
 
     @property
     def running(self) -> int:
@@ -279,7 +274,7 @@ class Conveyor:
                 answer = operation.handler(cast(Call, passage.call), cast(Request, passage.request))
                 assert inspect.isawaitable(answer)
                 result = await answer
-        return await self._recording.finished(passage, result=self._veil.result(passage, result))
+        return await self._recording.finished(passage, result=self._recording.veil.result(passage, result))
 
     async def _next(
         self, passage: Passage, results: AsyncGenerator[Result, None], until: float | None
@@ -287,7 +282,7 @@ class Conveyor:
         with passage.trace.stage("execute"):
             async with self._until(passage, until):
                 item = await anext(results, None)
-        return self._veil.result(passage, item) if item is not None else None
+        return self._recording.veil.result(passage, item) if item is not None else None
 
     @staticmethod
     def _time_allowed(passage: Passage, operation: Operation) -> float | None:

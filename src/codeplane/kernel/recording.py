@@ -18,7 +18,7 @@ class Recording:
 
     def __init__(self, stages: Stages) -> None:
         self._stages = stages
-        self._veil = Veil(stages.redactor)
+        self.veil = Veil(stages.redactor)
 
     async def finished(
         self, passage: Passage, *, result: Result | None = None, error: CodePlaneError | None = None
@@ -63,7 +63,7 @@ class Recording:
             passage.trace.answered(result_json)
         self._observe(passage, "ok" if error is None else error.name)
         if error is not None:
-            self._veil.error(passage, error)
+            self.veil.error(passage, error)
         return Outcome(
             operation=passage.operation,
             meta=passage.meta(convergence, now_ns=stages.clock.now_ns()),
