@@ -14,14 +14,14 @@ install: $(VENV)/.installed
 $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing what CodePlane needs (once, a minute or two)"
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 dev: $(VENV)/.dev
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 # A start compiles all of CodePlane where byte code may not be kept.
@@ -65,7 +65,7 @@ protos: dev
 	$(BIN)/python proto/generate.py
 
 bench: dev
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-bench.lock
 	$(BIN)/python -m bench.ledger
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.startup
