@@ -26,6 +26,11 @@ def test_names_that_are_there_are_taken(repo: Path) -> None:
     with_plane(repo, nothing, "trust.allow=ledger.retain", "mcp.toolset=session,core")
 
 
+def test_names_that_are_switched_off_are_taken(repo: Path) -> None:
+    off = ("refactor.enabled=false", "web.enabled=false")
+    with_plane(repo, nothing, *off, 'trust.allow=["refactor.move", "web.open"]', "mcp.toolset=refactor,core")
+
+
 def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -> None:
     (repo / ".codeplane").mkdir()
     (repo / ".codeplane" / "config.yaml").write_text("trust: {mode: automatic}\n")

@@ -311,7 +311,7 @@ def _wire(
 
 def _check_names(config: Config, catalogue: Catalogue) -> None:
     """Refuse settings that name what is not there: a gate that was meant to open would stay shut in silence."""
-    known = {found.name for found in catalogue}
+    known = {found.name for found in catalogue} | catalogue.disabled.keys()
     for name in config.trust.allow:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from codeplane.kernel.catalogue import Disabled
 from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.edit.engine import Engine
 from codeplane.repo.edit.scope import Scope
@@ -27,10 +28,11 @@ def refactoring(
     engine: Engine,
     scip: ScipStore,
 ) -> tuple[object, ...]:
-    """Build them; none when `refactor.enabled` is off."""
+    """Build them; with `refactor.enabled` off, what says so instead."""
     config = shared.config.refactor
     if not config.enabled:
-        return ()
+        kinds = (RefactorOperations, ScipOperations)
+        return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
     planning = Planning(
         knowledge=knowledge,
         questions=Questions(root=root, config=config, scip=scip),

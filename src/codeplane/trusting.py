@@ -10,7 +10,7 @@ from codeplane.adapters.rego import Rego
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own
-from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.catalogue import Catalogue, Disabled
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
@@ -162,8 +162,12 @@ def trusting(
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),
-            _shell(workspace, config, clock, ingestion, redactor),
-            WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), ingestion=ingestion)),
+            _shell(workspace, config, clock, ingestion, redactor)
+            if config.shell.enabled
+            else Disabled(owner=ShellOperations, setting="shell.enabled"),
+            WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), ingestion=ingestion))
+            if config.web.enabled
+            else Disabled(owner=WebOperations, setting="web.enabled"),
         ),
         describe=describe,
     )

@@ -595,6 +595,19 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="MCP-12",
+        source="design §4, 002 §23.3",
+        promise="an operation that a setting switches off is not listed, and a call of it is told which setting",
+        tests=(
+            "kernel/test_catalogue.py::test_a_disabled_operation_is_answered_with_its_setting",
+            "surfaces/mcp/test_tools.py::test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called",
+            "surfaces/cli/test_up.py::test_without_refactoring_the_setting_is_named",
+            "repo/refactor/test_operations.py::test_without_refactoring_the_error_names_the_setting",
+            "test_app.py::test_names_that_are_switched_off_are_taken",
+            "trust/refusals/test_refusals.py::test_the_table_is_refused_everywhere_and_its_twins_pass",
+        ),
+    ),
+    Requirement(
         id="MCP-05",
         source="design §4",
         promise="compact text alone; structure on request",

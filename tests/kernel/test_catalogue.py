@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.errors import UnknownOperation
+from codeplane.kernel.catalogue import Catalogue, Disabled
+from codeplane.kernel.errors import OperationDisabled, UnknownOperation
 from codeplane.kernel.operation import Assessment, Request, Result, Risk, assesses, operation, previews
 from tests.kernel.plane import Answered, FixtureOps, Said
 
@@ -150,6 +150,20 @@ def test_a_name_like_no_other_gets_the_list(name: str) -> None:
         Catalogue([FixtureOps()]).get(name)
     assert caught.value.hint == UnknownOperation.default_hint
     assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize("name", ["one.do_it", "one_do_it"])
+def test_a_disabled_operation_is_answered_with_its_setting(name: str) -> None:
+    catalogue = Catalogue([FixtureOps(), Disabled(owner=One, setting="one.enabled")])
+    with pytest.raises(OperationDisabled, match=r"one\.do_it is switched off by one\.enabled: false") as caught:
+        catalogue.get(name)
+    assert "set one.enabled: true" in caught.value.hint
+    assert caught.value.details == {"setting": "one.enabled"}
+    assert "one.do_it" not in [found.name for found in catalogue.toolset(["all", "one"])]
+    # Settings and policies may go on naming it.
+    assert "one" in catalogue.families()
+    # The passing twin.
+    assert Catalogue([FixtureOps(), One()]).get(name).name == "one.do_it"
 
 
 def test_toolsets_and_families() -> None:

@@ -2,11 +2,11 @@
 
 import difflib
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast, get_args, get_origin, get_type_hints
 
-from codeplane.kernel.errors import NotFound, UnknownOperation
+from codeplane.kernel.errors import NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.operation import (
     Assess,
     Foresee,
@@ -25,14 +25,26 @@ C = TypeVar("C")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disabled:
+    """Stands for an object whose operations a setting switches off."""
+
+    owner: type
+    setting: str
+
+
 class Catalogue:
     """The operations found on the given objects."""
 
     def __init__(self, owners: Iterable[object], *, around: Callable[[Handler], Handler] | None = None) -> None:
         """`around` wraps every handler; none of them may be a stream then."""
         self._by_name: dict[str, Operation] = {}
+        self._setting_by_name: dict[str, str] = {}
         self._elsewhere: Callable[[str], Catalogue] | None = None
         for owner in owners:
+            if isinstance(owner, Disabled):
+                self._setting_by_name |= dict.fromkeys(_names_on(owner.owner), owner.setting)
+                continue
             for found in _operations_of(owner):
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
@@ -47,14 +59,23 @@ class Catalogue:
         return iter(sorted(self._by_name.values(), key=lambda found: found.name))
 
     def get(self, name: str) -> Operation:
-        """The operation of that name, dotted or as a tool; otherwise an error with the nearest names."""
+        """The operation of that name, dotted or as a tool; otherwise an error with the nearest names, or with the
+        setting that switches it off."""
         found = self._by_name.get(name) or self._by_tool.get(name)
         if found is None:
+            for disabled, setting in self._setting_by_name.items():
+                if name in (disabled, disabled.replace(".", "_")):
+                    raise switched_off(disabled, setting)
             name = name[:_MAX_NAME]
             near = difflib.get_close_matches(name.replace("_", "."), self._by_name, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else None
             raise UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
         return found
+
+    @property
+    def disabled(self) -> Mapping[str, str]:
+        """The operations that are switched off, each with the setting that does it."""
+        return self._setting_by_name
 
     def risk_of(self, name: str) -> Risk | None:
         """What an operation may do, or None when it is not there."""
@@ -72,8 +93,8 @@ class Catalogue:
         return self._elsewhere(workspace)
 
     def families(self) -> tuple[str, ...]:
-        """The first parts of the names, as in `git` of `git.status`."""
-        return tuple(sorted({name.partition(".")[0] for name in self._by_name}))
+        """The first parts of the names, as in `git` of `git.status`, of disabled operations too."""
+        return tuple(sorted({name.partition(".")[0] for name in (*self._by_name, *self._setting_by_name)}))
 
     def toolset(self, names: Iterable[str]) -> tuple[Operation, ...]:
         """The operations of the named toolsets and families; `all` is every one."""
@@ -83,6 +104,22 @@ class Catalogue:
             for found in self
             if "all" in wanted or found.mark.toolset in wanted or found.name.partition(".")[0] in wanted
         )
+
+
+def switched_off(name: str, setting: str) -> OperationDisabled:
+    """The error for an operation, or a family of them, that a setting switches off."""
+    return OperationDisabled(
+        f"{name} is switched off by {setting}: false",
+        hint=f"the owner switches it on: set {setting}: true in .codeplane/config.yaml, then cpl down and cpl up",
+        details={"setting": setting},
+    )
+
+
+def _names_on(owner: type) -> Iterator[str]:
+    for attribute in dir(owner):
+        mark = getattr(inspect.getattr_static(owner, attribute), Operation.MARK, None)
+        if isinstance(mark, OperationMark):
+            yield mark.name
 
 
 def _operations_of(owner: object) -> Iterator[Operation]:

@@ -162,7 +162,7 @@ class AgentsConfig(Section):
 class ShellConfig(Section):
     """Shell commands of agents; every one is asked about."""
 
-    enabled: bool = Field(True, description="off, run_bash is refused")
+    enabled: bool = Field(True, description="off, there is no run_bash")
     sandbox: Annotated[Literal["required", "off"], Off] = Field(
         "required", description="off runs commands without bubblewrap"
     )
@@ -174,7 +174,7 @@ class ShellConfig(Section):
 class WebConfig(Section):
     """Pages fetched for agents."""
 
-    enabled: bool = Field(True, description="off, web_open and web_search are refused")
+    enabled: bool = Field(True, description="off, there are no web_open and web_search")
     allow: tuple[str, ...] = Field((), description="only these hosts, as in docs.python.org or *.python.org")
     deny: tuple[str, ...] = Field((), description="never these hosts")
     max_kb: int = Field(2048, ge=1, le=65_536, description="largest page")

@@ -154,6 +154,17 @@ class NotFound(
     """What was asked for does not exist."""
 
 
+class OperationDisabled(
+    CodePlaneError,
+    name="OPERATION_DISABLED",
+    code=1010,
+    http=501,
+    rpc="unimplemented",
+    hint="the owner switches it on in .codeplane/config.yaml and starts the server again",
+):
+    """An operation that a setting switches off; details name the setting."""
+
+
 class Unauthorized(
     CodePlaneError,
     name="UNAUTHORIZED",

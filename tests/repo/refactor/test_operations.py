@@ -389,13 +389,13 @@ def test_syntax_is_replaced_by_its_shape(tmp_path: Path) -> None:
     assert texts(root)["a.py"] == "check(2, f(1))\n# assert_equal(a, b)\ncheck([y, z], x)\n"
 
 
-def test_without_refactoring_there_are_no_such_operations(tmp_path: Path) -> None:
+def test_without_refactoring_the_error_names_the_setting(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
     async def body(ask: Ask) -> str:
         return failed(await ask("refactor.rename", symbol="price", new_name="cost"))
 
-    assert with_plane(root, body, "refactor.enabled=false") == "UNKNOWN_OPERATION"
+    assert with_plane(root, body, "refactor.enabled=false") == "OPERATION_DISABLED"
 
 
 def test_only_what_is_proven_applies_when_the_owner_says_so(tmp_path: Path) -> None:

@@ -46,11 +46,12 @@ class TestOne:
         assert "already running" in done.stdout
         assert "--set has no effect" in done.stderr
 
-    def test_without_refactoring_there_is_none(self, tidy: Path) -> None:
+    def test_without_refactoring_the_setting_is_named(self, tidy: Path) -> None:
         up(tidy, "--detach", "--no-refactor")
         done = cpl("call", "refactor.rename", "symbol=a", "new_name=b", cwd=tidy)
         assert done.returncode == 1
-        assert "UNKNOWN_OPERATION" in done.stderr
+        assert "refactor.rename is switched off by refactor.enabled: false (OPERATION_DISABLED)" in done.stderr
+        assert "set refactor.enabled: true in .codeplane/config.yaml" in done.stderr
 
     def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
         forms = [[], ["-d"], [], ["-d"], []]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,9 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.mcp.tools import Tools
 from tests.clients.fixture_operations import SCHEMA_2020_12, ConformanceOperations
-from tests.harness import Server
+from tests.harness import Server, make_repo, start
 
-from .clients import ERAS, WAYS, Way, connected
+from .clients import ERAS, WAYS, Way, connected, said
 from .operations import SurfaceOperations
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +85,32 @@ async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way
     assert hint[0] == "all"
     assert hint[1:] == sorted(hint[1:])
     assert {"core", "git", "search", "approval", "write_files"} < set(hint)
+
+
+@pytest.fixture(scope="module")
+def curtailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose owner switched off what can be switched off."""
+    off = ("refactor.enabled=false", "shell.enabled=false", "web.enabled=false")
+    server = start(make_repo(tmp_path_factory.mktemp("off") / "repo"), overrides=off)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called(way: Way, curtailed: Server) -> None:
+    off = {"refactor_rename": "refactor", "run_bash": "shell", "web_open": "web", "scip_status": "refactor"}
+    async with connected(curtailed, way=way, toolset="all") as client:
+        assert not off.keys() & set(await names(client))
+        for tool, section in off.items():
+            answer = await client.call_tool(tool, {})
+            assert answer.is_error
+            assert f"is switched off by {section}.enabled: false\nhint: the owner" in said(answer)
+            assert f"set {section}.enabled: true in .codeplane/config.yaml" in said(answer)
+    async with connected(curtailed, way=way, toolset="refactor") as client:
+        with pytest.raises(MCPError, match=r"refactor is switched off by refactor\.enabled: false"):
+            await client.list_tools()
+    async with connected(curtailed, way=way, toolset="refactor,core") as client:
+        assert await names(client) == sorted({*CORE} - {"refactor_rename"})
 
 
 @pytest.mark.parametrize("toolset", ("Fixture", " fixture , ", "fixture,,fixture", ",", "", None))

@@ -417,13 +417,16 @@ def _strict() -> Iterable[Row]:
     for who in ("agent", "owner_as_agent", "namesake"):
         for operation in ("witness.write", "witness.tools", "witness.command", "witness.share", "witness.tasks"):
             yield _row("settings", who, operation, "CAPABILITY_DENIED", by=who, world="strict")
+    disabled = "OPERATION_DISABLED"
     for who in ("owner", "device", "whole"):
         command: JsonObject = {"command": "true"}
-        yield _row("no shell", who, "run_bash", "POLICY_DENIED", command, twin=_runs(), world="strict")
+        yield _row("no shell", who, "run_bash", disabled, command, twin=_runs(), world="strict")
         page: JsonObject = {"url": "https://example.com/"}
         asks = Ask(who="whole", operation="web.open", arguments=page, ends="APPROVAL_PENDING")
-        yield _row("no web", who, "web.open", "POLICY_DENIED", page, twin=asks, world="strict")
-        yield _row("no web", who, "web.search", "POLICY_DENIED", {"query": "x"}, twin=asks, world="strict")
+        yield _row("no web", who, "web.open", disabled, page, twin=asks, world="strict")
+        yield _row("no web", who, "web.search", disabled, {"query": "x"}, twin=asks, world="strict")
+        moves: JsonObject = {"from_path": "src/app.py", "to_path": "src/$unique.py"}
+        yield _row("no refactoring", who, "refactor.move", disabled, moves, by=who, world="strict")
     yield _row("no budget", "owner", "witness.budgeted", "TASK_BUDGET_EXCEEDED", world="strict")
     yield _row("no budget", "device", "witness.budgeted", "TASK_BUDGET_EXCEEDED", by="device", world="strict")
     yield _row("no budget", "owner", "write_files", "TASK_BUDGET_EXCEEDED", _edit("src/b.txt"), world="strict",

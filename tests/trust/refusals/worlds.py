@@ -13,6 +13,7 @@ WORLDS: Mapping[str, tuple[str, ...]] = {
         "devices.pairing_tries=1",
         "shell.enabled=false",
         "web.enabled=false",
+        "refactor.enabled=false",
         "limits.max_mutations=0",
     ),
 }

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
@@ -94,7 +94,7 @@ class McpSurface:
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
             found = self._tools.listed(_query(ctx, "toolset"), structured=_structured(ctx))
-        except InvalidArgument as error:
+        except (InvalidArgument, OperationDisabled) as error:
             raise _invalid(error, readable(error.to_wire())) from error
         return types.ListToolsResult(tools=found)
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import mcp_types as types
 
-from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.catalogue import Catalogue, switched_off
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps, is_text
 from codeplane.kernel.operation import Operation, Risk
 from codeplane.kernel.schema import input_schema, output_schema
@@ -34,13 +34,17 @@ class Tools:
                 details={"unknown": unknown, "known": known},
             )
         found = self._catalogue.toolset(names)
+        if not found:
+            disabled = self._catalogue.disabled.items()
+            name, setting = next(pair for pair in disabled if pair[0].partition(".")[0] in names)
+            raise switched_off(name.partition(".")[0], setting)
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:
         """The arguments of a tool, or None when there is no such tool."""
         try:
             operation = self._catalogue.get(name)
-        except UnknownOperation:
+        except (UnknownOperation, OperationDisabled):
             return None
         return self._describe(operation, structured=False).input_schema
 

@@ -14,7 +14,7 @@ from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, ope
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError, StreamGap, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, OperationDisabled, StreamGap, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.services.caller import Headers
@@ -144,7 +144,7 @@ class Services:
     def _streams(self, operation: str) -> bool:
         try:
             return self._conveyor.catalogue.get(operation).streaming
-        except UnknownOperation:
+        except (UnknownOperation, OperationDisabled):
             return False
 
 

@@ -70,7 +70,7 @@ class Vocabulary:
             ("operation", "capability"): ("", *get_args(Capability)),
         }
         if catalogue is not None:
-            names = tuple(one.name for one in catalogue)
+            names = (*(one.name for one in catalogue), *catalogue.disabled)
             values["operation", "name"] = names
             values["operation", "family"] = ("", *catalogue.families())
         return cls(values=values)

@@ -114,10 +114,6 @@ class CommandCheck:
     def checked(self, request: BashRequest) -> Checked:
         """The command, ready to be asked about; blocks."""
         config = self._config
-        if not config.enabled:
-            raise PolicyDenied(
-                "shell commands are switched off", hint="the owner switches them on with shell.enabled: true"
-            )
         if request.network and not config.network and config.sandbox != "off":
             raise PolicyDenied(
                 "shell commands have no network here",

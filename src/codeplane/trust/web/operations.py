@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import WebConfig
-from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound, PolicyDenied
+from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.trust.web.answers import Found, OpenRequest, OpenResult, SearchRequest, SearchResult
 from codeplane.trust.web.content import Content, content_of
@@ -127,21 +127,15 @@ class WebOperations:
 
     def _wanted(self, request: OpenRequest) -> Target:
         """The target, as far as it can be checked before anybody is asked: nothing is looked up yet."""
-        self._enabled()
         wanted = target(request.url)
         self._fetching.allowed(wanted)
         return wanted
 
     def _asked(self, request: SearchRequest) -> Target:
-        self._enabled()
         url = self._parts.config.search_url
         if not url:
             raise NotFound("no search engine is set up", hint="the owner names one: web.search_url")
         return _endpoint(url, f"q={quote_plus(request.query)}&format=json")
-
-    def _enabled(self) -> None:
-        if not self._parts.config.enabled:
-            raise PolicyDenied("the web is switched off", hint="the owner switches it on with web.enabled: true")
 
     def _found(self, hit: object) -> Found | None:
         """A hit whose address could be opened; others are not shown."""

@@ -5,12 +5,14 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.reading import at, part, rows
 from codeplane.surfaces.web.visit import Visit
 
 _PAGE = 20
+# Nothing can be said of these without the arguments either.
+_UNEXPLAINED = (InvalidArgument, OperationDisabled, UnknownOperation)
 _TAKEN_BACK: dict[str, tuple[str, str]] = {
     "device": ("device.revoke", "device_id"),
     "agent": ("agent.revoke", "agent"),
@@ -24,7 +26,7 @@ async def page(visit: Visit) -> Response:
     """Everyone who calls and everything that is trusted, each with the button that ends it."""
     explained, error = await _explained(visit)
     unassessed = error
-    if error is not None and visit.query.get("arguments") and not isinstance(error, InvalidArgument | UnknownOperation):
+    if error is not None and visit.query.get("arguments") and not isinstance(error, _UNEXPLAINED):
         # Such as a remote that is not there: what the rules say of the operation is known all the same.
         explained, error = await visit.attempt("policy.explain", {**_asked(visit), "arguments": {}})
     policy = await visit.ask("policy.summary")
