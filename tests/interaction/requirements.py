@@ -169,6 +169,8 @@ REQUIREMENTS = (
         tests=(
             "trust/test_guarded.py::test_paths_that_nobody_writes",
             "trust/test_guarded.py::test_no_way_around_leads_into_the_gate",
+            "trust/test_own_folders_in_history.py::test_it_is_refused_and_nothing_is_written",
+            "trust/test_own_folders_in_history.py::test_the_twin_with_an_ordinary_path_passes",
         ),
     ),
     Requirement(

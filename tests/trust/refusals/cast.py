@@ -104,10 +104,21 @@ def cast(folder: Path) -> Cast:
         (root / name).symlink_to(leads_to)
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "links")
+    _plant(root)
     git(folder, "clone", "--quiet", "--bare", str(root), str(folder / "origin.git"))
     git(root, "remote", "add", "origin", str(folder / "origin.git"))
     git(root, "fetch", "--quiet", "origin")
     return asyncio.run(_made(root))
+
+
+def _plant(root: Path) -> None:
+    """Make the branch `planted`, which tracks a file in `.codeplane`, and `ordinary`, which tracks another."""
+    blob = git(root, "rev-parse", "HEAD:README.md").strip()
+    for branch, path in (("planted", ".codeplane/config.yaml"), ("ordinary", "docs/plain.md")):
+        git(root, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+        tree = git(root, "write-tree").strip()
+        git(root, "branch", branch, git(root, "commit-tree", tree, "-p", "HEAD", "-m", branch).strip())
+        git(root, "reset", "--quiet")
 
 
 async def _made(root: Path) -> Cast:

@@ -491,6 +491,10 @@ def _learnt_late() -> Iterable[Row]:
     move: JsonObject = {"from_path": "src/app.py", "to_path": "release/app.py", "apply": True}
     yield _row("closed", "agent", "refactor.move", closed, move, twin=_own_file("agent"))
     tree: JsonObject = {"path": "src/to_empty", "branch": "$unique"}
+    for who in ("owner", "device", "whole", "agent"):
+        planted: JsonObject = {"path": "src/$unique", "branch": "$unique", "ref": "planted"}
+        passes = Ask(who=who, operation="git.worktree_add", arguments={**planted, "ref": "ordinary"})
+        yield _row("tracks .codeplane", who, "git.worktree_add", "PATH_DENIED", planted, twin=passes)
     yield _row("at a link to .codeplane", "agent", "git.worktree_add", "PATH_DENIED", tree, twin=_own_file("agent"))
 
 

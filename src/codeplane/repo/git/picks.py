@@ -21,6 +21,7 @@ from codeplane.repo.git.obstacles import Named
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
+from codeplane.repo.git.sequence import commits_left, sequence_start
 from codeplane.repo.git.writing import Writer
 
 _COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
@@ -160,6 +161,11 @@ class Picks:
             if action != "continue":
                 await writing.reaches(writing.before.staged)
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
+            # Somebody may have begun it elsewhere, where nobody was asked about its files.
+            if action != "abort":
+                await self._writer.may_write_commits(call, await commits_left(self._git))
+            elif start := await asyncio.to_thread(sequence_start, self._git.folder):
+                await self._writer.may_write_between(call, writing.before.head, start)
             done = await self._git.run(command, f"--{action}", check=False)
             delta = await writing.finished()
             if done.code != 0 and delta.head == delta.head_before:

@@ -17,6 +17,7 @@ from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
+from codeplane.repo.git.sequence import commits_left
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of
@@ -124,6 +125,7 @@ class Rebase:
             )
             base = (await self._git.run("merge-base", head, onto, check=False)).line
             await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
+            await self._writer.may_write_commits(call, (oid for action, oid, _ in steps if action != "drop"))
             dropped = any(action == "drop" for action, _, _ in steps)
             await writing.loses(commits=[head], work=False, replaced=not dropped)
             folder = self._git.folder
@@ -230,6 +232,11 @@ class Rebase:
                 await writing.loses(commits=[head] if head else [], only=work, replaced=not paused or paused == head)
             before = await asyncio.to_thread(_progress, folder)
             was = await asyncio.to_thread(original_head, folder)
+            # Somebody may have begun it elsewhere, where nobody was asked about its files.
+            if abort and was:
+                await self._writer.may_write_between(call, head, was)
+            elif not abort:
+                await self._writer.may_write_commits(call, await commits_left(self._git, since=was))
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
             )

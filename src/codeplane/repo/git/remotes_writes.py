@@ -111,6 +111,8 @@ class RemoteWrites:
             rebases = request.mode == "rebase" and head is not None
             await writing.loses(commits=[head] if rebases and head else [], work=False, replaced=True)
             if rebases:
+                left = await self._git.run("rev-list", "--no-merges", "HEAD", f"^{target}")
+                await self._writer.may_write_commits(call, left.line.split())
                 done = await self._git.run("rebase", "--quiet", target, check=False)
             else:
                 ff = ["--ff-only"] if request.mode == "ff-only" else ["--no-edit"]

@@ -2,13 +2,24 @@
 
 import asyncio
 import os
+from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, PathDenied, TooLarge
-from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.operation import (
+    Assessment,
+    Budget,
+    Preview,
+    Result,
+    Risk,
+    assesses,
+    foresees,
+    operation,
+    previews,
+)
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
@@ -21,9 +32,9 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
-from codeplane.repo.git.revision import MAX_REF, commit_of, fresh_name
+from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of, fresh_name
 from codeplane.repo.git.writing import Writer
-from codeplane.repo.truth.paths import shown
+from codeplane.repo.truth.paths import canonical, shown
 
 _MAX_IGNORED = 20_000
 _CACHES = frozenset(
@@ -107,7 +118,8 @@ class WorktreeWrites:
         place = self._git.root / path
         if path == "." or not await asyncio.to_thread(self._is_inside, place):
             raise PathDenied(f"{shown(request.path)!r} is no folder inside the repository")
-        await commit_of(self._git, request.ref)
+        commit = await commit_of(self._git, request.ref)
+        await self._writer.may_write_tree(call, commit, prefix=f"{path}/")
         branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
         async with self._writer.writing(call, "worktree_add", undoable=False) as writing:
             await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place), request.ref)
@@ -157,6 +169,13 @@ class WorktreeWrites:
             await self._included(call)
             told = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
             return WorktreeChanged(delta=await writing.finished(), worktree=told)
+
+    @foresees("git.worktree_add")
+    def foresee_add(self, request: WorktreeAddRequest) -> Iterable[str]:
+        """The files that are checked out."""
+        path, commit = canonical(request.path, root=self._git.root), commit_now(self._git, request.ref)
+        listed = self._git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        return [f"{path}/{name}" for name in listed.fields]
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:

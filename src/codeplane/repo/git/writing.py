@@ -33,6 +33,7 @@ from codeplane.repo.undo.told import Told
 T = TypeVar("T")
 _WORK = "work"
 _NO: tuple[None, str] = (None, "")
+_ASKED_AT_ONCE = 500
 _LOCAL = ("refs/heads/", "refs/tags/")
 # What it leaves behind lives on in what it makes.
 _REPLACING = ("amend",)
@@ -159,6 +160,36 @@ class Writer:
         listed = await self.git.run(*STATUS, "--", *folders)
         for line in listed.fields:
             call.may_write(line[STATE:].rstrip("/"))
+
+    async def may_write_tree(self, call: Call, commit: str, *, prefix: str = "") -> None:
+        """Ask about every file of a commit, as it would lie below `prefix`."""
+        listed = await self.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        await self.may_write_all(call, (f"{prefix}{path}" for path in listed.fields))
+
+    async def may_write_between(self, call: Call, old: str | None, new: str) -> None:
+        """Ask about every file that differs between two commits."""
+        if old is None:
+            await self.may_write_tree(call, new)
+            return
+        done = await self.git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, "--")
+        await self.may_write_all(call, done.fields)
+
+    async def may_write_commits(self, call: Call, commits: Iterable[str]) -> None:
+        """Ask about every file that one of these commits changes, also where a later one takes it back."""
+        given = "".join(f"{oid}\n" for oid in commits).encode()
+        if not given:
+            return
+        options = ("-r", "-z", "-m", "--root", "--name-only", "--no-renames", "--no-commit-id")
+        done = await self.git.run("diff-tree", "--stdin", *options, input=given)
+        await self.may_write_all(call, done.fields)
+
+    @staticmethod
+    async def may_write_all(call: Call, paths: Iterable[str]) -> None:
+        """Ask about every path; others get their turn meanwhile."""
+        for number, path in enumerate(dict.fromkeys(paths)):
+            if number % _ASKED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+            call.may_write(path)
 
 
 class Writing:
