@@ -131,7 +131,7 @@ def _steps(repo: Path) -> JsonObject:
     commits = git(repo, "rev-list", "--reverse", "base..main").split()
     actions = ("pick", "drop")
     steps = [{"commit_sha": oid, "action": action} for oid, action in zip(commits, actions, strict=True)]
-    return {"plan": {"upstream": "base", "steps": steps}}  # type: ignore[dict-item]  # plain JSON
+    return {"plan": {"upstream": "base", "steps": steps}}
 
 
 ATTACKS = {

@@ -17,10 +17,10 @@ from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
-from codeplane.repo.git.sequence import commits_left
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of
+from codeplane.repo.git.sequence import commits_left
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
