@@ -1470,6 +1470,16 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="EDT-15",
+        source="002 §8.10",
+        promise="a tracked file that moves, modified or not, moves in git's index; the answer says what git says",
+        tests=(
+            "repo/edit/test_write_files.py::test_a_modified_file_moves_in_the_index_as_git_mv_moves_it",
+            "repo/edit/test_write_files.py::test_a_move_that_git_does_not_see_is_not_called_one_of_git",
+            "repo/edit/test_write_files.py::test_a_move_while_git_is_busy_says_that_the_index_stayed",
+        ),
+    ),
+    Requirement(
         id="EDT-07",
         source="002 §9.5",
         promise="an edit's answer names changed symbols and the syntax errors it brought",

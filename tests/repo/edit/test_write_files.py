@@ -5,7 +5,7 @@ import os
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 
@@ -275,14 +275,66 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
     assert worktree(root) == before
 
 
-def test_a_file_that_is_dirty_or_untracked_moves_without_git(root: Path) -> None:
+def git_moves(envelope: JsonObject) -> dict[object, object]:
+    """Whether git's index moved with each file."""
+    delta = cast(dict[str, list[JsonObject]], result(envelope)["delta"])
+    return {one["path"]: one["git_mv"] for one in delta["files"]}
+
+
+@pytest.mark.parametrize("staged", ["", "# staged\n"])
+def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, staged: str) -> None:
+    (root / "shop.py").write_text(SHOP + staged)
+    git(root, "add", "shop.py")
     (root / "shop.py").write_text(SHOP + "# more\n")
-    (root / "free.py").write_text("x = 1\n")
+    before = git(root, "ls-files", "--stage", "shop.py")
 
     async def body(ask: Ask) -> None:
-        done = await ask("write_files", edits=[{"path": "shop.py", "to": "a.py"}, {"path": "free.py", "to": "b.py"}])
-        assert str(result(done)["delta"]).count("'git_mv': False") == 2
-        assert git(root, "diff", "--cached", "--name-only") == ""
+        done = await ask("write_files", edits=[{"path": "shop.py", "to": "a.py"}])
+        assert "\nR shop.py → a.py +0 -0" in str(done["text"])
+        assert git_moves(done) == {"a.py": True}
+        assert git(root, "ls-files", "--stage", "a.py") == before.replace("shop.py", "a.py")
+        # What git says: moved, with the changes that were not staged still not staged.
+        assert git(root, "status", "--short") == "RM shop.py -> a.py\n"
+        assert (root / "a.py").read_text() == SHOP + "# more\n"
+        assert "# more" in git(root, "diff", "a.py") and "# more" not in git(root, "diff", "--cached")
+        assert "R shop.py → a.py" in str(await ask("ledger.events", types=["call.finished"]))
+        assert result(await ask("undo"))["state"] == "undone"
+        assert git(root, "ls-files", "--stage", "shop.py", "a.py") == before
+        assert git(root, "status", "--short").strip() == ("MM shop.py" if staged else "M shop.py")
+        result(await ask("redo"))
+        assert git(root, "status", "--short") == "RM shop.py -> a.py\n"
+
+    asked(root, body)
+
+
+def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> None:
+    (root / "free.py").write_text("x = 1\n")
+    (root / "meant.py").write_text("x = 2\n")
+    git(root, "add", "--intent-to-add", "meant.py")
+    git(root, "update-index", "--assume-unchanged", "twice.py")
+
+    async def body(ask: Ask) -> None:
+        pairs = [("free.py", "a.py"), ("meant.py", "b.py"), ("twice.py", "c.py"), ("run.sh", "d.sh")]
+        done = await ask("write_files", edits=[{"path": old, "to": new} for old, new in pairs])
+        assert git_moves(done) == {"a.py": None, "b.py": False, "c.py": False, "d.sh": True}
+        text, meta = str(done["text"]), str(done["meta"])
+        assert "mv free.py → a.py" in text and "mv meant.py → b.py" in text and "mv twice.py → c.py" in text
+        assert "R run.sh → d.sh" in text
+        assert "did not move meant.py → b.py, since it was only marked to be added" in meta
+        assert "did not move twice.py → c.py, since it is marked assume-unchanged or skip-worktree" in meta
+        assert "free.py" not in meta
+        assert git(root, "status", "--short") == "R  run.sh -> d.sh\n D meant.py\n?? a.py\n?? b.py\n?? c.py\n"
+
+    asked(root, body)
+
+
+def test_a_move_while_git_is_busy_says_that_the_index_stayed(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (root / ".git" / "index.lock").touch()
+        done = await ask("write_files", edits=[{"path": "run.sh", "to": "d.sh"}])
+        assert "mv run.sh → d.sh" in str(done["text"]) and "git's index did not move run.sh → d.sh" in str(done["meta"])
+        (root / ".git" / "index.lock").unlink()
+        assert git(root, "status", "--short") == " D run.sh\n?? d.sh\n"
 
     asked(root, body)
 

@@ -47,10 +47,12 @@ class FileDelta(Result):
     line_ending: Literal["LF", "CRLF"] | None = None
     diff_stats: DiffStats = DiffStats()
     edits: tuple[TextEdit, ...] = Field((), description="at most 20 of a file and 100 in all")
-    git_mv: bool | None = Field(None, description="of a moved file: whether git's index moved with it")
+    git_mv: bool | None = Field(None, description="of a moved file: whether git's index moved with it; null: untracked")
 
     def text(self) -> str:
-        sign = {"created": "A", "updated": "M", "deleted": "D", "moved": "R"}[self.action]
+        # R is what git says of it: a file that it does not track, or could not move, is no rename to git.
+        moved = "R" if self.git_mv else "mv"
+        sign = {"created": "A", "updated": "M", "deleted": "D", "moved": moved}[self.action]
         where = f"{self.old_path} → {self.path}" if self.old_path else self.path
         return f"{sign} {where} +{self.diff_stats.insertions} -{self.diff_stats.deletions}"
 

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,19 +33,23 @@ class Described:
     files: tuple[FileDelta, ...]
     texts: Texts
 
-    def delta(self, mutation_id: str, *, git_moved: Iterable[str] = ()) -> Delta:
-        """As the answer carries it."""
-        moved = frozenset(git_moved)
+    def with_moves(self, git_moved: Mapping[str, bool]) -> "Described":
+        """The same, with whether git's index moved along; of a path that is not named it has no entry."""
+        moved = {shown(path): done for path, done in git_moved.items()}
         files = [
-            file.model_copy(update={"git_mv": file.path in moved}) if file.action == "moved" else file
+            file.model_copy(update={"git_mv": moved.get(file.path)}) if file.action == "moved" else file
             for file in self.files
         ]
+        return Described(files=tuple(files), texts=self.texts)
+
+    def delta(self, mutation_id: str) -> Delta:
+        """As the answer carries it."""
         return Delta(
             mutation_id=mutation_id,
-            files_changed=len(files),
-            insertions=sum(file.diff_stats.insertions for file in files),
-            deletions=sum(file.diff_stats.deletions for file in files),
-            files=tuple(files[:MAX_FILES]),
+            files_changed=len(self.files),
+            insertions=sum(file.diff_stats.insertions for file in self.files),
+            deletions=sum(file.diff_stats.deletions for file in self.files),
+            files=self.files[:MAX_FILES],
         )
 
     def told(self, actor: str) -> Told:

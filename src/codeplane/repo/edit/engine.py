@@ -20,7 +20,7 @@ from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.described import Described, described
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import foretold
-from codeplane.repo.edit.index_moves import IndexMove, IndexMoves, moves_of
+from codeplane.repo.edit.index_moves import IndexMove, IndexMoves, PlannedMoves, moves_of
 from codeplane.repo.edit.journal import Journal
 from codeplane.repo.edit.locks import PathLocks
 from codeplane.repo.edit.reversal import reversed_batch
@@ -35,6 +35,8 @@ STREAM = "mutations"
 APPLIED, UNDONE, REDONE, ROLLED_BACK = "mutation.applied", "mutation.undone", "mutation.redone", "mutation.rolled_back"
 _MB = 1024 * 1024
 _NAMED = 100
+_NAMED_MOVES = 5
+_NOT_MOVED = "its entry changed meanwhile, or git was busy"
 _GIT_MV = "git_mv"
 
 
@@ -95,7 +97,7 @@ class Engine:
         # Parsed while the disk is waited for.
         comparing = asyncio.ensure_future(self._compared(found))
         try:
-            delta = await self._shielded(call, mutation_id, kept, changes, (), found, APPLIED)
+            delta, found = await self._shielded(call, mutation_id, kept, changes, (), found, APPLIED)
             compared = await comparing
         finally:
             comparing.cancel()
@@ -128,7 +130,7 @@ class Engine:
         self._scope.admit(call, [change.path for change in back.changes if change.path not in back.dropped])
         kind = UNDONE if back.kept.state == "undone" else REDONE
         found = await asyncio.to_thread(described, self._root, back.changes)
-        delta = await self._shielded(call, new_id("mut"), back.kept, back.changes, back.dropped, found, kind)
+        delta, found = await self._shielded(call, new_id("mut"), back.kept, back.changes, back.dropped, found, kind)
         call.changed(found.effects())
         return delta
 
@@ -169,7 +171,7 @@ class Engine:
         dropped: Sequence[str],
         found: Described,
         kind: str,
-    ) -> Delta:
+    ) -> tuple[Delta, Described]:
         """Run to an end that is an end: a call that is cancelled changes nothing, or everything."""
         abandoned = threading.Event()
         work = asyncio.ensure_future(self._transacted(call, journal_id, kept, changes, dropped, found, kind, abandoned))
@@ -196,9 +198,10 @@ class Engine:
         found: Described,
         kind: str,
         abandoned: threading.Event,
-    ) -> Delta:
+    ) -> tuple[Delta, Described]:
         with self._locks.hold([change.path for change in changes]):
-            moves = await self._planned(kept, changes, kind)
+            planned = await self._planned(kept, changes, kind)
+            moves = planned.moves
             if moves:
                 kept = replace(kept, details={**kept.details, _GIT_MV: [move.to_json() for move in moves]})
             with span("files.write", files=len(changes)):
@@ -207,11 +210,25 @@ class Engine:
                 )
             if kind == UNDONE:
                 moves = tuple(move.back() for move in moves)
-            git_moved = await self._moves.made(moves) if self._moves is not None else frozenset()
-        delta = found.delta(kept.mutation_id, git_moved=git_moved)
+            found = found.with_moves(await self._moved(call, planned, moves, changes))
+        delta = found.delta(kept.mutation_id)
         await self._record(call, journal_id, kept, delta, kind)
         await asyncio.to_thread(self._tidied, call, kept.mutation_id)
-        return delta
+        return delta, found
+
+    async def _moved(
+        self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
+    ) -> dict[str, bool]:
+        """Whether git's index moved with each tracked file, by its new path; says why where it did not."""
+        done = await self._moves.made(moves) if self._moves is not None else frozenset()
+        refused = dict(planned.refused) | {move.old: _NOT_MOVED for move in moves if move.new not in done}
+        left = [(change.moved_from, change.path) for change in changes if change.moved_from in refused]
+        for old, new in left[:_NAMED_MOVES]:
+            call.warn(
+                f"git's index did not move {shown(old or '')} → {shown(new)}, since {refused[old or '']}: "
+                "git sees a deleted and an untracked file until both are staged"
+            )
+        return dict.fromkeys(done, True) | {new: False for _, new in left}
 
     def _tidied(self, call: Call, mutation_id: str) -> None:
         """Make room among what is kept; the files are changed, so whatever is wrong here is only said."""
@@ -225,11 +242,11 @@ class Engine:
         except OSError as error:
             call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {error.strerror}")
 
-    async def _planned(self, kept: Kept, changes: Sequence[Change], kind: str) -> tuple[IndexMove, ...]:
+    async def _planned(self, kept: Kept, changes: Sequence[Change], kind: str) -> PlannedMoves:
         if self._moves is None:
-            return ()
+            return PlannedMoves()
         if kind != APPLIED:
-            return moves_of(kept.details.get(_GIT_MV))
+            return PlannedMoves(moves=moves_of(kept.details.get(_GIT_MV)))
         return await self._moves.planned(
             [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
         )

@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.json import JsonValue
+from codeplane.repo.truth.paths import shown
 
 _AT_ONCE = 200
+# How `git ls-files -v` marks what is tracked and nothing else.
+_ORDINARY = "H"
 
 
 class _Done(Protocol):
@@ -50,27 +53,46 @@ class IndexMove:
         return [self.old, self.new, self.mode, self.oid]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMoves:
+    """The entries that can move with their files, and of the tracked files whose entry cannot, why."""
+
+    moves: tuple[IndexMove, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
 class IndexMoves:
     """Moves entries of the index; where git is busy or refuses, the files have moved all the same."""
 
     def __init__(self, git: RunsGit) -> None:
         self._git = git
 
-    async def planned(self, pairs: Sequence[tuple[str, str]]) -> tuple[IndexMove, ...]:
-        """Of files that are about to move, those that are tracked and unchanged; asked before they do."""
+    async def planned(self, pairs: Sequence[tuple[str, str]]) -> PlannedMoves:
+        """Of files that are about to move, those that are tracked, modified or not; asked before they do."""
         if not pairs:
-            return ()
+            return PlannedMoves()
         try:
             entries = await self._entries(path for pair in pairs for path in pair)
-            olds = [old for old, new in pairs if old in entries and new not in entries]
-            dirty = await self._dirty(olds)
-        except CodePlaneError:
-            return ()
-        return tuple(
-            IndexMove(old=old, new=new, mode=entries[old][0], oid=entries[old][1])
-            for old, new in pairs
-            if old in olds and old not in dirty
-        )
+            intended = await self._intended([old for old, _ in pairs if old in entries])
+        except NotGit:
+            return PlannedMoves()
+        except CodePlaneError as error:
+            # Whether they are tracked cannot be told, so nothing is claimed of them.
+            return PlannedMoves(refused={old: error.message for old, _ in pairs})
+        refused: dict[str, str] = {}
+        moves: list[IndexMove] = []
+        for old, new in pairs:
+            if old not in entries:
+                continue
+            if new in entries:
+                refused[old] = f"git tracks {shown(new)} already"
+            elif isinstance(entry := entries[old], str):
+                refused[old] = entry
+            elif old in intended:
+                refused[old] = "it was only marked to be added"
+            else:
+                moves.append(IndexMove(old=old, new=new, mode=entry[0], oid=entry[1]))
+        return PlannedMoves(moves=tuple(moves), refused=refused)
 
     async def made(self, moves: Sequence[IndexMove]) -> frozenset[str]:
         """Move those whose entries are still as they were planned; the new paths of what was moved."""
@@ -99,17 +121,23 @@ class IndexMoves:
             return frozenset()
         return frozenset(move.new for move in able)
 
-    async def _entries(self, paths: Iterable[str]) -> dict[str, tuple[str, str]]:
-        found: dict[str, tuple[str, str]] = {}
-        for line in await self._lines(("ls-files", "--stage", "-z"), list(dict.fromkeys(paths))):
+    async def _entries(self, paths: Iterable[str]) -> dict[str, tuple[str, str] | str]:
+        """Mode and id of what is tracked, or why its entry cannot be moved."""
+        found: dict[str, tuple[str, str] | str] = {}
+        for line in await self._lines(("ls-files", "-v", "--stage", "-z"), list(dict.fromkeys(paths))):
             facts, _, name = line.partition(b"\t")
-            mode, oid, stage = facts.decode().split(" ")
-            # One that is in conflict has no entry that could be moved.
-            found[os.fsdecode(name)] = (mode, oid) if stage == "0" else ("", "")
+            tag, mode, oid, stage = facts.decode().split(" ")
+            entry: tuple[str, str] | str = (mode, oid)
+            if stage != "0":
+                entry = "it is in conflict"
+            elif tag != _ORDINARY:
+                entry = "it is marked assume-unchanged or skip-worktree"
+            found[os.fsdecode(name)] = entry
         return found
 
-    async def _dirty(self, paths: Sequence[str]) -> frozenset[str]:
-        lines = await self._lines(("diff", "--name-only", "--no-ext-diff", "--no-renames", "-z"), paths)
+    async def _intended(self, paths: Sequence[str]) -> frozenset[str]:
+        """Those that were marked to be added with nothing in them."""
+        lines = await self._lines(("diff", "--name-only", "--diff-filter=A", "--no-ext-diff", "-z"), paths)
         return frozenset(map(os.fsdecode, lines))
 
     async def _lines(self, command: Sequence[str], paths: Sequence[str]) -> list[bytes]:
