@@ -209,6 +209,7 @@ class _Reach:
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     network: bool = False
+    copy: None = None
 
 
 def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -> IndexService:

@@ -17,6 +17,7 @@ class Reach:
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     network: bool = False
+    copy: None = None
 
 
 def _shell(script: str, home: Path, reach: Reach, *hidden: Path) -> subprocess.CompletedProcess[str]:

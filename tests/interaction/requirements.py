@@ -1711,6 +1711,29 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="CHK-02",
+        source="use: repositories with red tests",
+        promise="checkpoint stops only at failures that the last commit does not have, and says what it compared with",
+        tests=("repo/checkpoint/test_baseline.py",),
+    ),
+    Requirement(
+        id="TST-31",
+        source="use: repositories with red tests",
+        promise="test_run and checkpoint on identical files run once; errors and flaky tests run again",
+        tests=(
+            "repo/checkpoint/test_baseline.py::test_a_run_and_a_checkpoint_of_the_same_files_run_once",
+            "repo/checkpoint/test_baseline.py::test_errors_and_flaky_tests_are_run_again",
+            "repo/checkpoint/test_baseline.py::test_reuse_ends_with_time",
+            "repo/testing/test_environment_state.py::test_a_changed_dependency_runs_the_tests_again",
+        ),
+    ),
+    Requirement(
+        id="TST-32",
+        source="002 §11.4",
+        promise="a failure without an earlier result is new, and marked as a first run",
+        tests=("repo/testing/test_new_failures.py",),
+    ),
+    Requirement(
         id="TST-01",
         source="002 §11.5-11.6",
         promise="runners are found by settings, markers and language, and targets by their rules",
@@ -1725,8 +1748,8 @@ REQUIREMENTS = (
     Requirement(
         id="TST-30",
         source="002 §13.4",
-        promise="runs over time: tests that go both ways on the same code are flaky, and the slowest are known",
-        tests=("repo/testing/test_outcomes.py",),
+        promise="tests that go both ways on the same code and environment are flaky, and the slowest are known",
+        tests=("repo/testing/test_outcomes.py", "repo/testing/test_environment_state.py"),
     ),
     Requirement(
         id="TST-02",

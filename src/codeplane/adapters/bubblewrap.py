@@ -56,6 +56,19 @@ _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/
 _EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")  # nosec B108  # what is hidden
 
 
+class Copy(Protocol):
+    """Files that are mounted where the root is, and what of the real root is mounted among them."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def shared(self) -> tuple[Path, ...]: ...
+
+    @property
+    def read(self) -> tuple[Path, ...]: ...
+
+
 class Enclosure(Protocol):
     """What code in the sandbox can reach."""
 
@@ -70,6 +83,9 @@ class Enclosure(Protocol):
 
     @property
     def network(self) -> bool: ...
+
+    @property
+    def copy(self) -> "Copy | None": ...
 
 
 class Bubblewrap:
@@ -125,7 +141,7 @@ class Bubblewrap:
             words += ["--ro-bind-try", str(tool), str(tool)]
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
-        words += ["--bind", str(enclosure.root), str(enclosure.root)]
+        words += _root(enclosure)
         ours = enclosure.root / ".codeplane"
         words += ["--tmpfs", str(ours)] if ours.is_dir() else []
         for place in _git_places(enclosure.root):
@@ -150,6 +166,17 @@ class Bubblewrap:
         if self._home in tool.parents and tool.relative_to(self._home).parts[0] in _KEYS:
             return True
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
+
+
+def _root(enclosure: Enclosure) -> list[str]:
+    """The options that mount the root, or a copy in its place."""
+    root, copy = str(enclosure.root), enclosure.copy
+    if copy is None:
+        return ["--bind", root, root]
+    words = ["--bind", str(copy.folder), root]
+    for option, places in (("--bind", copy.shared), ("--ro-bind", copy.read)):
+        words += [word for place in places for word in (option, str(place), str(place))]
+    return words
 
 
 def _system() -> list[str]:

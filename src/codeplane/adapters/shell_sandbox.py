@@ -21,6 +21,7 @@ class _Reach:
     network: bool
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
+    copy: None = None
 
 
 class ShellSandbox:

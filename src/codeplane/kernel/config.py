@@ -288,6 +288,9 @@ class TestsConfig(Section):
     timeout_sec: float = Field(30.0, gt=0, description="for each target")
     run_timeout_sec: float = Field(1800.0, gt=0, description="for a whole run")
     kept_runs: int = Field(50, ge=1, description="runs whose results and output are kept")
+    reuse_sec: float = Field(
+        900.0, ge=0, description="how long results count while no file, dependency or setting changes; 0: never"
+    )
     lint: tuple[tuple[str, ...], ...] = Field((), description="commands that checkpoint runs before it commits")
 
 

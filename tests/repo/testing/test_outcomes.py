@@ -27,7 +27,7 @@ def test_runs_are_told_with_what_is_flaky_and_slow(tmp_path: Path) -> None:
 
     async def body(door: Door) -> None:
         assert (await door.ask("test.history"))["result"]["runs"] == []  # type: ignore[index, call-overload]
-        first, second = await door.run(), await door.run()
+        first, second = await door.run(), await door.run(fresh=True)
         assert first["state"] == second["state"] and first["began_at"] < second["began_at"]  # type: ignore[operator]
         assert "test_both_ways" in str((await door.ask("test.output", run_id=first["run_id"]))["text"])
         envelope = await door.ask("test.history", limit=1)

@@ -13,9 +13,11 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventQuery
+from codeplane.repo.checkpoint.baseline_result import BaselineResult
 from codeplane.repo.checkpoint.lint import Linted, Linters
 from codeplane.repo.checkpoint.since import Since, between
 from codeplane.repo.checkpoint.untracked import refuse_generated, repositories
@@ -26,7 +28,7 @@ from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.revision import commit_of
 from codeplane.repo.git.staging import StageRequest, Staging
 from codeplane.repo.git.writing import Writer
-from codeplane.repo.testing.operations import TestOperations
+from codeplane.repo.testing.operations import TestOperations, failure
 from codeplane.repo.testing.requests import RunRequest
 from codeplane.repo.testing.results import RunResult
 from codeplane.repo.truth.paths import canonical, shown
@@ -45,7 +47,9 @@ class CheckpointRequest(InWorkspace):
 
     message: str = Field(min_length=1, max_length=MAX_MESSAGE)
     paths: tuple[str, ...] = Field((), max_length=_MAX_PATHS, description="files or folders; all changes without")
-    tests: Literal["impacted", "all", "none"] = "impacted"
+    tests: Literal["impacted", "all", "none"] = Field(
+        "impacted", description="only failures that HEAD does not have stop it, so none is rarely needed"
+    )
     lint: bool = True
 
 
@@ -57,6 +61,7 @@ class CheckpointResult(Result):
     changed: tuple[str, ...] = ()
     lint: tuple[Linted, ...] = ()
     tests: RunResult | None = None
+    baseline: BaselineResult | None = None
     commit: CommitResult | None = None
     since: Since | None = None
     left_out: tuple[str, ...] = Field((), description="repositories of their own, and names nobody may write")
@@ -66,7 +71,9 @@ class CheckpointResult(Result):
 
     def text(self) -> str:
         lines = [one.text() for one in self.lint]
-        if self.tests is not None:
+        if self.tests is not None and self.baseline is not None:
+            lines += [self.tests.showing(self.baseline.blocking).text(), *self.baseline.lines()]
+        elif self.tests is not None:
             lines.append(self.tests.text())
         if self.commit is None:
             return "\n".join([*lines, f"NOT committed: {self.stopped_by} failed; nothing was staged"])
@@ -113,7 +120,7 @@ class CheckpointOperations:
     )
     async def checkpoint(self, call: Call, request: CheckpointRequest) -> CheckpointResult:
         """Lint, run the tests that reach the changes, then commit them all (or `paths`) with this message. Stops at the
-        first red with the failures, committing nothing. undo takes the commit back; the files stay."""
+        first new red, committing nothing; failures that HEAD has too do not stop it. undo takes the commit back."""
         before = await pictured(self._writer.git)
         wanted = [canonical(path, root=self._root) for path in request.paths]
         changed = self._changed(before, wanted)
@@ -146,15 +153,29 @@ class CheckpointOperations:
             lint = await self._linters.run(changed)
             if not all(one.passed for one in lint):
                 return CheckpointResult(committed=False, stopped_by="lint", changed=names, lint=lint)
-        tests = await self._tested(call, request, changed)
-        if tests is not None and not tests.is_green:
-            return CheckpointResult(committed=False, stopped_by="tests", changed=names, lint=lint, tests=tests)
+        tests, baseline = await self._tested(call, request, changed)
+        if tests is not None and not tests.is_green and (baseline is None or not baseline.excuses(tests)):
+            return CheckpointResult(
+                committed=False, stopped_by="tests", changed=names, lint=lint, tests=tests, baseline=baseline
+            )
         await self._refuse_changed(contents)
         commit = await self._commit(call, request.message, before, changed)
         since = await self._since(call, before.head, commit.oid)
-        await call.record([(STREAM, MADE, {"commit": commit.oid, "mutation_id": commit.delta.mutation_id})])
+        made: JsonObject = {"commit": commit.oid, "mutation_id": commit.delta.mutation_id, "tests": request.tests}
+        if baseline is not None:
+            made |= {"baseline": baseline.commit, "old_failures": baseline.old_count}
+        await call.record([(STREAM, MADE, made)])
+        if tests is not None:
+            await self._tests.record_at_head(tests)
         return CheckpointResult(
-            committed=True, changed=names, lint=lint, tests=tests, commit=commit, since=since, left_out=left_out
+            committed=True,
+            changed=names,
+            lint=lint,
+            tests=tests,
+            baseline=baseline,
+            commit=commit,
+            since=since,
+            left_out=left_out,
         )
 
     @assesses("checkpoint")
@@ -183,6 +204,7 @@ class CheckpointOperations:
         if request.tests != "none":
             tests = await self._tests.preview_run(self._asked(request, changed))
             facts += [f"after tests: {tests.summary}", tests.body]
+            facts.append("tests that fail are run again as they are at the last commit, in a copy of it")
         contents = await self._writer.contents.taken(changed, write=False)
         state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
         facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
@@ -198,10 +220,27 @@ class CheckpointOperations:
             if not wanted or any(not one or path == one or path.startswith(f"{one}/") for one in wanted)
         )
 
-    async def _tested(self, call: Call, request: CheckpointRequest, changed: Sequence[str]) -> RunResult | None:
+    async def _tested(
+        self, call: Call, request: CheckpointRequest, changed: Sequence[str]
+    ) -> tuple[RunResult | None, BaselineResult | None]:
+        """How the tests went, and what of it is old where not all passed."""
         if request.tests == "none":
-            return None
-        return await self._tests.run(call, self._asked(request, changed))
+            return None, None
+        result, failures = await self._tests.tested(call, self._asked(request, changed))
+        if result.status != "completed" or not failures:
+            return result, None
+        await call.progress(0, None, "comparing failures with the last commit")
+        compared = await self._tests.compare(call, result, failures)
+        baseline = BaselineResult.of(compared, untested=await self._is_untested(call, compared.commit))
+        if baseline.blocking:
+            call.failed(failure(result.showing(baseline.blocking)))
+        return result, baseline
+
+    @staticmethod
+    async def _is_untested(call: Call, commit: str) -> bool:
+        """Whether a commit is a checkpoint that ran no tests."""
+        events = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
+        return any(one.payload["commit"] == commit and one.payload.get("tests") == "none" for one in events)
 
     @staticmethod
     def _asked(request: CheckpointRequest, changed: Sequence[str]) -> RunRequest:

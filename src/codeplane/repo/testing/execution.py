@@ -26,6 +26,7 @@ from codeplane.repo.testing.outcome import (
     unrunnable,
 )
 from codeplane.repo.testing.packing import Batch
+from codeplane.repo.testing.parent_tree import ParentTree
 from codeplane.repo.testing.program import Program, Programs
 from codeplane.repo.testing.report import cases as cases_of
 from codeplane.repo.testing.report import contents
@@ -50,6 +51,8 @@ class Means:
     tree: ProcessTree
     sandbox: Sandbox | None
     slots: asyncio.Semaphore
+    copy: ParentTree | None = None
+    """The files that are mounted instead of those at the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +240,13 @@ class Execution:
         sandbox = self.means.sandbox
         if sandbox is not None:
             network = self.means.config.network
-            enclosure = Enclosure(root=self.means.root, writable=(folder,), tools=program.tools, network=network)
+            enclosure = Enclosure(
+                root=self.means.root,
+                writable=(folder,),
+                tools=program.tools,
+                network=network,
+                copy=self.means.copy,
+            )
             command = sandbox.command(command, cwd=cwd, enclosure=enclosure)
             environment["TMPDIR"] = "/tmp"  # nosec B108  # the sandbox's own
             if target.runner is not None and not network:
@@ -286,7 +295,8 @@ class Execution:
         """The cases of reports that the runner places below its root itself; older ones are of other runs."""
         target = wanted[0].target
         assert target.runner is not None
-        root = self.means.root / target.root
+        copy = self.means.copy
+        root = (copy.folder if copy is not None else self.means.root) / target.root
         files: dict[Path, None] = {}
         for pattern in target.runner.found:
             for file in sorted(root.glob(pattern))[:_MAX_FOUND]:

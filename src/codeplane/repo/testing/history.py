@@ -8,15 +8,17 @@ from pathlib import Path
 
 _KEPT = 7
 _MAX_FAILING = 2000
-_FORMAT = 1
+_MAX_TESTS = 20_000
+_FORMAT = 2
 
 
 @dataclass(slots=True)
 class Past:
-    """One target's past: its last durations in seconds, and its tests that failed last."""
+    """One target's past: its last durations in seconds, its tests that failed last, and all that ever ran."""
 
     seconds: list[float] = field(default_factory=list)
     failing: list[str] = field(default_factory=list)
+    tests: set[str] = field(default_factory=set)
 
 
 class History:
@@ -34,6 +36,11 @@ class History:
     def ran(self, target_id: str) -> bool:
         """Whether it was run before."""
         return target_id in self._all()
+
+    def has_result(self, target_id: str, test: str) -> bool:
+        """Whether a test ran before; of a target with very many tests, all count as known once it ran."""
+        past = self._all().get(target_id)
+        return past is not None and (test in past.tests or len(past.tests) >= _MAX_TESTS)
 
     def failing(self, target_id: str) -> tuple[str, ...]:
         """The tests of a target that failed when they ran last."""
@@ -56,11 +63,16 @@ class History:
         self, target_id: str, *, seconds: float | None, ran: Iterable[str], bad: Iterable[str], whole: bool
     ) -> None:
         """Remember how a target went; tests that were left out are as they were."""
+        ran, bad = list(ran), list(bad)
         past = self._all().setdefault(target_id, Past())
         if seconds is not None:
             past.seconds = [*past.seconds, round(seconds, 4)][-_KEPT:]
         left = () if whole else set(past.failing) - set(ran)
         past.failing = sorted({*left, *bad})[:_MAX_FAILING]
+        # A target that did not load says nothing of which tests it has.
+        is_listed = whole and target_id not in bad
+        known = {*ran, *bad} if is_listed else {*past.tests, *ran, *bad}
+        past.tests = known if len(known) <= _MAX_TESTS else set(sorted(known)[:_MAX_TESTS])
 
     def save(self, *, known: Iterable[str]) -> None:
         """Write it down; targets that are no more are forgotten."""
@@ -69,7 +81,10 @@ class History:
         self._past = past
         content = {
             "format": _FORMAT,
-            "targets": {target_id: {"seconds": one.seconds, "failing": one.failing} for target_id, one in past.items()},
+            "targets": {
+                target_id: {"seconds": one.seconds, "failing": one.failing, "tests": sorted(one.tests)}
+                for target_id, one in past.items()
+            },
         }
         self._file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._file.with_suffix(".new")
@@ -89,7 +104,11 @@ def _read(file: Path) -> dict[str, Past]:
             return {}
         targets: Mapping[str, Mapping[str, list[object]]] = content["targets"]
         return {
-            target_id: Past([float(str(one)) for one in past["seconds"]], [str(one) for one in past["failing"]])
+            target_id: Past(
+                [float(str(one)) for one in past["seconds"]],
+                [str(one) for one in past["failing"]],
+                {str(one) for one in past["tests"]},
+            )
             for target_id, past in targets.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

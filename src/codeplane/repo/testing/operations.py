@@ -10,10 +10,12 @@ from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import TestRunNotFound
 from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
+from codeplane.repo.testing.baseline import Comparison, Failed
 from codeplane.repo.testing.requests import DiscoverRequest, HistoryRequest, OutputRequest, RunRequest, StatusRequest
 from codeplane.repo.testing.results import (
     DiscoverResult,
@@ -25,10 +27,13 @@ from codeplane.repo.testing.results import (
     RunResult,
     SlowTarget,
 )
+from codeplane.repo.testing.run import Listener
 from codeplane.repo.testing.suite import Suite
 from codeplane.repo.testing.target import Target
 from codeplane.repo.truth.paths import canonical
 
+_STREAM = "baselines"
+_RECORDED = "baseline.recorded"
 _FAILING = 100
 _FLAKY = 50
 _SLOWEST = 20
@@ -79,19 +84,37 @@ class TestOperations:
     )
     async def run(self, call: Call, request: RunRequest) -> RunResult:
         """Run tests: all, named ones, or with impacted=true those that reach what changed. Failures come first, with
-        what is new and fixed since the last run; test_output has the rest."""
+        what is new and fixed since the last run; test_output has the rest. Results are reused while nothing changes."""
+        if not request.wait:
+            self._warn(call)
+            result = (await self._suite.start(request)).result()
+        else:
+            result, _ = await self.tested(call, request)
+            # Of a baseline nothing was expected.
+            if result.failures and not request.baseline:
+                call.failed(failure(result))
+        if result.baseline_of:
+            summary = result.summary
+            counts: JsonObject = {"passed": summary.tests_passed, "failed": summary.tests_failed}
+            await call.record([(_STREAM, _RECORDED, {"commit": result.baseline_of, "run_id": result.run_id, **counts})])
+        return result
+
+    async def tested(self, call: Call, request: RunRequest) -> tuple[RunResult, tuple[Failed, ...]]:
+        """How the tests went, and every failure."""
+        self._warn(call)
+        return await self._suite.tested(request, listener=_listener(call))
+
+    async def compare(self, call: Call, result: RunResult, failures: Sequence[Failed]) -> Comparison:
+        """Which failures are older than what changed since the last commit."""
+        return await self._suite.compare(result, failures, _listener(call))
+
+    async def record_at_head(self, result: RunResult) -> None:
+        """Take a run for the baseline of the commit that was just made of its files."""
+        await self._suite.record_at_head(result.state)
+
+    def _warn(self, call: Call) -> None:
         if missing := self._suite.unsandboxed():
             call.warn(f"the tests ran without a sandbox: {missing}")
-
-        async def progress(done: int, total: int, message: str) -> None:
-            await call.progress(done, total, message)
-
-        if not request.wait:
-            return (await self._suite.start(request)).result()
-        result = await self._suite.run(request, listener=progress)
-        if result.failures:
-            call.failed(_failure(result))
-        return result
 
     @assesses("test.run")
     def assess_run(self, request: RunRequest) -> Assessment:
@@ -191,6 +214,13 @@ class TestOperations:
         )
 
 
+def _listener(call: Call) -> Listener:
+    async def progress(done: int, total: int, message: str) -> None:
+        await call.progress(done, total, message)
+
+    return progress
+
+
 def _key(target: Target) -> str:
     return f"{target.path}\0{target.runner_name}"
 
@@ -213,7 +243,7 @@ def _past(result: RunResult) -> PastRun:
     )
 
 
-def _failure(result: RunResult) -> Failure:
+def failure(result: RunResult) -> Failure:
     """What failed, for the task's fingerprints: the tests, and how the first of them failed."""
     first = min(result.failures, key=lambda one: one.test)
     trace = "\n".join(sorted({normalise_trace(one.stack or one.message) for one in result.failures})[:_FAILING])

@@ -22,7 +22,7 @@ class Outcome:
     """A target's status, its cases, and where its output is.
 
     `missing` are names that were asked for and that it does not have; `unmatched` says that a pattern or tag left out
-    all of its tests.
+    all of its tests. `reused_from` is the run that it was taken from, instead of running again.
     """
 
     wanted: Wanted
@@ -35,6 +35,7 @@ class Outcome:
     ran: bool = True
     missing: tuple[str, ...] = ()
     unmatched: bool = False
+    reused_from: str = ""
 
     @property
     def target_id(self) -> str:

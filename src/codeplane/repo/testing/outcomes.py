@@ -27,10 +27,17 @@ class Outcomes:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def note(self, state: str, cases: Mapping[str, bool], *, flaky: tuple[str, ...], at: str) -> None:
-        """Count a run's tests (whether each passed); `flaky` went both ways within the run itself."""
+    def note(
+        self, state: str, cases: Mapping[str, bool], *, flaky: tuple[str, ...], at: str, environment: str = ""
+    ) -> None:
+        """Count a run's tests (whether each passed); `flaky` went both ways within the run itself.
+
+        Only runs of the same code in the same environment are counted together: a test that fails before a dependency
+        is changed and passes after it is mended, not flaky.
+        """
         held, counts, found = self._read()
-        if held != state:
+        same = f"{state} {environment}".rstrip()
+        if held != same:
             counts = {}
         for test, passed in cases.items():
             before = counts.get(test, (0, 0))
@@ -45,11 +52,15 @@ class Outcomes:
                 found.pop(test, None)
                 found[test] = Flaky(test=test, passed=passed_times, failed=failed_times, state=state, seen_at=at)
         newest = dict(list(found.items())[-_MAX_FLAKY:])
-        self._write(state, counts, newest)
+        self._write(same, counts, newest)
 
     def flaky(self) -> list[Flaky]:
         """The tests that were found flaky, the newest first."""
         return list(self._read()[2].values())[::-1]
+
+    def has_flaky(self, target_id: str) -> bool:
+        """Whether a test of a target was found flaky."""
+        return any(test.partition("::")[0] == target_id for test in self._read()[2])
 
     def _read(self) -> tuple[str, dict[str, tuple[int, int]], dict[str, Flaky]]:
         try:

@@ -1,7 +1,7 @@
 """What the test operations answer with."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -151,6 +151,7 @@ class RunProgress(Result):
     failed: int
     skipped: int
     unmatched: int = Field(0, description="of the skipped those where the pattern or tags left out every test")
+    reused: int = Field(0, description="of the completed those taken from an earlier run of the same files")
 
 
 class RunSummary(Result):
@@ -162,7 +163,8 @@ class RunSummary(Result):
     tests_failed: int = 0
     tests_skipped: int = 0
     flaky: tuple[str, ...] = ()
-    new_failures: tuple[str, ...] = ()
+    new_failures: tuple[str, ...] = Field((), description="failed, and did not when they ran last")
+    first_runs: tuple[str, ...] = Field((), description="of the new failures those without an earlier result")
     fixed: tuple[str, ...] = ()
 
 
@@ -181,12 +183,21 @@ class RunResult(Result):
     began_at: str = ""
     state: str = Field("", description="equal for runs of the same code")
     sandboxed: bool = True
+    baseline_of: str = Field("", description="the commit whose files were run, instead of the work tree's")
+    reused_from: tuple[str, ...] = Field((), description="earlier runs of the same files, whose results still hold")
 
     @property
     def is_green(self) -> bool:
         """Whether everything that was asked for ran and nothing failed."""
         is_whole = self.status == "completed" and not self.not_found
         return is_whole and not self.failures and not self.progress.failed
+
+    def showing(self, tests: Collection[str]) -> "RunResult":
+        """The same with these failures alone told in full, and nothing of what is new or fixed since the last run."""
+        failures = tuple(one for one in self.failures if one.test in tests)
+        summary = self.summary.model_copy(update={"new_failures": (), "first_runs": (), "fixed": ()})
+        more = max(0, len(tests) - len(failures))
+        return self.model_copy(update={"failures": failures, "more_failures": more, "summary": summary})
 
     def unmet(self) -> str | None:
         return None if self.is_green or self.status == "running" else f"tests: {self.status}, not all passed"
@@ -195,12 +206,14 @@ class RunResult(Result):
         lines = self._failures()
         lines += [f"NOT FOUND {one}" for one in self.not_found[:_SHOWN_NAMES]]
         lines += self._not_run()
+        first = self.summary.first_runs
         for word, tests in (
-            ("new", self.summary.new_failures),
+            ("new", tuple(test for test in self.summary.new_failures if test not in first)),
+            ("new, first run", first),
             ("fixed", self.summary.fixed),
             ("flaky", self.summary.flaky),
         ):
-            if tests and not (word == "new" and len(tests) == len(self.failures) + self.more_failures):
+            if tests and not (word.startswith("new") and len(tests) == len(self.failures) + self.more_failures):
                 lines.append(f"{word}: {_named(tests)}")
         lines += self.notes
         lines.append(self._counts())
@@ -249,14 +262,21 @@ class RunResult(Result):
             over += f" (no match in {progress.unmatched} more)"
         elif progress.unmatched:
             tests, over = ["nothing ran"], _counted(progress.unmatched, "target")
-        all_new = summary.new_failures and len(summary.new_failures) == len(self.failures) + self.more_failures
+        total = len(self.failures) + self.more_failures
+        is_new = bool(total) and len(summary.new_failures) == total
+        all_new = ", all new" if is_new and not summary.first_runs else ""
+        over += ", first run" if is_new and len(summary.first_runs) == total else ""
         state = "" if self.status == "completed" else f"{self.status} "
         # The output of one that failed is fetched by its id.
         named = f" {self.run_id}" if self.failures or self.status != "completed" else ""
-        return (
-            f"[{state}{', '.join(tests)}{', all new' if all_new else ''} in {over},"
-            f" {summary.total_duration_ms / 1000:.1f} s{named}]"
-        )
+        took = f"{summary.total_duration_ms / 1000:.1f} s"
+        if progress.reused:
+            what = took if progress.reused < done else ""
+            how = f"{progress.reused} reused" if what else "reused"
+            took = (
+                f"{what}{', ' * bool(what)}{how} from {self.reused_from[-1]}: nothing changed since; fresh=true reruns"
+            )
+        return f"[{state}{', '.join(tests)}{all_new} in {over}, {took}{named}]"
 
 
 class OutputResult(Result):

@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codeplane.kernel.errors import CodePlaneError
+from codeplane.repo.testing.baseline import Failed
 from codeplane.repo.testing.case import Case, CaseStatus
 from codeplane.repo.testing.command import Filters
+from codeplane.repo.testing.environment_state import EnvironmentState
 from codeplane.repo.testing.execution import Execution
 from codeplane.repo.testing.fingerprint import fingerprint
 from codeplane.repo.testing.history import History
 from codeplane.repo.testing.outcome import NO_RUNNER, Outcome
 from codeplane.repo.testing.packing import Batch, packed
+from codeplane.repo.testing.parent_tree import Head
 from codeplane.repo.testing.results import (
     MAX_FAILURES,
     MAX_PASSED,
@@ -45,6 +48,13 @@ class Plan:
     began_at: str = ""
     state: str = ""
     """What the code is at the start, in one value."""
+    environment: EnvironmentState | None = None
+    lineage: str = ""
+    head: Head | None = None
+    baseline_of: str = ""
+    """The commit whose files are run, where those are not the work tree's."""
+    reused: Mapping[str, Outcome] = field(default_factory=dict)
+    """Outcomes of an earlier run that still hold, by target."""
     remembered: bool = False
     """Whether the names are those of what failed last time; nobody asked for one that is there no more."""
 
@@ -58,12 +68,14 @@ class Run:
         plan: Plan,
         history: History,
         execution: Callable[["Run"], Execution],
-        state: Callable[[], Awaitable[str]],
+        observe: Callable[[], Awaitable[tuple[str, EnvironmentState]]],
     ) -> None:
-        """`state` tells what the code is at the end: what changed on the way is no state that outcomes are of."""
+        """`observe` gives the state of code and environment at the end: outcomes are of no state that changed since
+        the start."""
         self.run_id = run_id
-        self._state = state
+        self._observe = observe
         self.is_steady = False
+        self.environment_after: EnvironmentState | None = None
         self.plan = plan
         self.status: RunStatus = "running"
         self.listener: Listener | None = None
@@ -75,9 +87,9 @@ class Run:
         self._flaky: list[str] = []
         self._new: list[str] = []
         self._fixed: list[str] = []
-        self._before = {one.target_id: history.failing(one.target_id) for one in plan.wanted}
-        self._ran_before = {one.target_id for one in plan.wanted if history.ran(one.target_id)}
+        self._first: list[str] = []
         self.execution = execution(self)
+        self.execution.outcomes |= plan.reused
         self._working: asyncio.Task[None] | None = None
         self._finished: Callable[[Run], None] | None = None
         self.over = asyncio.Event()
@@ -89,7 +101,7 @@ class Run:
             try:
                 async with asyncio.timeout(self.plan.seconds):
                     await self._work()
-                self.is_steady = bool(self.plan.state) and await self._state() == self.plan.state
+                self.is_steady = await self._is_unchanged()
                 self.status = "completed"
             except TimeoutError:
                 self.status = "failed"
@@ -106,6 +118,14 @@ class Run:
 
         self._finished = finished
         self._working = asyncio.create_task(work())
+
+    async def _is_unchanged(self) -> bool:
+        """Whether code and dependencies are as they were at the start."""
+        if self.plan.environment is None or len(self.plan.reused) == len(self.plan.wanted):
+            return False
+        state, self.environment_after = await self._observe()
+        is_same = self.environment_after.dependencies == self.plan.environment.dependencies
+        return bool(self.plan.state) and state == self.plan.state and is_same
 
     async def cancel(self) -> None:
         """End it with every process it started."""
@@ -140,8 +160,9 @@ class Run:
             await self.listener(min(done, total), total, said)
 
     async def _work(self) -> None:
-        cost = {one.target_id: self._history.cost(one.target_id) for one in self.plan.wanted}
-        workers = packed(self.plan.wanted, self.plan.workers, lambda one: cost[one.target_id])
+        wanted = [one for one in self.plan.wanted if one.target_id not in self.plan.reused]
+        cost = {one.target_id: self._history.cost(one.target_id) for one in wanted}
+        workers = packed(wanted, self.plan.workers, lambda one: cost[one.target_id])
         await self.execution.all(workers)
         for _ in range(self.plan.rerun_failed):
             again = [one for one in self.execution.outcomes.values() if one.bad]
@@ -185,6 +206,8 @@ class Run:
         whole = self.plan.filters.is_whole
         for one in self.execution.outcomes.values():
             target_id = one.target_id
+            if one.reused_from:
+                continue
             if one.missing and self.plan.remembered:
                 gone = [f"{target_id}::{name}" for name in one.missing]
                 self._history.note(target_id, seconds=None, ran=gone, bad=(), whole=False)
@@ -192,9 +215,14 @@ class Run:
                 continue
             bad = [_test(target_id, case) for case in one.bad]
             ran = [_test(target_id, case) for case in one.cases if case.status != "skipped"]
-            before = set(self._before.get(target_id, ()))
-            if target_id in self._ran_before:
-                self._new += [test for test in bad if test not in before]
+            before = set(self._history.failing(target_id))
+            self._new += [test for test in bad if test not in before]
+            is_known = self._history.ran(target_id)
+            self._first += [
+                test
+                for test in bad
+                if not self._history.has_result(target_id, test) and not (is_known and test == target_id)
+            ]
             is_whole = whole and not one.wanted.names
             good = set(ran) - set(bad)
             # A target that ran whole and well has also mended what is no test's own, such as not loading.
@@ -232,6 +260,7 @@ class Run:
                 failed=sum(bool(one.bad) for one in outcomes),
                 skipped=counts["skipped"],
                 unmatched=sum(one.unmatched for one in outcomes),
+                reused=sum(bool(one.reused_from) for one in outcomes),
             ),
             summary=RunSummary(
                 total_duration_ms=round(seconds * 1000),
@@ -241,6 +270,7 @@ class Run:
                 tests_skipped=sum(case.status == "skipped" for case in cases),
                 flaky=self.flaky,
                 new_failures=tuple(sorted(self._new)),
+                first_runs=tuple(sorted(self._first)),
                 fixed=tuple(sorted(self._fixed)),
             ),
             failures=tuple(failures[:MAX_FAILURES]),
@@ -250,17 +280,29 @@ class Run:
             notes=self.plan.notes + self._notes(outcomes),
             began_at=self.plan.began_at,
             state=self.plan.state,
+            baseline_of=self.plan.baseline_of,
             sandboxed=self.execution.means.sandbox is not None,
+            reused_from=tuple(sorted({one.reused_from for one in outcomes if one.reused_from})),
         )
 
     def cases(self) -> dict[str, bool]:
         """Whether each test passed that came to an end of its own."""
-        ended = [(one.target_id, case) for one in self.execution.outcomes.values() if one.ran for case in one.cases]
+        fresh = [one for one in self.execution.outcomes.values() if one.ran and not one.reused_from]
+        ended = [(one.target_id, case) for one in fresh for case in one.cases]
         return {
             _test(target_id, case): not case.is_bad
             for target_id, case in ended
             if case.status != "skipped" and case.kind != NO_RUNNER
         }
+
+    def failed(self) -> tuple[Failed, ...]:
+        """Every test that failed."""
+        outcomes = sorted(self.execution.outcomes.values(), key=lambda one: one.target_id)
+        return tuple(
+            Failed(test=_test(one.target_id, case), target_id=one.target_id, kind=case.kind)
+            for one in outcomes
+            for case in one.bad
+        )
 
     @property
     def flaky(self) -> tuple[str, ...]:

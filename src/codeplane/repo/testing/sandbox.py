@@ -5,15 +5,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.repo.testing.parent_tree import ParentTree
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enclosure:
-    """What code in a sandbox can reach: the root and `writable` to write, `tools` to read though they lie in a home."""
+    """What code in a sandbox can reach: the root and `writable` to write, `tools` to read though they lie in a home.
+
+    With a `copy`, that is mounted where the root is.
+    """
 
     root: Path
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     network: bool = False
+    copy: ParentTree | None = None
 
 
 class Sandbox(Protocol):

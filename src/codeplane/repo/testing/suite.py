@@ -3,31 +3,49 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pygit2
+
+from codeplane import __version__
 from codeplane.kernel.clock import Clock, SystemClock, rfc3339
 from codeplane.kernel.config import TestsConfig
-from codeplane.kernel.errors import InvalidArgument, NotFound, SandboxMissing, TestRunnerNotFound, TestRunNotFound
+from codeplane.kernel.errors import (
+    GitRefused,
+    InvalidArgument,
+    NotFound,
+    NotGit,
+    SandboxMissing,
+    TestRunnerNotFound,
+    TestRunNotFound,
+    TooLarge,
+)
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.operation import Preview
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.resolve.world import World
+from codeplane.repo.testing.baseline import Baseline, Baselines, Comparison, Failed, Verdict, compare
 from codeplane.repo.testing.changes import Changes
 from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.discovery import Discovery, LookedAt
 from codeplane.repo.testing.environment import clean
+from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState, environment_state
 from codeplane.repo.testing.execution import Execution, Means
 from codeplane.repo.testing.foretold import commands, state_of
 from codeplane.repo.testing.history import History
 from codeplane.repo.testing.impact import Impact
 from codeplane.repo.testing.kept import Excerpt, KeptRuns
 from codeplane.repo.testing.nearness import near_names
+from codeplane.repo.testing.outcome import Outcome
 from codeplane.repo.testing.outcomes import Outcomes
+from codeplane.repo.testing.parent_run import ParentRuns
+from codeplane.repo.testing.parent_tree import Head, ParentTree, head, holding
 from codeplane.repo.testing.program import Programs
 from codeplane.repo.testing.requests import RunRequest
 from codeplane.repo.testing.results import RunResult
+from codeplane.repo.testing.reuse import ReusableOutcomes
 from codeplane.repo.testing.run import Listener, Plan, Run
 from codeplane.repo.testing.runner import Runner
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
@@ -39,6 +57,8 @@ from codeplane.repo.truth.paths import canonical
 _MOST_WORKERS = 8
 _MAX_FILES = 50
 _LOOK_SEC = 3600.0
+_LEAST_PARENT_SEC = 120.0
+_SHOWN_CHANGED = 3
 # Below what a suite keeps, for tools in the sandbox.
 CACHE = "cache"
 _DID_YOU_MEAN = ": did you mean "
@@ -76,6 +96,17 @@ class Suite:
         self._cache = ToolCache(home / CACHE)
         self.history = History(home / "history.json")
         self.outcomes = Outcomes(home / "outcomes.json")
+        self._reusable = ReusableOutcomes(home / "reuse.json", seconds=config.reuse_sec)
+        self._environments = EnvironmentLog(home / "environment.json")
+        self.baselines = Baselines(home / "baselines")
+        self._parents = ParentRuns(
+            root=root,
+            folder=home / "parent",
+            kept=self._kept,
+            baselines=self.baselines,
+            clock=self._clock,
+            means=self._means,
+        )
         self.programs = Programs(root, path=environment.get("PATH", ""))
         self.impact = Impact(knowledge=knowledge, targets=self.targets_of, changes=self._changes)
 
@@ -110,6 +141,12 @@ class Suite:
 
     async def run(self, request: RunRequest, *, listener: Listener | None = None) -> RunResult:
         """Run what is asked for to its end; whoever is cancelled while waiting ends it. NotFound when none is there."""
+        return (await self.tested(request, listener=listener))[0]
+
+    async def tested(
+        self, request: RunRequest, *, listener: Listener | None = None
+    ) -> tuple[RunResult, tuple[Failed, ...]]:
+        """The same, with every failure: a result has no more of them than can be read."""
         started = await self.start(request, listener=listener)
         try:
             await started.wait()
@@ -125,24 +162,20 @@ class Suite:
                 hint=f"{did[2:]}{near}" if name else "test_discover lists the files; without ::name all of one is run",
                 details={"not_found": list(result.not_found)},
             )
-        return result
+        return result, started.failed()
 
     async def start(self, request: RunRequest, *, listener: Listener | None = None) -> Run:
         """Begin a run; what cannot be run at all is refused."""
         if self._config.sandbox == "required" and (missing := self._sandbox.missing()):
             raise SandboxMissing(missing)
         plan = await self._plan(request)
+        if request.baseline and plan.head is None:
+            raise InvalidArgument("there is no commit yet, and so no baseline", hint="run the tests without baseline")
+        if request.baseline and plan.head is not None and not plan.head.is_clean:
+            return await self._start_at_parent(request, plan.wanted, plan.head, listener, seconds=plan.seconds)
         run_id = new_id("run")
         folder = await asyncio.to_thread(self._kept.begin, run_id)
-        means = Means(
-            root=self._root,
-            config=self._config,
-            programs=self.programs,
-            environment=lambda: clean(self._environment, network=self._config.network),
-            tree=self._tree,
-            sandbox=None if self._config.sandbox == "off" or self._sandbox.missing() else self._sandbox,
-            slots=self._slots,
-        )
+        means = self._means()
         started = Run(
             run_id,
             plan,
@@ -150,12 +183,109 @@ class Suite:
             lambda run: Execution(
                 means=means, folder=folder, filters=plan.filters, timeout_sec=request.timeout_sec, told=run.told
             ),
-            self._state,
+            lambda: self._observed(plan.wanted),
         )
         started.listener = listener
         self._running[run_id] = started
         started.start(self._finished)
         return started
+
+    async def compare(self, result: RunResult, failures: Sequence[Failed], listener: Listener | None) -> Comparison:
+        """Tell which failures of a run are older than what changed since the last commit.
+
+        The baseline is what was recorded of that commit; tests of which nothing is recorded are run in a copy of it.
+        """
+        at = await asyncio.to_thread(head, self._root)
+        if at is None:
+            return Comparison(commit="", verdict=Verdict(new=tuple(one.test for one in failures)))
+        baseline = self.baselines.get(at.tree)
+        recorded = baseline.targets if baseline is not None else {}
+        _, known, _ = self._discovered
+        by_id = {one.target_id: one for one in known}
+        failing = [by_id[name] for name in dict.fromkeys(one.target_id for one in failures) if name in by_id]
+        existed = await asyncio.to_thread(holding, self._root, at.tree, failing)
+        missing = [one for one in failing if one.target_id in existed and one.target_id not in recorded]
+        made, why = "", ""
+        if missing:
+            wanted = [Wanted(target=one) for one in missing]
+            # About what they took in the work tree, and what has to be built again for it.
+            building = max((one.runner.startup_sec for one in missing if one.runner is not None), default=0.0)
+            seconds = max(_LEAST_PARENT_SEC, 3 * result.summary.total_duration_ms / 1000 + building)
+            bound = min(seconds, self._config.run_timeout_sec)
+            try:
+                run = await self._start_at_parent(RunRequest(), wanted, at, listener, seconds=bound)
+                try:
+                    await run.wait()
+                except asyncio.CancelledError:
+                    await run.cancel()
+                    raise
+                made = run.run_id
+                why = f"its time of {bound:.0f} s was up" if run.status == "failed" else ""
+            except (SandboxMissing, GitRefused, TooLarge) as error:
+                why = error.message
+        baseline = self.baselines.get(at.tree) or Baseline(commit=at.commit, targets={})
+        verdict = compare(baseline, failures, existed={one.target_id: one.target_id in existed for one in failing})
+        used = [baseline.targets[one.target_id] for one in failing if one.target_id in baseline.targets]
+        return Comparison(
+            commit=at.commit,
+            verdict=verdict,
+            run_ids=tuple(sorted({one.run_id for one in used})),
+            recorded_at=min((one.at for one in used), default=""),
+            made=bool(made),
+            why=why,
+        )
+
+    async def record_at_head(self, state: str) -> None:
+        """Record what is known of this state as the baseline of the commit that was just made of it."""
+        at = await asyncio.to_thread(self._head)
+        held = self._reusable.state
+        if at is None or not at.is_clean or held.partition(" ")[0] != state:
+            return
+        snapshot = await (await self._knowledge.fresh()).snapshot(strict=True)
+        # A hook may have changed what was committed.
+        if await asyncio.to_thread(state_of, (), snapshot) != state:
+            return
+        _, known, _ = self._discovered
+        wanted = [Wanted(target=one) for one in known]
+        outcomes = self._reusable.find(held, wanted, kept=self._kept.ids(), now_ns=self._clock.now_ns())
+        if outcomes:
+            self._note_baseline(at, outcomes.values(), run_id="", at_time=rfc3339(self._clock.now_ns()))
+
+    def _note_baseline(self, at: Head, outcomes: Iterable[Outcome], *, run_id: str, at_time: str) -> None:
+        self.baselines.note(at.tree, at.commit, outcomes, run_id=run_id, at=at_time, place="work tree")
+
+    async def _start_at_parent(
+        self, request: RunRequest, wanted: Sequence[Wanted], at: Head, listener: Listener | None, *, seconds: float
+    ) -> Run:
+        def began(run: Run) -> None:
+            self._running[run.run_id] = run
+
+        def finished(run: Run) -> None:
+            self._running.pop(run.run_id, None)
+            self._kept.put(run.result(), run.outputs())
+
+        return await self._parents.start(
+            wanted,
+            at,
+            seconds=seconds,
+            workers=self._workers(request.parallelism),
+            timeout_sec=request.timeout_sec,
+            began=began,
+            finished=finished,
+            listener=listener,
+        )
+
+    def _means(self, copy: ParentTree | None = None) -> Means:
+        return Means(
+            root=self._root,
+            config=self._config,
+            programs=self.programs,
+            environment=lambda: clean(self._environment, network=self._config.network),
+            tree=self._tree,
+            sandbox=None if self._config.sandbox == "off" or self._sandbox.missing() else self._sandbox,
+            slots=self._slots,
+            copy=copy,
+        )
 
     def past(self) -> list[str]:
         """The runs that are kept, the newest first."""
@@ -242,9 +372,18 @@ class Suite:
         _check(wanted, filters)
         self._refuse_unrunnable(wanted)
         snapshot, _, _ = self._discovered
+        assert snapshot is not None, "targets are of what was discovered"
+        state, environment = await asyncio.to_thread(self._states, snapshot, wanted)
+        lineage = self._environments.lineage(environment)
+        if changed := self._environments.changed(state, environment):
+            notes = (*notes, f"same code as in the last run, but changed since: {', '.join(changed[:_SHOWN_CHANGED])}")
         return Plan(
             began_at=rfc3339(self._clock.now_ns()),
-            state=await asyncio.to_thread(state_of, (), snapshot) if snapshot is not None else "",
+            state=state,
+            environment=environment,
+            lineage=lineage,
+            head=await asyncio.to_thread(self._head),
+            reused=self._reused(request, wanted, filters, f"{state} {lineage}"),
             wanted=tuple(wanted),
             filters=filters,
             workers=self._workers(request.parallelism),
@@ -255,9 +394,48 @@ class Suite:
             notes=notes,
         )
 
-    async def _state(self) -> str:
+    def _head(self) -> Head | None:
+        try:
+            return head(self._root)
+        except (NotGit, pygit2.GitError, KeyError, ValueError):
+            # Without git nothing is compared with a commit.
+            return None
+
+    async def _observed(self, wanted: Sequence[Wanted]) -> tuple[str, EnvironmentState]:
         fresh = await self._knowledge.fresh()
-        return await asyncio.to_thread(state_of, (), await fresh.snapshot(strict=True))
+        return await asyncio.to_thread(self._states, await fresh.snapshot(strict=True), wanted)
+
+    def _states(self, snapshot: Snapshot, wanted: Sequence[Wanted]) -> tuple[str, EnvironmentState]:
+        """The states of the code and of what it runs in."""
+        environment = environment_state(
+            self._root,
+            belongs=snapshot.files,
+            programs=sorted(self._programs_of(wanted)),
+            variables=clean(self._environment, network=self._config.network),
+            settings=f"{__version__} {self._config.model_dump_json()}",
+        )
+        return state_of((), snapshot), environment
+
+    def _programs_of(self, wanted: Sequence[Wanted]) -> set[Path]:
+        """The programs that run these targets, as they are found now."""
+        found = set()
+        for target in {(one.target.runner_name, one.target.root): one.target for one in wanted}.values():
+            if target.custom is not None:
+                program = self.programs.command(target.custom.cmd[0], target.root)
+            else:
+                program = self.programs.at(target.runner, target.root) if target.runner is not None else None
+            if program is not None:
+                found.add(Path(program.words[0]))
+        return found
+
+    def _reused(
+        self, request: RunRequest, wanted: Sequence[Wanted], filters: Filters, state: str
+    ) -> dict[str, Outcome]:
+        """What an earlier run found of whole targets at this state; a test that was flaky is always run."""
+        if request.fresh or request.rerun_failed or request.failed_only or not filters.is_whole:
+            return {}
+        found = self._reusable.find(state, wanted, kept=self._kept.ids(), now_ns=self._clock.now_ns())
+        return {target_id: one for target_id, one in found.items() if not self.outcomes.has_flaky(target_id)}
 
     def _trimmed(self) -> str:
         now = time.monotonic()
@@ -296,8 +474,22 @@ class Suite:
         run.not_found = tuple(self._not_found(wanted, name) for wanted, name in run.missing)
         result = run.result()
         self._kept.put(result, run.outputs())
+        if run.environment_after is not None:
+            self._environments.note(run.plan.state, run.plan.lineage, run.environment_after)
         if run.is_steady:
-            self.outcomes.note(result.state, run.cases(), flaky=run.flaky, at=result.began_at)
+            lineage = run.plan.lineage
+            self.outcomes.note(result.state, run.cases(), flaky=run.flaky, at=result.began_at, environment=lineage)
+            at = run.plan.head
+            if at is not None and at.is_clean and run.plan.filters.is_whole and self._head() == at:
+                outcomes = run.execution.outcomes.values()
+                self._note_baseline(at, outcomes, run_id=run.run_id, at_time=result.began_at)
+            if run.plan.filters.is_whole and not run.flaky:
+                self._reusable.note(
+                    f"{result.state} {lineage}",
+                    run.execution.outcomes.values(),
+                    run_id=run.run_id,
+                    now_ns=self._clock.now_ns(),
+                )
         _, known, _ = self._discovered
         self.history.save(known=[one.target_id for one in known])
 
