@@ -327,6 +327,9 @@ REQUIREMENTS = (
             "work/test_budgets.py::test_only_saying_so_reopens_it",
             "work/test_budgets.py::test_test_runs_are_refused_without_closing_the_task",
             "work/test_budgets.py::test_time_is_a_budget_too",
+            "work/test_dry_runs.py::test_they_are_not_counted_whatever_the_operation",
+            "work/test_dry_runs.py::test_a_key_that_a_dry_run_was_sent_with_is_free_for_the_change",
+            "work/test_dry_runs.py::test_what_a_dry_run_would_write_is_not_in_the_log",
         ),
     ),
     Requirement(

@@ -190,18 +190,20 @@ class Conveyor:
             decision = await self._asking.judged(call, assessment)
         passage.verdict = decision.verdict.value
         asked = decision.verdict is Verdict.ASK
+        # A dry run, or a plan that is not applied: nothing is claimed, counted or recorded as a change.
+        passage.only_reads = assessment.risk is Risk.READ and not asked and not recalled
         if passage.key is None and (asked or (operation.mutates and _goes_out(assessment))):
             passage.key = call.idempotency_key = new_id("key")
         with trace.stage("approve", verdict=decision.verdict.value):
             async with self._until(passage, passage.deadline):
-                if operation.mutates and passage.key is not None:
+                if passage.mutates and passage.key is not None:
                     await self._claim(passage, operation, passage.key)
                     if passage.replay is not None:
                         return operation
                 await self._asking.approved(passage, assessment, decision, recalled=recalled)
         with trace.stage("budget"):
-            stages.tasks.charge(passage.task, operation.mark.budget)
-            if operation.mutates:
+            stages.tasks.charge(passage.task, passage.budget)
+            if passage.mutates:
                 passage.repo_before = stages.repo.head()
                 await stages.log.append([passage.record().started()])
         return operation

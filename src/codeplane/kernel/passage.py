@@ -9,7 +9,7 @@ from codeplane.kernel.envelope import Meta
 from codeplane.kernel.errors import CodePlaneError, PolicyDenied
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Operation, Request
+from codeplane.kernel.operation import Budget, Operation, Request
 from codeplane.kernel.ports import Claim, Convergence, StoredOutcome, Task
 from codeplane.kernel.record import CALL_REFUSED, Record
 from codeplane.kernel.trace import Trace
@@ -40,6 +40,7 @@ class Passage:
     key: str | None = None
     claim: Claim | None = None
     call: Call | None = None
+    only_reads: bool = False
     executed: bool = False
     recorded: bool = False
     repo_before: str | None = None
@@ -49,9 +50,19 @@ class Passage:
     convergence: Convergence = field(default_factory=Convergence)
 
     @property
+    def mutates(self) -> bool:
+        """Whether this call can change anything; of an operation that can, a dry run does not."""
+        return self.operation is not None and self.operation.mutates and not self.only_reads
+
+    @property
+    def budget(self) -> Budget:
+        """What the call is counted as."""
+        return self.operation.mark.budget if self.operation is not None and not self.only_reads else Budget.NONE
+
+    @property
     def mutated(self) -> bool:
         """Whether something that can change the world has begun to run."""
-        return self.executed and self.operation is not None and self.operation.mutates
+        return self.executed and self.mutates
 
     @property
     def replay(self) -> StoredOutcome | None:
@@ -68,6 +79,8 @@ class Passage:
             workspace=self.workspace,
             repo_before=self.repo_before,
             executed=self.executed,
+            mutates=self.mutates,
+            budget=self.budget,
         )
 
     def refused(self, error: CodePlaneError) -> Draft:

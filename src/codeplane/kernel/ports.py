@@ -195,6 +195,7 @@ class CallReport:
     """What a finished call means for its task."""
 
     operation: Operation
+    budget: Budget
     effects: Effects | None
     failure: Failure | None
     error: CodePlaneError | None

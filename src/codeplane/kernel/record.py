@@ -85,6 +85,8 @@ class Record:
     workspace: str
     repo_before: str | None
     executed: bool
+    mutates: bool
+    budget: Budget
 
     def started(self) -> Draft:
         """The intent of a mutation; durable before its handler runs."""
@@ -147,13 +149,13 @@ class Record:
     def _common(self) -> JsonObject:
         payload: JsonObject = {
             "operation": self.operation.name,
-            "mutates": self.operation.mutates,
-            "budget": self.operation.mark.budget.value,
+            "mutates": self.mutates,
+            "budget": self.budget.value,
             "arguments_hash": self.arguments_hash,
         }
         if self.workspace:
             payload["workspace"] = self.workspace
-        if self.operation.mutates:
+        if self.mutates:
             if self.call.idempotency_key is not None:
                 payload["idempotency_key"] = self.call.idempotency_key
                 payload["owner_id"] = self.call.actor.owner_id

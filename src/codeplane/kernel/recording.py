@@ -36,6 +36,7 @@ class Recording:
             repo_after = stages.repo.head() if passage.mutated else None
             report = CallReport(
                 operation=passage.operation,
+                budget=passage.budget,
                 effects=passage.call.effects,
                 failure=passage.call.failure,
                 error=error,

@@ -72,7 +72,7 @@ class LiveTask:
         """Fingerprint how a call ended, and say when it is the same as before."""
         signals: list[JsonObject] = []
         mutation = failure = None
-        if report.operation.mark.budget is Budget.MUTATION and report.error is None:
+        if report.budget is Budget.MUTATION and report.error is None:
             if report.effects is not None:
                 mutation = mutation_fingerprint(report.effects)
                 if mutation == self.last_mutation:
@@ -95,7 +95,7 @@ class LiveTask:
                 )
             self.last_failure = failure
             self.mutated_since_failure = False
-        signals += self._nearly_used(report.operation.mark.budget)
+        signals += self._nearly_used(report.budget)
         return Convergence(mutation_fingerprint=mutation, failure_fingerprint=failure, signals=tuple(signals))
 
     def _nearly_used(self, budget: Budget) -> list[JsonObject]:
