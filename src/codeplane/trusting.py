@@ -48,8 +48,10 @@ from codeplane.trust.policy.operations import PolicyOperations
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.shell.enclosure import MARK
 from codeplane.trust.shell.operations import ShellOperations, ShellParts
+from codeplane.trust.untrusted.marks import UntrustedMarks
+from codeplane.trust.untrusted.operations import UntrustedOperations
+from codeplane.trust.untrusted.table import UntrustedTable
 from codeplane.trust.web.addresses import strict
-from codeplane.trust.web.ingested import Ingestion
 from codeplane.trust.web.operations import WebOperations, WebParts
 
 
@@ -64,6 +66,7 @@ def trust_tables() -> tuple[Projection, ...]:
         GrantTable(),
         AuditTable(),
         NotificationTable(),
+        UntrustedTable(),
     )
 
 
@@ -76,6 +79,7 @@ class Trusting:
     policy: Policy
     authority: CallAuthority
     approvals: Approvals
+    untrusted: UntrustedMarks
     resuming: Resuming
     operations: tuple[object, ...]
     describe: Callable[[Catalogue], None]
@@ -84,6 +88,7 @@ class Trusting:
         """Know again who was let in and what was granted."""
         await self.identity.restore(log)
         await self.grants.restore()
+        await self.untrusted.restore(log)
 
     async def sweep(self) -> None:
         """What has to be looked at now and then: questions and grants whose time is over."""
@@ -116,7 +121,7 @@ def trusting(
     identity.agent_operations.bounded_by(grants.most_agents)
     engine = engine or Rego(timeout_ms=config.policy.timeout_ms)
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
-    ingestion = Ingestion()
+    untrusted = UntrustedMarks(clock=clock, require_token=config.server.require_token)
     remembered = RememberedAnswers(log=log, clock=clock)
     approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redactor=redactor)
     identity.lets_go(LettingGo(grants=grants, approvals=approvals))
@@ -126,6 +131,7 @@ def trusting(
         folder=PolicyFolder(path=workspace.policy),
         trust=config.trust,
         bounds=Bounds(grants=grants),
+        untrusted=untrusted,
     )
     outcomes = Outcomes(log)
 
@@ -138,9 +144,10 @@ def trusting(
         grants=grants,
         policy=policy,
         authority=CallAuthority(
-            holdings=identity.identities, grants=grants, policy=policy, ingestion=ingestion, config=config.trust
+            holdings=identity.identities, grants=grants, policy=policy, untrusted=untrusted, config=config.trust
         ),
         approvals=approvals,
+        untrusted=untrusted,
         resuming=Resuming(
             approvals=approvals,
             blobs=log,
@@ -157,15 +164,22 @@ def trusting(
                 cursors=cursors,
             ),
             ApprovalOperations(
-                approvals=approvals, remembered=remembered, log=log, cursors=cursors, clock=clock, outcomes=outcomes
+                approvals=approvals,
+                remembered=remembered,
+                log=log,
+                cursors=cursors,
+                clock=clock,
+                outcomes=outcomes,
+                untrusted=untrusted,
             ),
+            UntrustedOperations(untrusted),
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),
-            _shell(workspace, config, clock, ingestion, redactor)
+            _shell(workspace, config, clock, untrusted, redactor)
             if config.shell.enabled
             else Disabled(owner=ShellOperations, setting="shell.enabled"),
-            WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), ingestion=ingestion))
+            WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), untrusted=untrusted))
             if config.web.enabled
             else Disabled(owner=WebOperations, setting="web.enabled"),
         ),
@@ -174,7 +188,7 @@ def trusting(
 
 
 def _shell(
-    workspace: Workspace, config: Config, clock: Clock, ingestion: Ingestion, redactor: Redactor
+    workspace: Workspace, config: Config, clock: Clock, untrusted: UntrustedMarks, redactor: Redactor
 ) -> ShellOperations:
     return ShellOperations(
         ShellParts(
@@ -190,7 +204,7 @@ def _shell(
             ),
             processes=ShellProcesses(variable=MARK),
             environment=partial(clean, os.environ),
-            ingest=ingestion.mark,
+            ingest=untrusted.mark,
             redact=redactor.text,
         )
     )

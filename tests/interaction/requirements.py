@@ -2503,6 +2503,17 @@ REQUIREMENTS = (
         tests=("trust/web/test_search.py",),
     ),
     Requirement(
+        id="TRUST-60",
+        source="threat model",
+        promise="after untrusted content each outward call of whoever read it asks a person, whatever is remembered, "
+        "set or ruled, across restarts, names and tokens, until the owner clears the mark",
+        tests=(
+            "trust/untrusted/test_marks.py",
+            "trust/untrusted/test_served.py",
+            "trust/refusals/test_refusals.py",
+        ),
+    ),
+    Requirement(
         id="RPC-01",
         source="003 §5, §7",
         promise="the services of the protos over Connect and gRPC-Web, with outside clients",

@@ -8,7 +8,7 @@ from codeplane.app import Plane
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import PolicyDenied
-from codeplane.kernel.operation import Assessment, Preview
+from codeplane.kernel.operation import Assessment, Preview, Result
 from codeplane.kernel.ports import Decision, Question, Verdict
 from codeplane.kernel.stages import Stages
 
@@ -61,6 +61,9 @@ class Asking:
     def may_write(self, call: Call, path: str) -> None:
         return None
 
+    async def replays(self, call: Call, result: Result) -> None:
+        return None
+
 
 class Person:
     """An approver with an opinion."""
@@ -90,3 +93,6 @@ class Broken:
 
     def may_write(self, call: Call, path: str) -> None:
         cast(Callable[[], None], self.decide)()
+
+    async def replays(self, call: Call, result: Result) -> None:
+        return None

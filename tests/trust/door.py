@@ -17,7 +17,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Assessment
+from codeplane.kernel.operation import Assessment, Result
 from codeplane.kernel.ports import Decision, EventQuery, Question, Verdict
 from codeplane.kernel.stages import Stages
 from codeplane.ledger.log import SqliteLog
@@ -61,6 +61,9 @@ class AskFirst:
         return Decision(verdict=Verdict.ASK if call.operation.mutates else Verdict.ALLOW)
 
     def may_write(self, call: Call, path: str) -> None:
+        return None
+
+    async def replays(self, call: Call, result: Result) -> None:
         return None
 
 

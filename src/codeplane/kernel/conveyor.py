@@ -25,7 +25,7 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
-from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk
+from codeplane.kernel.operation import Operation, Request, Result, Risk
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import (
@@ -192,7 +192,7 @@ class Conveyor:
         asked = decision.verdict is Verdict.ASK
         # A dry run, or a plan that is not applied: nothing is claimed, counted or recorded as a change.
         passage.only_reads = assessment.risk is Risk.READ and not asked and not recalled
-        if passage.key is None and (asked or (operation.mutates and _goes_out(assessment))):
+        if passage.key is None and (asked or (operation.mutates and assessment.outward)):
             passage.key = call.idempotency_key = new_id("key")
         with trace.stage("approve", verdict=decision.verdict.value):
             async with self._until(passage, passage.deadline):
@@ -269,7 +269,10 @@ class Conveyor:
 
     async def _answer(self, passage: Passage, operation: Operation) -> Outcome:
         if passage.replay is not None:
-            return await self._recording.replayed(passage, operation, passage.replay)
+            outcome = await self._recording.replayed(passage, operation, passage.replay)
+            if outcome.result is not None:
+                await self._stages.authority.replays(cast(Call, passage.call), outcome.result)
+            return outcome
         passage.executed = True
         with passage.trace.stage("execute"):
             async with self._until(passage, self._time_allowed(passage, operation)):
@@ -312,8 +315,3 @@ class Conveyor:
         internal = Internal(f"{passage.name} failed: {type(error).__name__}: {str(error)[:300]}")
         internal.__cause__ = error
         return internal
-
-
-def _goes_out(assessment: Assessment) -> bool:
-    """Whether a call reaches other machines: such a call is never sent twice by mistake, key or not."""
-    return assessment.risk is Risk.EXFILTRATION or bool(assessment.remotes)

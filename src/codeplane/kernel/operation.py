@@ -68,6 +68,10 @@ class Result(BaseModel):
         """Why what was asked for did not come to pass though the call was answered: red tests, conflicts."""
         return None
 
+    def untrusted_source(self) -> tuple[str, str] | None:
+        """Where content in it that others wrote came from (kind of source, which); None when there is none."""
+        return None
+
     def lasting(self) -> bytes | None:
         """The answer without what tells of the moment it was given; None when it says nothing of that."""
         momentary = _MOMENTARY & type(self).model_fields.keys()
@@ -93,6 +97,11 @@ class Assessment:
     whole: bool = False
     # What a remembered answer covers, in words that stay the same from one such call to the next; else the effects.
     trusted_as: tuple[str, ...] = ()
+
+    @property
+    def outward(self) -> bool:
+        """Whether the call reaches other machines, or can."""
+        return self.risk is Risk.EXFILTRATION or (self.risk is not Risk.READ and bool(self.remotes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

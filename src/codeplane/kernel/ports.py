@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call, Effects, Failure
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Budget, Operation, Preview
+from codeplane.kernel.operation import Assessment, Budget, Operation, Preview, Result
 
 
 class EventLog(Protocol):
@@ -135,6 +135,8 @@ class Decision:
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     hint: str = ""
+    # Only a person's answer to this very call counts: none that is remembered, none through an MCP client.
+    person_only: bool = False
 
 
 class Authority(Protocol):
@@ -146,6 +148,10 @@ class Authority(Protocol):
 
     def may_write(self, call: Call, path: str) -> None:
         """Raise PathDenied or PolicyDenied unless this call may write a path that it learnt of only while it ran."""
+        ...
+
+    async def replays(self, call: Call, result: Result) -> None:
+        """Take note that a call is answered with a stored result, before it is."""
         ...
 
 

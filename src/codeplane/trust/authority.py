@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment
+from codeplane.kernel.operation import Assessment, Result
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.capabilities.grant import Grant
@@ -22,7 +22,8 @@ from codeplane.trust.policy.document import Circumstances, document, reached
 from codeplane.trust.policy.hints import with_arguments
 from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
-from codeplane.trust.web.ingested import Ingestion
+from codeplane.trust.untrusted.marks import UntrustedMarks
+from codeplane.trust.untrusted.rule import decision_after, reason_of
 
 _SHOWN = 200
 
@@ -39,17 +40,20 @@ class CallAuthority:
     """The authorise stage of the conveyor."""
 
     def __init__(
-        self, *, holdings: Holdings, grants: Grants, policy: Policy, ingestion: Ingestion, config: TrustConfig
+        self, *, holdings: Holdings, grants: Grants, policy: Policy, untrusted: UntrustedMarks, config: TrustConfig
     ) -> None:
         self._holdings = holdings
         self._grants = grants
         self._policy = policy
-        self._ingestion = ingestion
+        self._untrusted = untrusted
         self._config = config
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
         decision = await self._decided(call, assessment)
+        # Last of all, and no rule: nothing the owner writes into a policy or a setting lifts it.
+        if (mark := self._untrusted.covering(call)) is not None:
+            decision = decision_after(decision, assessment, reason_of(mark))
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
 
     async def _decided(self, call: Call, assessment: Assessment) -> Decision:
@@ -104,13 +108,18 @@ class CallAuthority:
                 },
             )
 
+    async def replays(self, call: Call, result: Result) -> None:
+        """Mark whoever is given untrusted content again: the owner may have cleared the mark since it was read."""
+        if (source := result.untrusted_source()) is not None:
+            await self._untrusted.mark(call, *source)
+
     def _document(self, call: Call, assessment: Assessment, grant: Grant) -> JsonObject:
         circumstances = Circumstances.of(
             call,
             mode=self._config.mode,
             allow=self._config.allow,
             workspace=_workspace(call),
-            untrusted=self._ingestion.is_untrusted(call),
+            untrusted=self._untrusted.covering(call) is not None,
             grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,
         )
         return document(

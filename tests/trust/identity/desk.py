@@ -68,6 +68,9 @@ class _Lenient:
     def may_write(self, call: Call, path: str) -> None:
         return None
 
+    async def replays(self, call: Call, result: Result) -> None:
+        return None
+
 
 class _Silent:
     """Nobody watches, and there is no repository."""

@@ -61,23 +61,6 @@ def test_only_the_exact_name_counts(rules: Policy, name: str) -> None:
     assert rules.decide(of_call(allow=(name,))).verdict is Verdict.ASK
 
 
-@pytest.mark.parametrize(("mode", "allow"), [("automatic", ()), ("trust", ("git.push",)), ("always", ("git.push",))])
-def test_what_goes_out_asks_once_untrusted_content_was_read(rules: Policy, mode: str, allow: tuple[str, ...]) -> None:
-    for parts in ({"risk": "EXFILTRATION"}, {"risk": "WRITE", "remotes": ["origin"]}):
-        assert rules.decide(of_call(mode=mode, allow=allow, **parts)).verdict is Verdict.ALLOW
-        asked = rules.decide(of_call(mode=mode, allow=allow, untrusted=True, **parts))
-        assert asked.verdict is Verdict.ASK
-        assert "untrusted content" in asked.reasons[0]
-    assert rules.decide(of_call("WRITE", mode="trust", untrusted=True)).verdict is Verdict.ALLOW
-    assert rules.decide(of_call(kind="owner", untrusted=True)).verdict is Verdict.ALLOW
-
-
-@pytest.mark.parametrize("untrusted", [None, "false", 0, []])
-def test_what_is_not_known_to_be_trusted_is_untrusted(rules: Policy, untrusted: object) -> None:
-    document = of_call(mode="automatic", untrusted=untrusted)  # type: ignore[arg-type]  # that is the point
-    assert rules.decide(document).verdict is Verdict.ASK
-
-
 def test_a_token_is_stricter_and_never_laxer(rules: Policy) -> None:
     def verdict(mode: str, own: str, risk: str = "EXFILTRATION", allow: tuple[str, ...] = ()) -> Verdict:
         return rules.decide(of_call(risk, mode=mode, grant={"approval_mode": own}, allow=allow)).verdict
@@ -162,7 +145,7 @@ def test_it_looks_at_nothing_that_changes_with_every_call() -> None:
     assert seen == looks.seen(of_call(paths=["b"], arguments={"x": 2}))
     assert seen["actor"] == {"kind": "agent"}
     context = seen["context"]
-    assert isinstance(context, dict) and context.keys() == {"mode", "allow", "untrusted", "grant"}
+    assert isinstance(context, dict) and context.keys() == {"mode", "allow", "grant"}
 
 
 def test_a_folder_that_is_missing_or_empty_is_the_shipped_policy(tmp_path: Path) -> None:

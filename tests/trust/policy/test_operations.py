@@ -17,6 +17,7 @@ from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import CheckRequest, ExplainRequest, PolicyOperations, SummaryRequest
+from codeplane.trust.untrusted.marks import UntrustedMarks
 from tests.kernel.plane import FixtureOps, run
 from tests.trust.policy.calls import HEAD, PATIENCE_SEC, own, policy, write
 
@@ -36,6 +37,7 @@ def asked(
             bounds=Bounds(
                 grants=Grants(log=None, clock=SystemClock(), config=TrustConfig())  # type: ignore[arg-type]  # unused
             ),
+            untrusted=UntrustedMarks(clock=SystemClock()),
         )
         catalogue = Catalogue([operations, FixtureOps()])
         operations.describe(catalogue)
@@ -125,6 +127,8 @@ def test_another_risk_mode_or_task_can_be_thought_of(tmp_path: Path) -> None:
         assert verdict(risk="EXFILTRATION") == "ask"
         assert verdict(risk="EXFILTRATION", mode="automatic") == "allow"
         assert verdict(risk="EXFILTRATION", mode="automatic", untrusted=True) == "ask"
+        assert verdict(risk="EXFILTRATION", untrusted=True, actor="owner") == "allow"
+        assert verdict(risk="WRITE", untrusted=True) == "allow"
         assert verdict(risk="WRITE", mode="always") == "ask"
         assert verdict(risk="HIGH", mode="automatic") == "ask"
 

@@ -43,6 +43,8 @@ _ISSUED = [
     "granted",
     "ungranted",
     "session",
+    "eager",
+    "unread",
 ]
 FALSE = {
     "revoked": "UNAUTHORIZED",

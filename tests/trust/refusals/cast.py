@@ -66,6 +66,9 @@ TOKENS: Mapping[str, JsonObject] = {
     "toolless": {"capabilities": list(EIGHT), "allowed_tools": []},
     "granted": {"capabilities": ["read_files"]},
     "ungranted": {"capabilities": ["read_files"]},
+    # Asked about nothing but shell commands, in a world that lets it.
+    "eager": {"capabilities": list(EIGHT), "approval_mode": "automatic"},
+    "unread": {"capabilities": list(EIGHT), "approval_mode": "automatic"},
     "revoked": {"capabilities": list(EIGHT)},
     "parted": {"capabilities": list(EIGHT)},
 }

@@ -22,6 +22,7 @@ from tests.trust.refusals.cast import Cast
 from tests.trust.refusals.table import Ask
 from tests.trust.refusals.ways import SERVED, Answer, Credential, Embedded, Way
 from tests.trust.refusals.worlds import POLICIES, WORLDS
+from tests.trust.untrusted.engine import engine
 
 Desk = Callable[[str, JsonObject, str | None], JsonObject]
 _QUIET = ("approvals.wait_sec=0", "index.watch=false")
@@ -306,14 +307,26 @@ def served(cast: Cast, folder: Path, world: str) -> Iterator[Place]:
     """A world behind a server."""
     root = _copy(cast, folder, world)
     program = (sys.executable, "-m", "tests.trust.refusals.served")
-    server = start(root, program=program, overrides=[*_QUIET, *WORLDS[world]])
-    place = Place(world=world, root=root, cast=cast, desk=_client(server), origin=server.url)
-    try:
-        place.ways |= {found.name: found for found in (made(server) for made in SERVED)}
-        yield place
-    finally:
-        place.close()
-        server.stop()
+    with engine() as search:
+        server = start(root, program=program, overrides=[*_QUIET, search, *WORLDS[world]])
+        place = Place(world=world, root=root, cast=cast, desk=_client(server), origin=server.url)
+        try:
+            place.ways |= {found.name: found for found in (made(server) for made in SERVED)}
+            _read(place, "mcp-http-modern")
+            yield place
+        finally:
+            place.close()
+            server.stop()
+
+
+def _read(place: Place, way: str) -> None:
+    """Have agents read what others wrote, in the world in which they have; over MCP, as most do."""
+    if place.world != "untrusted":
+        return
+    for who in ("device_as_agent", "eager", "agent"):
+        # An agent with a token marks those without as well, so that the last of them is asked about its search.
+        answer = place.ask(way, Ask(who=who, operation="web.search", arguments={"query": "x"}), fresh=False)
+        assert answer.error == ("APPROVAL_PENDING" if who == "agent" else None), answer
 
 
 def _client(server: Server) -> Desk:
@@ -327,7 +340,12 @@ def _client(server: Server) -> Desk:
 def embedded(cast: Cast, folder: Path, world: str) -> Iterator[Place]:
     """A world in this process."""
     root = _copy(cast, folder, world)
-    way = Embedded(root, [*_QUIET, *WORLDS[world]])
+    with engine() as search:
+        yield from _embedded(cast, root, world, search)
+
+
+def _embedded(cast: Cast, root: Path, world: str, search: str) -> Iterator[Place]:
+    way = Embedded(root, [*_QUIET, search, *WORLDS[world]])
 
     def desk(operation: str, arguments: JsonObject, token: str | None) -> JsonObject:
         outcome = way.outcome(operation, arguments, Caller(surface="connect", client="desk", token=token))
@@ -336,6 +354,7 @@ def embedded(cast: Cast, folder: Path, world: str) -> Iterator[Place]:
 
     place = Place(world=world, root=root, cast=cast, desk=desk, ways={way.name: way})
     try:
+        _read(place, way.name)
         yield place
     finally:
         place.close()

@@ -108,6 +108,7 @@ PEOPLES: tuple[tuple[str, JsonObject, str], ...] = (
     ("approval.approve", {"action_id": "$task_action", "for_task": True}, "device"),
     ("approval.reject", {"action_id": "$action"}, "device"),
     ("approval.forget", {"answer_id": "$answer"}, "owner"),
+    ("untrusted.clear", {}, "owner"),
     ("pairing.create", {}, "device"),
     ("pairing.bind", {"code": "$code", "device_name": "phone"}, "nobody"),
     ("device.revoke", {"device_id": "$device_id"}, "device"),
@@ -126,6 +127,7 @@ def _for_people() -> Iterable[Row]:
         for operation, arguments, by in PEOPLES:
             mark = "for a person, with more" if "for_task" in arguments else "for a person"
             yield _row(mark, who, operation, "POLICY_DENIED", arguments, by=by)
+    yield _row("for the owner", "device", "untrusted.clear", "POLICY_DENIED", by="owner")
     yield _row("for a device", "owner", "device.rotate", "POLICY_DENIED", by="new_device")
     yield _row("for an agent", "owner", "agent.session", "POLICY_DENIED", by="whole")
     yield _row("for an agent", "agent", "agent.session", "POLICY_DENIED", by="whole")
@@ -479,6 +481,21 @@ def _addresses() -> Iterable[Row]:
             yield _row(f"address {url}", who, "web.open", "ADDRESS_DENIED", {"url": url}, twin=asks)
 
 
+def _untrusted() -> Iterable[Row]:
+    """Outward calls of agents that have read untrusted content, where mode, list and rule let all others run."""
+    outward: tuple[tuple[str, JsonObject], ...] = (
+        ("witness.send", {"name": "$unique"}),
+        ("git.push", {"remote": "origin", "ref": "main"}),
+        ("git.fetch", {}),
+        ("web.search", {"query": "$unique"}),
+    )
+    for operation, arguments in outward:
+        passes = Ask(who="unread", operation=operation, arguments=arguments, world="untrusted")
+        for who in ("agent", "posing_owner", "namesake", "owner_as_agent", "device_as_agent", "eager"):
+            # The last twin marks whoever makes it, which is the last thing that happens there.
+            yield _row("untrusted", who, operation, "APPROVAL_PENDING", arguments, twin=passes, world="untrusted")
+
+
 def _learnt_late() -> Iterable[Row]:
     closed = "POLICY_DENIED"
     for who in ("owner", "agent"):
@@ -512,6 +529,7 @@ ROWS: tuple[Row, ...] = tuple(
         _strict,
         _pairing,
         _addresses,
+        _untrusted,
         _learnt_late,
     )
     for row in part()

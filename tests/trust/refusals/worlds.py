@@ -16,6 +16,8 @@ WORLDS: Mapping[str, tuple[str, ...]] = {
         "refactor.enabled=false",
         "limits.max_mutations=0",
     ),
+    # Nothing asks here by mode, list and rule; but some have read what others wrote.
+    "untrusted": ("trust.mode=automatic", 'trust.allow=["witness.send", "git.push", "git.fetch", "web.search"]'),
 }
 POLICIES: Mapping[str, str] = {
     "main": """package codeplane.policy
@@ -50,6 +52,7 @@ ask contains "not without me" if {
 
 allow contains "everything else" if input.operation.name == "witness.shell"
 """,
+    "untrusted": 'package codeplane.policy\n\nallow contains "all is well" if input.risk != "READ"\n',
     "broken": "package codeplane.policy\n\ndeny contains reason if {\n",
 }
 

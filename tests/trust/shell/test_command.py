@@ -66,6 +66,11 @@ def test_without_a_sandbox_nothing_runs_unless_the_owner_said_so(tmp_path: Path)
             assert "runs without a sandbox" in question.assessment.effects
             assert question.call.actor.kind is ActorKind.AGENT
             assert [source for source, _ in opened.ingested] == ["shell"]
+            # Whoever reads what such a command printed has read it too; also of one that failed.
+            await opened.door.call("shell.output", execution_id=done.execution_id, stream="stdout")
+            assert opened.ingested == [("shell", done.execution_id)] * 2
+            await opened.run("exit 3")
+            assert len(opened.ingested) == 3
 
     run(scenario())
 

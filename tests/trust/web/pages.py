@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from codeplane.adapters.web_fetch import WebFetch
+from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import WebConfig
 from codeplane.kernel.json import JsonValue
+from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.web.answers import OpenResult
-from codeplane.trust.web.ingested import Ingestion
 from codeplane.trust.web.operations import WebOperations, WebParts
 from tests.trust.door import AGENT, Door, door
 
@@ -72,7 +73,7 @@ class Web:
 
     door: Door
     site: Site
-    ingestion: Ingestion
+    untrusted: UntrustedMarks
     looked_up: list[str]
 
     def url(self, path: str = "/", *, host: str = HOST, scheme: str = "http") -> str:
@@ -115,17 +116,17 @@ async def web(
 
     server = await asyncio.start_server(site.serve, "127.0.0.1", 0, ssl=tls[0] if tls else None)
     site.port = server.sockets[0].getsockname()[1]
-    ingestion = Ingestion()
+    untrusted = UntrustedMarks(clock=SystemClock())
     operations = WebOperations(
         WebParts(
             config=WebConfig.model_validate({name: _placed(value, site.port) for name, value in config.items()}),
             network=WebFetch(resolve=resolve, tls=tls[1] if tls else None),
             check=check or only_the_site,
-            ingestion=ingestion,
+            untrusted=untrusted,
         )
     )
     async with server, door(tmp_path / "log", operations) as opened:
-        yield Web(door=opened, site=site, ingestion=ingestion, looked_up=looked_up)
+        yield Web(door=opened, site=site, untrusted=untrusted, looked_up=looked_up)
 
 
 def _placed(value: object, port: int) -> object:

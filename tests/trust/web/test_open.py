@@ -51,11 +51,14 @@ def test_a_page_is_fetched_after_a_person_agreed_and_marked_untrusted(tmp_path: 
             assert ingested.payload == {"operation": "web.open", "source": "web", "what": opened.url("/a?q=1")}
             assert ingested.content_trust.value == "UNTRUSTED_MODEL"
             asked = question.call
-            assert opened.ingestion.is_untrusted(asked)
+            assert opened.untrusted.covering(asked) is not None
             # In another session it is still who has read it.
-            assert opened.ingestion.is_untrusted(replace(asked, task=None))
-            stranger = Actor(kind=ActorKind.AGENT, actor_id="stranger")
-            assert not opened.ingestion.is_untrusted(replace(asked, task=None, actor=stranger))
+            assert opened.untrusted.covering(replace(asked, task=None)) is not None
+            # Under any name that comes without a token, but not for an agent with a token of its own.
+            renamed = Actor(kind=ActorKind.AGENT, actor_id="stranger")
+            assert opened.untrusted.covering(replace(asked, task=None, actor=renamed)) is not None
+            issued = Actor(kind=ActorKind.AGENT, actor_id="agent_stranger")
+            assert opened.untrusted.covering(replace(asked, task=None, actor=issued)) is None
             request = opened.site.asked[0].decode().lower()
             assert f"host: {HOST}:{opened.site.port}" in request
             assert "cookie" not in request

@@ -120,10 +120,14 @@ class TestOperations:
     def assess_run(self, request: RunRequest) -> Assessment:
         """The repository's code runs: enclosed it can write the workspace alone, and otherwise do what a shell can."""
         missing = self._suite.unsandboxed()
+        # Which machines that code would reach, nobody knows before.
+        remotes = ("*",) if self._suite.reaches_network() else ()
         if not missing:
-            return Assessment(risk=Risk.WRITE)
+            return Assessment(risk=Risk.WRITE, remotes=remotes)
         return Assessment(
-            risk=Risk.DESTRUCTIVE, effects=(f"it runs the repository's code without a sandbox ({missing})",)
+            risk=Risk.DESTRUCTIVE,
+            effects=(f"it runs the repository's code without a sandbox ({missing})",),
+            remotes=remotes,
         )
 
     @previews("test.run")

@@ -115,6 +115,10 @@ class Suite:
         # Where one is required nothing runs without it, and nobody needs to be asked.
         return self._sandbox.missing() if self._config.sandbox == "auto" else ""
 
+    def reaches_network(self) -> bool:
+        """Whether tested code could reach other machines."""
+        return self._config.network or self._config.sandbox == "off" or bool(self.unsandboxed())
+
     async def targets(self) -> tuple[Target, ...]:
         """Everything that can be run, as the disk is now: a test that was written a moment ago is one of them."""
         fresh = await self._knowledge.fresh()

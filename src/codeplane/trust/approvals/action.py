@@ -12,6 +12,10 @@ from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
 from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream, no_said_as
 
+# How answers are told of that no person gave to the action itself.
+CLIENT = "client:"
+REMEMBERED_AS = "remembered ans_"
+
 Cell = str | int | float | bytes | None
 
 
@@ -64,6 +68,12 @@ class Action:
     def unknown(self) -> bool:
         """Whether it was begun and nobody saw how it ended; such an action is never run again by itself."""
         return self.outcome == OutcomeUnknown.name
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person decided about this very action: not a remembered answer, not a client's word."""
+        by, reason = self.decided_by or "", self.reason or ""
+        return not by.startswith(CLIENT) and not reason.startswith(REMEMBERED_AS)
 
     @property
     def expired(self) -> bool:

@@ -29,6 +29,7 @@ from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.short_ids import stored_one
 from codeplane.trust.approvals.action import (
+    CLIENT,
     COLUMNS,
     Action,
     ActionStatus,
@@ -85,10 +86,9 @@ class Approvals:
 
     async def approve(self, question: Question) -> str:
         """The action's id when a person said yes, now or earlier; ApprovalPending when nobody has answered yet."""
-        call = question.call
         action = await self._asked_before(question) or await self._propose(question)
         if action.status is ActionStatus.PENDING:
-            action = await self._answered(action, call)
+            action = await self._answered(action, question)
         return self._leave(action, question)
 
     async def recall(self, call: Call, arguments_hash: str) -> bool:
@@ -239,9 +239,11 @@ class Approvals:
         call, action_id = question.call, new_id("act")
         await self._bounded(call)
         self._log.put(canonical(question.arguments))
-        known = await self._remembered.covering(
-            kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
-        )
+        known = None
+        if not question.decision.person_only:
+            known = await self._remembered.covering(
+                kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
+            )
         remembered = known.answer_id if known is not None else None
         drafts = [self._events.decided(question), self._events.created(action_id, question, remembered)]
         if known is not None:
@@ -260,13 +262,14 @@ class Approvals:
             if int(str(waiting)) >= most:
                 raise Overloaded(f"{most} questions wait for an answer already", hint="a person decides: cpl approvals")
 
-    async def _answered(self, action: Action, call: Call) -> Action:
+    async def _answered(self, action: Action, question: Question) -> Action:
         """Wait as long as a call may; the action as it is then."""
+        call = question.call
         waiting = self._waiting.setdefault(action.action_id, _Waiting())
         waiting.calls += 1
         asking = None
         left_sec = (action.expires_ns - self._clock.now_ns()) / SECOND_NS
-        if self._may_ask(action, call):
+        if self._may_ask(action, question):
             asking = asyncio.ensure_future(self._ask(action, call))
         else:
             left_sec = min(left_sec, self._config.wait_sec)
@@ -299,10 +302,12 @@ class Approvals:
             finally:
                 settled.cancel()
 
-    def _may_ask(self, action: Action, call: Call) -> bool:
+    def _may_ask(self, action: Action, question: Question) -> bool:
         """Whether the client's person is asked: the whole of it, and never about more rights for whoever asks."""
+        call = question.call
         return (
             self._config.elicit
+            and not question.decision.person_only
             and (self._config.elicit_risky or action.risk not in _NOT_BY_CLIENTS)
             and call.caller.ask is not None
             and not has_own_token(call.actor)
@@ -316,7 +321,7 @@ class Approvals:
         said = await call.caller.ask(_question(action))
         if said is None:
             return
-        by = f"client:{call.caller.client or 'unnamed'}"
+        by = f"{CLIENT}{call.caller.client or 'unnamed'}"
         try:
             await self.decide(action.action_id, approve=said is Answer.APPROVE, by=by, reason="asked in the client")
         except (ApprovalSettled, ApprovalExpired):
@@ -333,7 +338,7 @@ class Approvals:
                     "idempotency_key": action.key,
                     "expires_at": rfc3339(action.expires_ns),
                     "reasons": action.reasons,
-                    **({"question": _question(action)} if self._may_ask(action, question.call) else {}),
+                    **({"question": _question(action)} if self._may_ask(action, question) else {}),
                 },
             )
         _refuse(action)
@@ -342,6 +347,12 @@ class Approvals:
         if action.status is ActionStatus.EXECUTED or self._clock.now_ns() >= action.expires_ns:
             raise ApprovalExpired(
                 f"the approval {action.action_id} was for one run, which is over", details=named(action)
+            )
+        if question.decision.person_only and not action.by_person:
+            raise ApprovalExpired(
+                f"{action.action_id} was not approved by a person for this call, and untrusted content was read since",
+                hint="a new idempotency_key asks a person",
+                details=named(action),
             )
         if action.preview_hash != preview_hash(question):
             raise ApprovalExpired(

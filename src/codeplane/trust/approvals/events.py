@@ -11,7 +11,7 @@ from codeplane.kernel.ports import Question
 from codeplane.kernel.record import action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
-from codeplane.trust.approvals.action import Action, covered, kind_of, preview_hash
+from codeplane.trust.approvals.action import REMEMBERED_AS, Action, covered, kind_of, preview_hash
 from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, Remembered
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING
 
@@ -91,7 +91,11 @@ class ApprovalEvents:
 
     def answered_before(self, action_id: str, known: Remembered, ids: Correlation) -> Draft:
         """A person said yes to such calls, and that holds."""
-        payload: JsonObject = {"action_id": action_id, "by": known.by, "reason": f"remembered {known.answer_id}"}
+        payload: JsonObject = {
+            "action_id": action_id,
+            "by": known.by,
+            "reason": REMEMBERED_AS + known.answer_id.removeprefix("ans_"),
+        }
         return self._draft(action_id, APPROVED, payload, ids, actor=known.by)
 
     def settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:

@@ -16,6 +16,7 @@ from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.outcomes import CameOf, Outcomes
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
 from codeplane.trust.people import is_person, person
+from codeplane.trust.untrusted.marks import UntrustedMarks
 
 _MOST_REMEMBERED = 500
 
@@ -235,9 +236,11 @@ class ApprovalOperations:
         cursors: Cursors,
         clock: Clock,
         outcomes: Outcomes,
+        untrusted: UntrustedMarks,
     ) -> None:
         self._approvals = approvals
         self._outcomes = outcomes
+        self._untrusted = untrusted
         self._remembered = remembered
         self._log = log
         self._cursors = cursors
@@ -281,6 +284,8 @@ class ApprovalOperations:
         action = await self._approvals.get(request.action_id)
         own = is_person(call.actor) or call.actor == action.actor
         came = await self._outcomes.of(action) if own else CameOf()
+        if came.untrusted is not None:
+            await self._untrusted.mark(call, *came.untrusted)
         return ActionView.of(action, whole=True).model_copy(
             update={"failure": came.failure, "exit_code": came.exit_code, "answer": came.answer}
         )

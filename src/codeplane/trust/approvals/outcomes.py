@@ -20,6 +20,8 @@ class CameOf:
     failure: str | None = None
     exit_code: int | None = None
     answer: str | None = None
+    # Where content in it that others wrote came from.
+    untrusted: tuple[str, str] | None = None
 
 
 class Outcomes:
@@ -49,7 +51,12 @@ class Outcomes:
         except CodePlaneError:
             return CameOf()
         code = getattr(result, "exit_code", None)
-        return CameOf(failure=result.unmet(), exit_code=code if isinstance(code, int) else None, answer=_end(result))
+        return CameOf(
+            failure=result.unmet(),
+            exit_code=code if isinstance(code, int) else None,
+            answer=_end(result),
+            untrusted=result.untrusted_source(),
+        )
 
 
 def _end(result: Result) -> str:

@@ -85,7 +85,7 @@ class Identities:
     def is_live(self, actor: Actor) -> bool:
         """Whether the actor could call now: not revoked, its lease or token not over."""
         try:
-            device_id = _device_of(actor)
+            device_id = device_of(actor)
             if device_id is not None:
                 return self._devices is not None and self._devices.check(device_id) > 0
         except (Unauthorized, TokenExpired):
@@ -162,7 +162,7 @@ def has_own_token(actor: Actor) -> bool:
     return actor.kind is ActorKind.AGENT and actor.actor_id.startswith(AGENT_PREFIX)
 
 
-def _device_of(actor: Actor) -> str | None:
+def device_of(actor: Actor) -> str | None:
     """The device itself, or the one that an agent acts for."""
     if actor.kind is ActorKind.DEVICE:
         return actor.actor_id

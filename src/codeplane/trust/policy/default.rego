@@ -69,6 +69,9 @@ known if {
 
 deny contains "nobody knows this kind of caller, risk or trust.mode" if not known
 
+# After untrusted content was read, an agent's outward calls are asked about whatever is said here: that is no rule, so
+# none can lift it. Rules of your own see it as `untrusted` in the context.
+
 # No mode and no list skips the question for a shell command; only the owner at the keyboard is not asked.
 ask contains said if {
 	risk == "HIGH"
@@ -88,12 +91,6 @@ ask contains "every change is asked about" if {
 	not person
 	not named
 	kind != "system"
-}
-
-ask contains "untrusted content was read in this task, and this reaches other machines" if {
-	not input.context.untrusted == false
-	not person
-	outward
 }
 
 ask contains "a job only proposes what reaches other machines" if {

@@ -15,6 +15,7 @@ from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CodePlaneError, Internal, PathDenied, PolicyDenied, PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
+from codeplane.trust.people import is_person
 from codeplane.trust.policy.bounds import Bounds, refusal
 from codeplane.trust.policy.document import Circumstances, document, reached
 from codeplane.trust.policy.doubts import Doubt, Vocabulary
@@ -22,6 +23,8 @@ from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import MAX_BYTES, PolicyFolder
 from codeplane.trust.policy.judgement import Judgement, stricter
 from codeplane.trust.policy.policy import Policy, load, unread_said
+from codeplane.trust.untrusted.marks import UntrustedMarks
+from codeplane.trust.untrusted.rule import judgement_after, reason_of
 
 _COMPILE_SEC = 15.0
 RiskName = Literal["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
@@ -118,7 +121,10 @@ class ExplainRequest(Request):
     actor: ActorName = Field("agent", description="who would call")
     risk: RiskName | None = Field(None, description="instead of the risk that the call has")
     mode: Mode | None = Field(None, description="instead of trust.mode")
-    untrusted: bool = Field(False, description="as if untrusted content had been read in the task")
+    untrusted: bool | None = Field(
+        None,
+        description="as if untrusted content had been read, or not; without it, as agents without a token have read it",
+    )
 
 
 class FiredRule(Result):
@@ -149,13 +155,21 @@ class PolicyOperations:
     """Questions about the policy."""
 
     def __init__(
-        self, *, policy: Policy, engine: Engine, folder: PolicyFolder, trust: TrustConfig, bounds: Bounds
+        self,
+        *,
+        policy: Policy,
+        engine: Engine,
+        folder: PolicyFolder,
+        trust: TrustConfig,
+        bounds: Bounds,
+        untrusted: UntrustedMarks,
     ) -> None:
         self._policy = policy
         self._bounds = bounds
         self._engine = engine
         self._folder = folder
         self._trust = trust
+        self._untrusted = untrusted
         self._catalogue: Catalogue | None = None
         self._vocabulary = Vocabulary.of()
         # Each check is a process of its own.
@@ -213,14 +227,16 @@ class PolicyOperations:
             assessment = await self._assessed(found, request)
         except (PathDenied, PolicyDenied) as error:
             assessment, refused = Assessment(risk=found.mark.risk), refusal(found.name, error.message)
+        actor = Actor(kind=ActorKind(request.actor), actor_id=request.actor)
+        mark = self._untrusted.of_actor(actor) if request.untrusted is None else None
+        is_untrusted = (request.untrusted or mark is not None) and not is_person(actor)
         circumstances = Circumstances(
             mode=request.mode or self._trust.mode,
             allow=self._trust.allow,
             surface=call.caller.surface,
             client=call.caller.client or "",
-            untrusted=request.untrusted,
+            untrusted=is_untrusted,
         )
-        actor = Actor(kind=ActorKind(request.actor), actor_id=request.actor)
         arguments = understood(parse(found, request.arguments)) if request.arguments else {}
 
         async def judged(assessed: Assessment) -> tuple[JsonObject, Judgement]:
@@ -245,6 +261,8 @@ class PolicyOperations:
                 one = self._bounds.refusal(actor, found, assessed) or one
                 if stricter(judgement.decision, one.decision) is one.decision:
                     given, judgement = told, one
+        if is_untrusted:
+            judgement = judgement_after(judgement, assessment, reason_of(mark))
         return PolicyExplained(
             operation=found.name,
             verdict=judgement.decision.verdict.value,

@@ -32,6 +32,9 @@ class BashResult(Result):
             return f"the command was ended: {self.stopped}"
         return f"the command exited with {self.exit_code}" if self.exit_code else None
 
+    def untrusted_source(self) -> tuple[str, str] | None:
+        return ("shell", self.execution_id) if self.network or not self.sandbox else None
+
     def text(self) -> str:
         why = f", ended: {self.stopped}" if self.stopped else ""
         lines = [f"exit {self.exit_code} after {self.duration_ms / 1000:.1f} s{why}"]

@@ -96,7 +96,10 @@ class ShellOperations:
     @operation("shell.output", risk=Risk.READ, capability="execute_shell")
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:
         """Read more of what a command of run_bash printed, also while it runs; offsets are bytes of one stream."""
-        return await printed(call.log, request, running=request.execution_id in self._live)
+        found, outside = await printed(call.log, request, running=request.execution_id in self._live)
+        if outside:
+            await self._parts.ingest(call, "shell", request.execution_id)
+        return found
 
     @operation("shell.cancel", risk=Risk.WRITE, capability="execute_shell")
     async def cancel(self, call: Call, request: CancelRequest) -> CancelResult:
@@ -132,6 +135,9 @@ class ShellOperations:
         began = parts.clock.monotonic_ns()
         ended: Ended | None = None
         try:
+            if checked.network or not checked.enclosed:
+                # Before it runs: what it prints can be read while it does.
+                await parts.ingest(call, "shell", execution_id)
             await execution.started(checked)
             with span("sandbox", kind="shell", enclosed=checked.enclosed) as enclosed:
                 ended = await running.run()
@@ -149,8 +155,6 @@ class ShellOperations:
                 with suppress(CodePlaneError):
                     call.log.append_soon([draft])
         await call.log.append([draft])
-        if checked.network or not checked.enclosed:
-            await parts.ingest(call, "shell", execution_id)
         if ended.code or ended.stopped:
             call.failed(Failure(kind="command", trace=execution.tail(execution.err)[-2000:], exit_code=ended.code))
         return _result(execution, checked, ended, (parts.clock.monotonic_ns() - began) // 1_000_000)

@@ -4,22 +4,27 @@ from codeplane.kernel.errors import NotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.ports import EventLog
 from codeplane.trust.shell.answers import OutputRequest, OutputResult
-from codeplane.trust.shell.execution import SHELL_FINISHED, SHELL_OUTPUT, execution_stream
+from codeplane.trust.shell.execution import SHELL_FINISHED, SHELL_OUTPUT, SHELL_STARTED, execution_stream
 
 _PAGE = 500
 
 
-async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> OutputResult:
-    """A part of one stream; it begins earlier than asked where a chunk cannot be cut."""
+async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> tuple[OutputResult, bool]:
+    """A part of one stream, and whether the command could reach other machines.
+
+    It begins earlier than asked where a chunk cannot be cut.
+    """
     await log.flush()
     wanted, content, size, utf8, more = request.stream.upper(), "", 0, True, False
     offset: int | None = None
     finished: Event | None = None
-    after, found = 0, False
+    after, found, outside = 0, False, False
     while events := await log.read(stream=execution_stream(request.execution_id), after=after, limit=_PAGE):
         found, after = True, events[-1].sequence
         for event in events:
             payload = event.payload
+            if event.type == SHELL_STARTED:
+                outside = bool(payload.get("network")) or not payload.get("sandbox")
             if event.type == SHELL_FINISHED:
                 finished = event
             if event.type != SHELL_OUTPUT or payload["stream"] != wanted:
@@ -40,7 +45,7 @@ async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> Ou
         raise NotFound(f"there is no command {request.execution_id!r}", hint="execution_id is in run_bash's answer")
     start = request.offset if offset is None else offset
     end = finished.payload if finished is not None else {}
-    return OutputResult(
+    result = OutputResult(
         execution_id=request.execution_id,
         stream=request.stream,
         offset=start,
@@ -52,6 +57,7 @@ async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> Ou
         exit_code=_number(end["exit_code"]) if end.get("exit_code") is not None else None,
         dropped=_number(end.get(f"{request.stream}_dropped", 0)),
     )
+    return result, outside
 
 
 def _from(text: str, length: int, skip: int) -> tuple[str, int]:

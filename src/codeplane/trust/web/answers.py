@@ -40,6 +40,9 @@ class OpenResult(Result):
     def unmet(self) -> str | None:
         return f"the server answered {self.status}" if self.status >= 400 else None
 
+    def untrusted_source(self) -> tuple[str, str] | None:
+        return "web", self.url
+
     def text(self) -> str:
         facts = [f"{self.status} {self.url} ({self.content_type or 'no type'}, {self.bytes:,} bytes)"]
         facts += [f"redirected from {one}" for one in self.redirects]
@@ -71,6 +74,9 @@ class SearchResult(Result):
     query: str
     results: tuple[Found, ...]
     dropped: int = Field(0, description="hits without an address that could be opened")
+
+    def untrusted_source(self) -> tuple[str, str] | None:
+        return "search", self.query
 
     def text(self) -> str:
         if not self.results:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.config import WebConfig
@@ -21,6 +21,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.I)
 
 # Why an address with a port is refused, or nothing.
 AddressCheck = Callable[[str, int], str]
+BeforeContact = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +47,21 @@ class Fetching:
         if wanted.is_address:
             self._checked(wanted, [wanted.host])
 
-    async def page(self, wanted: Target, limits: Limits) -> Page:
-        """The page; each redirect is a target of its own."""
+    async def page(self, wanted: Target, limits: Limits, *, before_contact: BeforeContact) -> Page:
+        """The page; each redirect is a target of its own.
+
+        `before_contact` is awaited once no refusal can come from the caller's own words alone: from then on even an
+        error can carry what others wrote, such as the host of a redirect.
+        """
         hops: list[str] = []
         try:
             async with asyncio.timeout(limits.seconds):
                 while True:
                     self.allowed(wanted)
-                    answer = await self._answered(wanted, limits.max_bytes)
+                    addresses = await self._addresses(wanted)
+                    if not hops:
+                        await before_contact()
+                    answer = await connected(self._network, wanted, addresses, limits.max_bytes)
                     location = answer.headers.get("location", "")
                     if answer.status not in _REDIRECTS or not location:
                         return _page(wanted, tuple(hops), answer, limits.max_bytes)
@@ -66,12 +74,12 @@ class Fetching:
         except TimeoutError as error:
             raise FetchFailed(f"{wanted.host} took longer than {limits.seconds:g} s") from error
 
-    async def _answered(self, wanted: Target, max_bytes: int) -> Answer:
+    async def _addresses(self, wanted: Target) -> list[str]:
         addresses = [wanted.host] if wanted.is_address else list(await self._network.resolve(wanted.host, wanted.port))
         if not 0 < len(addresses) <= _MAX_ADDRESSES:
             raise FetchFailed(f"{wanted.host} has {len(addresses)} addresses")
         self._checked(wanted, addresses)
-        return await connected(self._network, wanted, addresses, max_bytes)
+        return addresses
 
     def _checked(self, wanted: Target, addresses: Sequence[str]) -> None:
         """All of them: a name that leads to a public and to a private address is a trick, not a page."""

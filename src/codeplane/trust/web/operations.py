@@ -9,10 +9,10 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.config import WebConfig
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
+from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.web.answers import Found, OpenRequest, OpenResult, SearchRequest, SearchResult
 from codeplane.trust.web.content import Content, content_of
 from codeplane.trust.web.fetching import AddressCheck, Fetching, Limits
-from codeplane.trust.web.ingested import Ingestion
 from codeplane.trust.web.network import Network, Page
 from codeplane.trust.web.target import Target, target
 
@@ -30,7 +30,7 @@ class WebParts:
     config: WebConfig
     network: Network
     check: AddressCheck
-    ingestion: Ingestion
+    untrusted: UntrustedMarks
 
 
 class WebOperations:
@@ -58,11 +58,14 @@ class WebOperations:
             seconds=config.timeout_sec,
             redirects=config.max_redirects,
         )
+
+        async def mark() -> None:
+            await self._parts.untrusted.mark(call, "web", wanted.url)
+
         async with self._slots:
-            page = await self._fetching.page(wanted, limits)
+            page = await self._fetching.page(wanted, limits, before_contact=mark)
         # In a thread: a large page takes a while to read.
         content = await asyncio.to_thread(content_of, page, request.format)
-        await self._parts.ingestion.mark(call, "web", page.target.url)
         return OpenResult(
             url=page.target.url,
             redirects=page.hops,
@@ -100,10 +103,13 @@ class WebOperations:
         """Search the web with the owner's search engine; the hits are untrusted, open them with web_open."""
         config = self._parts.config
         limits = Limits(max_bytes=config.max_kb * 1024, seconds=config.timeout_sec, redirects=0)
+
+        async def mark() -> None:
+            await self._parts.untrusted.mark(call, "search", request.query)
+
         async with self._slots:
-            page = await self._searching.page(self._asked(request), limits)
+            page = await self._searching.page(self._asked(request), limits, before_contact=mark)
         hits = _hits(page)
-        await self._parts.ingestion.mark(call, "search", request.query)
         found = [one for one in map(self._found, hits) if one is not None]
         return SearchResult(query=request.query, results=tuple(found[: request.limit]), dropped=len(hits) - len(found))
 

@@ -38,6 +38,8 @@ def pending(
                 print_answer(client.call("approval.list", {**chosen, "limit": min(limit, _PAGE)}), as_json=True)
             elif _printed(client, chosen, limit):
                 print(f"more: cpl approvals {'--all ' if everything else ''}-n {limit * 2}")
+            if not as_json:
+                _print_untrusted(client)
 
 
 @approvals.command()
@@ -104,6 +106,34 @@ def forget(
 ) -> None:
     """Take a remembered answer back: the next such call is asked about."""
     ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def untrusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """List the agents that have read untrusted content: since when, and what brought it."""
+    ask("untrusted.list", {}, repo, as_json=as_json)
+
+
+@approvals.command()
+@failing_clearly
+def clear(
+    agent: Annotated[
+        str | None, typer.Argument(help="An agent, as `cpl approvals untrusted --json` names it; without one, all.")
+    ] = None,
+    repo: RepoOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let remembered answers and settings count again for agents that have read untrusted content."""
+    ask("untrusted.clear", {"agent": agent}, repo, as_json=as_json)
+
+
+def _print_untrusted(client: Client | EmbeddedClient) -> None:
+    """Say which agents have read untrusted content, if there are any."""
+    envelope = client.call("untrusted.list", {}, text=True)
+    result = envelope.get("result")
+    if isinstance(result, dict) and result.get("items"):
+        print(f"untrusted content was read by:\n{envelope.get('text')}")
 
 
 def _printed(client: Client | EmbeddedClient, chosen: JsonObject, limit: int) -> bool:

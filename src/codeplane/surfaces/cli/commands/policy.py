@@ -44,8 +44,8 @@ def explain(
     risk: Annotated[str | None, typer.Option("--risk", help="Instead of the risk that the call has.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="Instead of trust.mode.")] = None,
     untrusted: Annotated[
-        bool, typer.Option("--untrusted", help="As if untrusted content had been read in the task.")
-    ] = False,
+        bool | None, typer.Option("--untrusted/--trusted", help="As if untrusted content had been read, or not.")
+    ] = None,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,7 +53,7 @@ def explain(
     asked: JsonObject = {"operation": operation, "arguments": given(arguments or []), "actor": actor}
     asked |= {"risk": risk.upper()} if risk is not None else {}
     asked |= {"mode": mode} if mode is not None else {}
-    asked |= {"untrusted": True} if untrusted else {}
+    asked |= {"untrusted": untrusted} if untrusted is not None else {}
     ask("policy.explain", asked, repo, as_json=as_json)
 
 

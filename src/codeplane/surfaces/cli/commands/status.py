@@ -48,7 +48,7 @@ def status(
         print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
     else:
         if facts is not None and result is not None:
-            _show_running(workspace, facts, result, _waiting(workspace, facts))
+            _show_running(workspace, facts, result, _waiting(workspace, facts), _untrusted(workspace, facts))
         else:
             block([("server", _absent(holder)), ("repository", str(workspace.root))])
         print("\n".join(lines or ()), end="\n" if lines else "")
@@ -86,7 +86,19 @@ def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
     return f"{pending} wait for you: cpl approvals" if pending else "none wait"
 
 
-def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, waiting: str) -> None:
+def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
+    """Which agents have read untrusted content, and since when; nothing where there are none."""
+    result = Client(workspace, facts).call("untrusted.list", {}).get("result")
+    items = result.get("items") if isinstance(result, dict) else None
+    marks = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    if not marks:
+        return ""
+    first, others = marks[0], len(marks) - 1
+    more = f" and {others} more" if others else ""
+    return f"read by {first['agent']}{more} since {str(first['since'])[:19]}Z: cpl approvals untrusted"
+
+
+def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, waiting: str, untrusted: str) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
     block(
         [
@@ -101,6 +113,7 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *([("", str(problem))] if (problem := ledger.get("problem")) else []),
             ("sessions", f"{session['open_sessions']} open"),
             *([("approvals", waiting)] if waiting else []),
+            *([("untrusted", untrusted)] if untrusted else []),
             *([("policy", problem)] if (problem := _policy_said(result)) else []),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
             *([("changed", changed)] if (changed := _settings_said(config)) else []),

@@ -33,6 +33,7 @@ async def inbox(visit: Visit) -> Response:
         "approvals_live.html" if visit.is_part else "approvals.html",
         title="Approvals",
         pending=waiting["pending"],
+        untrusted=rows(await visit.ask("untrusted.list"), "items"),
         waiting=rows(waiting, "items"),
         waiting_cursor=at(waiting, "pagination", "next_cursor"),
         history=decided,
@@ -75,6 +76,13 @@ async def decide(visit: Visit) -> Response:
     return visit.go(f"/dashboard/approvals/{action_id}")
 
 
+async def clear(visit: Visit) -> Response:
+    """Clear the mark of an agent that has read untrusted content."""
+    form = await visit.form()
+    await visit.ask("untrusted.clear", {"agent": form.get("agent") or None})
+    return visit.go("/dashboard/approvals")
+
+
 async def _trust_days(visit: Visit) -> str:
     """How long an answer is remembered, as the settings say it."""
     found, _ = await visit.attempt("config.show")
@@ -102,6 +110,7 @@ def _preview(action: JsonObject) -> list[Line]:
 
 ROUTES = (
     ("GET", "/dashboard/approvals", inbox),
+    ("POST", "/dashboard/approvals/clear", clear),
     ("GET", "/dashboard/approvals/{action}", show),
     ("POST", "/dashboard/approvals/{action}", decide),
 )

@@ -1,0 +1,127 @@
+"""Which agents have read what others wrote: from then on nothing they send away is only the owner's wish."""
+
+import asyncio
+from collections.abc import Iterable
+
+from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.event import ContentTrust, Draft, Source
+from codeplane.kernel.ports import EventLog, ProjectionStore
+from codeplane.kernel.record import task_stream
+from codeplane.trust.identity.identities import device_of, has_own_token
+from codeplane.trust.people import is_person
+from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, Mark
+
+CONTENT_INGESTED = "content.ingested"
+# All agents that come without a token of their own count as one: they can name themselves as they like.
+WITHOUT_TOKEN = "agents-without-token"
+_MAX_SHOWN = 500
+
+
+class UntrustedMarks:
+    """Sets marks durably before untrusted content is answered with, and knows them for those who decide."""
+
+    def __init__(self, *, clock: Clock, require_token: bool = False) -> None:
+        self._clock = clock
+        self._require_token = require_token
+        self._marks: dict[str, Mark] = {}
+        # A mark that is set while the owner clears comes after that, in the log as here.
+        self._changing = asyncio.Lock()
+
+    async def restore(self, log: ProjectionStore) -> None:
+        """Know the marks of earlier runs."""
+        found = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
+        self._marks = {mark.subject: mark for mark in found}
+
+    async def mark(self, call: Call, source: str, what: str) -> None:
+        """Record that a call brings in untrusted content; returns when that is durable. People are not marked."""
+        if is_person(call.actor):
+            return
+        task = call.task
+        reader, what = identity_of(call.actor), what[:_MAX_SHOWN]
+        subjects = [reader, *([f"{SESSION}{task.session_id}"] if task is not None else [])]
+        # Whoever has a token can come without it as well.
+        subjects += [] if self._require_token or reader == WITHOUT_TOKEN else [WITHOUT_TOKEN]
+        ingested = Draft(
+            stream=task_stream(task.task_id) if task is not None else "calls",
+            type=CONTENT_INGESTED,
+            payload={"operation": call.operation.name, "source": source, "what": what},
+            actor=str(call.actor),
+            source=Source.TOOL_EXECUTOR,
+            content_trust=ContentTrust.UNTRUSTED_MODEL,
+            correlation=call.correlation,
+        )
+        async with self._changing:
+            new = [subject for subject in subjects if subject not in self._marks]
+            if not new:
+                await call.log.append([ingested])
+                return
+            mark = Mark(
+                subject=reader,
+                reader=reader,
+                actor=str(call.actor),
+                operation=call.operation.name,
+                source=source,
+                what=what,
+                since_ns=self._clock.now_ns(),
+            )
+            marked = Draft(
+                stream=STREAM,
+                type=MARKED,
+                payload={
+                    "subjects": [*new],
+                    "reader": reader,
+                    "actor": mark.actor,
+                    "operation": mark.operation,
+                    "source": source,
+                    "what": what,
+                },
+                actor=str(call.actor),
+                source=Source.TOOL_EXECUTOR,
+                correlation=call.correlation,
+            )
+            await call.log.append([ingested, marked])
+            self._marks |= dict.fromkeys(new, mark)
+
+    async def clear(self, log: EventLog, by: Actor, reader: str | None = None) -> tuple[str, ...]:
+        """Clear the marks of one identity with its sessions, or all; the subjects that had one."""
+        async with self._changing:
+            cleared = [
+                subject
+                for subject, mark in self._marks.items()
+                if reader is None or subject == reader or (subject.startswith(SESSION) and mark.reader == reader)
+            ]
+            if cleared:
+                draft = Draft(stream=STREAM, type=CLEARED, payload={"subjects": [*cleared]}, actor=str(by))
+                await log.append([draft])
+            for subject in cleared:
+                del self._marks[subject]
+            return tuple(cleared)
+
+    def covering(self, call: Call) -> Mark | None:
+        """The mark that covers a call: its caller's own, or that of the session it is made in."""
+        if is_person(call.actor):
+            return None
+        subjects = [identity_of(call.actor)]
+        subjects += [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
+        return self._first(subjects)
+
+    def of_actor(self, actor: Actor) -> Mark | None:
+        """The mark that covers an actor, whatever session it calls in."""
+        return None if is_person(actor) else self._first([identity_of(actor)])
+
+    def identities(self) -> dict[str, Mark]:
+        """The marks of agents, by identity."""
+        return {subject: mark for subject, mark in self._marks.items() if not subject.startswith(SESSION)}
+
+    def _first(self, subjects: Iterable[str]) -> Mark | None:
+        return next((self._marks[subject] for subject in subjects if subject in self._marks), None)
+
+
+def identity_of(actor: Actor) -> str:
+    """What an agent is known by for marks: its token's name, its device, or that it has no token."""
+    if has_own_token(actor):
+        return actor.actor_id
+    device = device_of(actor)
+    return device or (WITHOUT_TOKEN if actor.kind is ActorKind.AGENT else str(actor))
