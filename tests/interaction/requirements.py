@@ -1990,6 +1990,38 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="REF-40",
+        source="002 §8.5a",
+        promise="a rename is complete or asks back, in every language",
+        tests=(
+            "repo/refactor/test_complete_or_refused.py::test_a_rename_that_would_leave_a_use_asks_back",
+            "repo/refactor/test_complete_or_refused.py::test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before",
+            "repo/refactor/test_complete_or_refused.py::test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name",
+        ),
+    ),
+    Requirement(
+        id="REF-41",
+        source="002 §8.3",
+        promise="what may be in use, by whatever tier, is not deleted",
+        tests=(
+            "repo/refactor/test_complete_or_refused.py::test_a_delete_of_what_may_be_in_use_is_refused",
+            "repo/refactor/test_complete_or_refused.py::test_a_go_function_with_a_caller_is_not_deleted",
+            "repo/refactor/test_complete_or_refused.py::test_methods_of_another_receiver_stay_when_one_is_deleted",
+            "repo/refactor/test_complete_or_refused.py::test_what_rust_only_imports_is_not_deleted",
+        ),
+    ),
+    Requirement(
+        id="REF-42",
+        source="002 §8.3b",
+        promise="names of Go packages, paths of Rust and awaited values of Python are followed",
+        tests=(
+            "repo/refactor/test_complete_or_refused.py::test_names_of_a_go_package_are_followed_through_its_files_and_importers",
+            "repo/refactor/test_complete_or_refused.py::test_paths_of_rust_are_followed_and_explicit_types_kept_apart",
+            "repo/refactor/test_complete_or_refused.py::test_variables_in_format_strings_of_rust_are_renamed",
+            "repo/refactor/test_complete_or_refused.py::test_what_is_awaited_has_the_class_that_the_method_says",
+        ),
+    ),
+    Requirement(
         id="REF-05",
         source="002 §8.5a",
         promise="an override family is a decision with a whole plan for each answer",

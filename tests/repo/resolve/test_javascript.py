@@ -403,7 +403,7 @@ def test_what_an_open_quote_swallows_is_proposed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "query"),
     [
-        (("a/one.go", "package a\nfunc Help() {}\n"), ("a/two.go", "package a\nfunc Use() { Help() }\n"), "Help"),
+        # Without a root there is no crate to look in.
         (("src/one.rs", "pub fn help() {}\n"), ("src/two.rs", "use crate::one::help;\nfn f() { help() }\n"), "help"),
         (
             ("p/One.java", "package p;\npublic class One { public void help() {} }\n"),

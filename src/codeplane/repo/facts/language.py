@@ -32,6 +32,15 @@ class Language:
     joint: str = "."
     embedded: str = ""
     bare_members: bool = False
+    explicit_members: bool = False
+    visible_names: bool = False
+    linked: str = ""
+    calls_apart: bool = False
+
+    @property
+    def group(self) -> str:
+        """The languages whose files can refer to each other's names."""
+        return self.family or self.linked or self.name
 
 
 _SETS = ("variables_in", "methods_in", "members_in", "hidden_from_functions")

@@ -231,6 +231,10 @@ class RefactorResult(Result):
     candidates: tuple[CandidateInfo, ...] = ()
     witness: Witness | None = None
     decision_capsules: tuple[CapsuleInfo, ...] = ()
+    candidate: str = Field("", description="whose edits are listed, where there are several")
+    open_places: int = Field(
+        0, description="proposals that may be uses: nothing is applied until include or exclude names them"
+    )
     commit_endpoint: str | None = None
     suggested_refresh_scope: tuple[str, ...] = Field(
         (),
@@ -260,11 +264,24 @@ class RefactorResult(Result):
         return "\n".join(parts) + self.pagination.line()
 
     def _previewed(self) -> list[str]:
-        said = [self._head(), *self._files()]
-        said += self._risks()
+        said = self._previewed_plan()
         if self.preview is not None and (self.preview.total_edits or self.preview.moves or self.preview.removes):
             said.append(f"apply: {self._by} refactor_id={self.refactor_id}" + self._choices())
         return said
+
+    def _previewed_plan(self) -> list[str]:
+        return [self._head(), *self._files(), *self._risks()]
+
+    def _to_decide(self) -> list[str]:
+        """What is not decided, and the calls that decide it."""
+        count = self.open_places
+        places = f"{count} place{'s' * (count != 1)}"
+        call = f"{self._by} refactor_id={self.refactor_id}" + (f" candidate={self.candidate}" if self.candidate else "")
+        return [
+            f"not applied: {places} may be uses of it; look at them, then",
+            f"  {call} include=[#NUMBER, …] changes those too and leaves the others",
+            f"  {call} exclude=[anchored, unknown] leaves all of them",
+        ]
 
     @property
     def _by(self) -> str:
@@ -320,6 +337,8 @@ class RefactorResult(Result):
         return said
 
     def _undecided(self) -> list[str]:
+        if not self.candidates or self.candidate:
+            return [*self._previewed_plan(), *self._to_decide()]
         said = [f"{self.title}: which is meant?", *(one.text() for one in self.candidates)]
         if self.witness is not None:
             said += [
@@ -327,7 +346,9 @@ class RefactorResult(Result):
             ]
         said += [f"  ? {one.question}" for one in self.decision_capsules]
         said += self._risks()
-        said.append(f"apply: {self._by} refactor_id={self.refactor_id} candidate=ID (or decision_commit with proof)")
+        more = " include=[#NUMBER, …] or exclude=[anchored, unknown]" if self.open_places else ""
+        call = f"{self._by} refactor_id={self.refactor_id} candidate=ID{more}"
+        said.append(f"apply: {call} (or decision_commit with proof)")
         return said
 
     def _blocked(self) -> list[str]:
@@ -363,10 +384,7 @@ class RefactorResult(Result):
         if one.not_applied:
             places = " ".join(f"{edit.path}:{edit.line}" for edit in one.proposals[:_SHOWN_LEFT])
             more = " …" if one.not_applied > _SHOWN_LEFT else ""
-            said.append(
-                f"left alone, not sure: {places}{more}; to change them too: undo, then the same with apply: true and "
-                "include: [anchored, unknown]"
-            )
+            said.append(f"left alone, not sure: {places}{more}")
         said += self._risks()
         if one.affected_tests:
             said.append(f"tests: {', '.join(one.affected_tests[:20])}")

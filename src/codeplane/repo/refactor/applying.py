@@ -11,7 +11,7 @@ from codeplane.repo.edit.engine import Applied, Engine
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.refactor.draft import Edit
-from codeplane.repo.refactor.plan import Plan
+from codeplane.repo.refactor.plan import Listed, Plan
 from codeplane.repo.refactor.planning import Planned, Planning
 from codeplane.repo.refactor.plans import Plans
 from codeplane.repo.refactor.spliced import changes
@@ -62,17 +62,31 @@ class Applying:
 
 
 def chosen(plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]) -> tuple[Edit, ...]:
-    """The edits to make: those that apply by themselves, and those that somebody chose."""
+    """The edits to make: those that apply by themselves, and those that somebody chose; a number beats a tier."""
     edits = plan.listed(candidate)
     numbers = frozenset(one.number for one in edits)
     added, left_out = _numbers(include, numbers), _numbers(exclude, numbers)
     return tuple(
         one.edit
         for one in edits
-        if (one.applies or one.number in added or _named(one.edit, include))
-        and one.number not in left_out
-        and not _named(one.edit, exclude)
+        if one.number not in left_out
+        and (one.number in added or ((one.applies or _named(one.edit, include)) and not _named(one.edit, exclude)))
     )
+
+
+def undecided(
+    plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str], *, seen: bool
+) -> tuple[Listed, ...]:
+    """The places that may be uses and that nobody decided about: while there are some, nothing is applied.
+
+    Whoever has seen the plan decides about all of them by naming any; without it each has to be named, by its tier.
+    """
+    if seen and (include or exclude):
+        return ()
+    found = plan.open_places(candidate)
+    numbers = frozenset(one.number for one in found)
+    spoken = _numbers([word for word in (*include, *exclude) if _number(word) in numbers], numbers)
+    return tuple(one for one in found if one.number not in spoken and not _named(one.edit, (*include, *exclude)))
 
 
 def assessed(plans: Plans, plan_id: str, choice: Choice) -> Assessment:
@@ -90,6 +104,8 @@ def assessed(plans: Plans, plan_id: str, choice: Choice) -> Assessment:
 def _written(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
     if plan.conflicts or (plan.undecided and not candidate):
         return ()
+    if undecided(plan, candidate or None, include, exclude, seen=True):
+        return ()
     return plan.paths_of(chosen(plan, candidate or None, include, exclude))
 
 
@@ -102,18 +118,24 @@ def _named(edit: Edit, words: Sequence[str]) -> bool:
     return False
 
 
+def _number(word: str) -> int:
+    """The number that a word names, or -1."""
+    number = word.removeprefix("#")
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= 9 else -1
+
+
 def _numbers(words: Sequence[str], known: frozenset[int]) -> frozenset[int]:
     found = set()
     for word in words:
         if word.lower() in _TIERS or word.lower() == _DOCUMENTS:
             continue
-        number = word.removeprefix("#")
-        if not number.isascii() or not number.isdigit() or len(number) > 9 or int(number) not in known:
+        number = _number(word)
+        if number not in known:
             raise InvalidArgument(
                 f"{word!r} names no edit of this plan",
                 hint="send anchored, unknown, documents, or ids of edits as refactor_preview shows them",
             )
-        found.add(int(number))
+        found.add(number)
     return frozenset(found)
 
 

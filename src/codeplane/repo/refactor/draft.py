@@ -27,6 +27,8 @@ class Edit:
     semantic: bool = True
     confidence: Confidence | None = None
     why: str = ""
+    likely: bool = True
+    """Of an edit that is not sure: whether a use may stay behind when it is not made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

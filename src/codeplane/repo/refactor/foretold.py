@@ -7,7 +7,7 @@ from codeplane.kernel.operation import Preview
 from codeplane.repo.edit.described import compared
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import foretold as told_before
-from codeplane.repo.refactor.applying import chosen
+from codeplane.repo.refactor.applying import chosen, undecided
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Plan
 from codeplane.repo.refactor.spliced import spliced
@@ -28,6 +28,9 @@ def foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequen
         why = "its contexts disagree" if plan.conflicts else "a candidate has to be chosen first"
         return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {why}."]))
     edits = chosen(plan, candidate or None, include, exclude)
+    if open_places := undecided(plan, candidate or None, include, exclude, seen=kept):
+        what = f"{counted(len(open_places), 'place')} that may be uses are to be decided first"
+        return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {what}."]))
     made, whole = _changes(plan, edits)
     found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
     facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]

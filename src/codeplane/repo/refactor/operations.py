@@ -11,7 +11,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Verdict
 from codeplane.repo.refactor.answers import RefactorResult
-from codeplane.repo.refactor.applying import Applying, assessed, chosen
+from codeplane.repo.refactor.applying import Applying, assessed, chosen, undecided
 from codeplane.repo.refactor.foretold import foretold, reading
 from codeplane.repo.refactor.outcome import blocked_by, diverging, made
 from codeplane.repo.refactor.plan import Asked, Plan
@@ -33,6 +33,7 @@ from codeplane.repo.truth.paths import shown
 
 _SCOPE = "refactor"
 _COMMIT = "decision_commit"
+_PAGE = 200
 # What breaks a program though every edit is right: somebody has to have seen it.
 _GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
 Judges = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
@@ -269,7 +270,7 @@ class RefactorOperations:
         if not apply or grave or plan.conflicts or (plan.undecided and not candidate):
             return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
         try:
-            return await self._applied(call, plan, candidate, include, exclude)
+            return await self._applied(call, plan, candidate, include, exclude, seen=False, limit=request.limit)
         except PolicyDenied as error:
             if error.details.get("verdict") != Verdict.ASK.value:
                 raise
@@ -278,7 +279,15 @@ class RefactorOperations:
             return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
 
     async def _applied(
-        self, call: Call, plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]
+        self,
+        call: Call,
+        plan: Plan,
+        candidate: str,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        *,
+        seen: bool = True,
+        limit: int = _PAGE,
     ) -> RefactorResult:
         if plan.conflicts:
             return diverging(plan)
@@ -286,6 +295,8 @@ class RefactorOperations:
             return await asyncio.to_thread(self._page, plan, "", 0, 0)
         # What is asked for must make sense before anything is looked at again.
         chosen(plan, candidate or None, include, exclude)
+        if undecided(plan, candidate or None, include, exclude, seen=seen):
+            return await asyncio.to_thread(self._page, plan, candidate, 0, limit)
         blocked = await self._gated(plan, candidate or None)
         return blocked or await self._done(call, plan, candidate or None, include, exclude)
 
@@ -314,13 +325,17 @@ class RefactorOperations:
             return diverging(plan)
         told = Told(plan)
         edits = plan.listed(candidate or None)
-        result = told.result("needs_decision" if plan.undecided else "previewed", edits=edits, start=start, limit=limit)
-        if plan.undecided:
+        open_places = plan.open_places(candidate or None)
+        needs_decision = bool(plan.undecided or open_places)
+        result = told.result("needs_decision" if needs_decision else "previewed", edits=edits, start=start, limit=limit)
+        if needs_decision:
             result = result.model_copy(
                 update={
                     "candidates": told.candidates(),
-                    "witness": told.witness(),
-                    "decision_capsules": told.capsules(),
+                    "witness": told.witness(candidate=candidate or None),
+                    "decision_capsules": told.capsules(candidate or None),
+                    "candidate": candidate,
+                    "open_places": len(open_places),
                     "commit_endpoint": _COMMIT,
                 }
             )

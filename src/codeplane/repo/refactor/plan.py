@@ -136,6 +136,11 @@ class Plan:
         keys |= dict.fromkeys(_key(edit) for one in self.draft.candidates for edit in one.edits)
         return {key: number for number, key in enumerate(keys)}
 
+    def open_places(self, candidate: str | None = None) -> tuple[Listed, ...]:
+        """The edits that are only proposed, and without which a use may stay behind: somebody has to decide them."""
+        found = (one for one in self.listed(candidate) if one.edit.semantic and one.edit.likely)
+        return tuple(one for one in found if not self._sure(one.edit))
+
     def _sure(self, edit: Edit) -> bool:
         if edit.semantic:
             return edit.tier in _SURE[self.config.auto_apply]

@@ -26,7 +26,7 @@ from codeplane.repo.refactor.answers import (
     WitnessFact,
     manifest_level,
 )
-from codeplane.repo.refactor.draft import Danger
+from codeplane.repo.refactor.draft import Capsule, Danger
 from codeplane.repo.refactor.plan import Listed, Plan
 from codeplane.repo.refactor.planning import FOR_SEC
 from codeplane.repo.truth.paths import shown
@@ -199,7 +199,7 @@ class Told:
             )
         return tuple(found)
 
-    def witness(self, *failed: str, first: Sequence[str] = ()) -> Witness:
+    def witness(self, *failed: str, first: Sequence[str] = (), candidate: str | None = None) -> Witness:
         """The evidence there is, and what is not as it must be; `first` are the files to name before others."""
         plan, draft = self._plan, self._plan.draft
         most = _MAX_NAMED if not failed else _MAX_FAILED
@@ -227,12 +227,26 @@ class Told:
                 *(_CHECKS[one] for one in failed if one in _CHECKS),
                 *(
                     Check(question=one.question, fact_needed=one.type, how_to_verify=one.stop_rule)
-                    for one in draft.capsules
+                    for one in self._questions(candidate)
                 ),
             ),
         )
 
-    def capsules(self) -> tuple[CapsuleInfo, ...]:
+    def _questions(self, candidate: str | None) -> tuple[Capsule, ...]:
+        """The planner's questions, and the one about places that may be uses."""
+        places = tuple((one.edit.path, one.edit.start) for one in self._plan.open_places(candidate))
+        if not places:
+            return self._plan.draft.capsules
+        name = self._plan.draft.name.rpartition(".")[2] or "it"
+        receivers = Capsule(
+            type="receiver_resolution",
+            question=f"Which of these places mean {name}?",
+            stop_rule="All assignments that flow to the receiver are known, or what brings the bare name is.",
+            places=places,
+        )
+        return (*self._plan.draft.capsules, receivers)
+
+    def capsules(self, candidate: str | None = None) -> tuple[CapsuleInfo, ...]:
         """The small questions."""
         return tuple(
             CapsuleInfo(
@@ -245,7 +259,7 @@ class Told:
                     if path in self._plan.texts
                 ),
             )
-            for one in self._plan.draft.capsules
+            for one in self._questions(candidate)
         )
 
     def divergence(self) -> Divergence:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from codeplane.repo.facts.model import REASONS, Definition, Export, Facts, Import
 from codeplane.repo.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.repo.resolve.exported import given_whole
+from codeplane.repo.resolve.go_packages import is_package
 from codeplane.repo.resolve.instance import Side
 from codeplane.repo.resolve.world import World
 
@@ -181,8 +182,31 @@ class Names:
             found = self.meaning(bound)
             certain = bool(found) and not self._is_guess(bound, facts)
             return Meaning(entities=found, certain=certain, how="name", own=bound)
-        found = self._by_star(path, facts, name, _MAX_HOPS)
+        found = self._by_star(path, facts, name, _MAX_HOPS) or self._in_package(path, facts, name)
         return Meaning(entities=found, certain=len(found) == 1, how="name")
+
+    def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
+        """What the other files of a Go package define under a name."""
+        if facts.language != "go":
+            return ()
+        return self._top_level(self._world.go().beside(path), name)
+
+    def are_linked(self, one: Bound, other: Bound) -> bool:
+        """Whether top-level names of two files may be one symbol, in a language that links them."""
+        if not one.file.endswith(".go"):
+            return True
+        return other.file in self._world.go().beside(one.file)
+
+    def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
+        """The definitions of a name at the top of some files; what a file imports is its own."""
+        found: list[Entity] = []
+        holding = set(self._world.holding(name))
+        for path in paths:
+            facts = self._world.facts(path) if path in holding else None
+            rows = facts.rows(0, name) if facts is not None else ()
+            if facts is not None and any(facts.bind_reason(row) != _IMPORT for row in rows):
+                found.append(Bound(path, 0, name))
+        return tuple(found)
 
     def _before_own(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """What a name means that a star brings and the module binds as well; None where its own binding holds."""
@@ -241,9 +265,14 @@ class Names:
         return found or (Module(place),)
 
     def _exported(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
+        if is_package(module):
+            return self._top_level(self._world.go().exporting(module), name) if name[:1].isupper() else ()
         facts = self._world.facts(module)
         if facts is None:
             return self._submodule(module, name)
+        if self._world.language(facts).visible_names:
+            found = self.meaning(Bound(module, 0, name)) if facts.rows(0, name) else ()
+            return found or self._by_star(module, facts, name, hops)
         if not self._world.language(facts).implicit_exports:
             return self._declared_export(module, facts, name, hops)
         if facts.rows(0, name):
@@ -281,7 +310,7 @@ class Names:
                 continue
             for place in modules.find(one.source, path):
                 given = self._world.facts(place)
-                if given is not None and gives_by_star(given, name):
+                if is_package(place) or (given is not None and gives_by_star(given, name)):
                     found += self.export(place, name, hops - 1)
         return _unique(found)
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from codeplane.repo.facts.language import languages
+from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import Definition, Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.resolve.entity import Bound, Outside
@@ -50,6 +50,8 @@ class Reference(Struct, frozen=True, kw_only=True, gc=False):
     receiver: str
     side: Side = ""
     """Of a class or of its instances, where that is certain and a language keeps them apart."""
+    likely: bool = True
+    """False for a member of an unknown receiver where a module's name is asked about: the receiver is hardly one."""
 
 
 def references(
@@ -82,7 +84,7 @@ def references(
         if keep is not None and not keep(path):
             continue
         facts = world.facts(path)
-        if facts is None or world.language(facts).family not in asked.families:
+        if facts is None or world.language(facts).group not in asked.groups:
             continue
         text = world.text(path)
         offsets = unsigned(facts.language, text, name, occurrences(text, name))
@@ -108,7 +110,7 @@ class _Asked:
     by_file: Mapping[str, Sequence[Bound]]
     """The bindings of each file: a popular name has hundreds, a file a few of them."""
     among: frozenset[Bound]
-    families: frozenset[str | None]
+    groups: frozenset[str]
     member: bool
     plain: bool
     local: bool
@@ -120,20 +122,22 @@ class _Asked:
     def may_be_in(self, path: str) -> bool:
         """Whether a file's name allows that it speaks of these: facts of other languages need not be unpacked."""
         language = languages().of(path)
-        return language is None or language.family in self.families
+        return language is None or language.group in self.groups
 
     @classmethod
     def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
-        bounds, families, members, shaped = [], set(), set(), False
+        bounds, groups, members, shaped = [], set(), set(), False
         for one in wanted:
             facts = world.facts(one.file)
             if facts is not None:
                 bounds.append(one)
-                families.add(world.language(facts).family)
+                groups.add(world.language(facts).group)
                 if _is_member(world, resolver, facts, one):
                     members.add(one)
                     shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
         plain = [one for one in bounds if one not in members]
+        # A macro has a name that no scope binds.
+        unbound = {one for one in plain if (facts := world.facts(one.file)) and not facts.rows(one.scope, one.name)}
         by_file: dict[str, list[Bound]] = {}
         for one in bounds:
             by_file.setdefault(one.file, []).append(one)
@@ -141,10 +145,10 @@ class _Asked:
             bounds=tuple(bounds),
             by_file=by_file,
             among=frozenset(bounds),
-            families=frozenset(families),
+            groups=frozenset(groups),
             member=bool(members),
-            plain=any(one.scope == 0 for one in plain),
-            local=not members and all(one.scope != 0 for one in plain),
+            plain=any(one.scope == 0 or one in unbound for one in plain),
+            local=not members and all(one.scope != 0 and one not in unbound for one in plain),
             shaped=shaped,
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
@@ -216,16 +220,46 @@ def _judged(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
 ) -> Reference | None:
     meaning = resolver.at(path, offset, asked.bounds[0].name)
-    tier = _tier(meaning, path, asked)
+    language = languages().by_name[facts.language]
+    tier = _tier(meaning, path, asked, implicit=not language.explicit_members)
     if meaning.how == "label" and not asked.shaped and _is_declared(resolver, facts, path, offset):
         return None
     if meaning.how == "name" and facts.language in _SCRIPTED:
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
+    implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
+    if implicit and resolver.defined_at(path, facts, offset) is not None:
+        # A member that another type defines; whether types share it is asked elsewhere.
+        return None
+    if tier is None and meaning.own is not None:
+        tier = _tier_beside(language, resolver, text, facts, offset, asked, meaning.own)
     if tier is None:
         return None
     receiver = shape(text, offset) if receivers and meaning.how == "member" else ""
     role = _ROLES.get(meaning.how, "REFERENCE")
-    return Reference(path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side)
+    likely = tier != "UNKNOWN" or asked.member or meaning.how != "member" or not language.explicit_members
+    likely = likely or resolver.may_be_module(path, facts, offset)
+    return Reference(
+        path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side, likely=likely
+    )
+
+
+def _tier_beside(
+    language: Language, resolver: Resolver, text: bytes, facts: Facts, offset: int, asked: _Asked, own: Bound
+) -> Tier | None:
+    """The tier of a place that a binding of its file explains, where that need not be another symbol.
+
+    A prototype and its definition are bound in two files; and a call may pass over the variable of its name.
+    """
+    if asked.local:
+        return None
+    elsewhere = all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds)
+    if language.linked and elsewhere and facts.scopes[own.scope].kind in ("file", "namespace"):
+        return "ANCHORED"
+    called = text[offset + len(own.name.encode()) :].lstrip()[:1] == b"("
+    if language.calls_apart and called and asked.member:
+        functions = any(one.kind in ("function", "method") for _, one in resolver.definitions(own))
+        return None if functions else "UNKNOWN"
+    return None
 
 
 def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bool:
@@ -270,8 +304,11 @@ def _places(resolver: Resolver, path: str, facts: Facts, of: Definition) -> list
     return [facts.bind_at(row) for row in facts.rows(of.scope, of.name)]
 
 
-def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
-    """How sure a place refers to what is asked for; None when it certainly means something else."""
+def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier | None:
+    """How sure a place refers to what is asked for; None when it certainly means something else.
+
+    `implicit` says that the language reaches members by their bare names: an inherited one, or one that is imported.
+    """
     meant = [one for one in (*meaning.entities, meaning.own) if isinstance(one, Bound) and one in asked.among]
     if meant:
         if meaning.how == "name" and any(path == one.file for one in meant):
@@ -288,4 +325,4 @@ def _tier(meaning: Meaning, path: str, asked: _Asked) -> Tier | None:
     if meaning.how == "member":
         return "ANCHORED" if asked.member else "UNKNOWN"
     # A name that nothing here binds, or an import whose module cannot be found.
-    return "UNKNOWN" if asked.plain else None
+    return "UNKNOWN" if asked.plain or (asked.member and implicit) else None

@@ -13,17 +13,17 @@ from codeplane.repo.resolve.instance import Side, class_of_this, in_static
 from codeplane.repo.resolve.names import Meaning
 from codeplane.repo.resolve.narrowing import narrowings
 from codeplane.repo.resolve.outside import gives_its_own
-from codeplane.repo.resolve.values import Values
+from codeplane.repo.resolve.rust_paths import RustPaths, path_before
 from codeplane.repo.resolve.world import World
 
-_PARAM = REASONS.index("PARAM")
+_PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
 _BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
 
 # What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
-class Resolver(Values):
+class Resolver(RustPaths):
     """Answers within one world; what it found is kept for its length."""
 
     def __init__(self, world: World) -> None:
@@ -55,6 +55,8 @@ class Resolver(Values):
                 return self._passed_on(path, facts, given[offset])
         if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
+        if facts.language == "rust" and (parts := path_before(text, offset)) != ():
+            return self._at_path(path, facts, parts, offset, name)
         steps = receiver(text, offset, facts.in_text)
         if steps == () and not is_reached(facts.language, text, offset):
             return self._lexical(path, facts, offset, name)
@@ -73,6 +75,16 @@ class Resolver(Values):
         """What the member at a place is a member of, as far as that is known."""
         steps = receiver(self._world.text(path), offset, facts.in_text)
         return self._owner(path, facts, steps, offset)[0] if steps else None
+
+    def may_be_module(self, path: str, facts: Facts, offset: int) -> bool:
+        """Whether the receiver of a member begins with an import that brings a module, or nobody knows what."""
+        steps = receiver(self._world.text(path), offset, facts.in_text)
+        own = self.lexical(path, facts, steps[0].at, steps[0].name) if steps else None
+        rows = facts.rows(own.scope, own.name) if own is not None else ()
+        if own is None or not any(facts.bind_reason(row) == _IMPORT for row in rows):
+            return False
+        found = self.meaning(own)
+        return not found or any(isinstance(one, Module) for one in found)
 
     def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
         owner, skip_own = self._owner(path, facts, steps, offset)

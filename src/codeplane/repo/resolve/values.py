@@ -247,14 +247,27 @@ class Values(Classes, ABC):
             named = self._class_named(path, facts, made) if made else None
             return named if made and self._gives(named, made[0]) else None
         steps = steps_of(*chain, called=made is not None)
-        if b"await" in text[end : chain[1]].split() or (made is not None and is_first_of_several(text, *chain)):
+        if made is not None and is_first_of_several(text, *chain):
             return None
+        if b"await" in text[end : chain[1]].split():
+            return self._awaited(path, facts, steps) if made is not None else None
         given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
             # What a value of others holds or gives may be ours; what their modules make is theirs.
             root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
+
+    def _awaited(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
+        """What awaiting a call gives, by what the function that is called says it returns."""
+        last = steps[-1]
+        if len(steps) > 1:
+            owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
+            called = self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
+        else:
+            called = self._one(self._lexical(path, facts, last.at, last.name).entities)
+        given = self._returned(called, called=True, awaited=True) if isinstance(called, Bound) else None
+        return given if isinstance(given, Instance) else None
 
     def _gives(self, named: Entity | None, written: bytes) -> bool:
         """Whether calling what a chain of names ends in certainly gives one of its own."""

@@ -10,8 +10,10 @@ from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.resolve.given_members import GivenMembers
+from codeplane.repo.resolve.go_packages import GoPackages
 from codeplane.repo.resolve.javascript_modules import JavaScriptModules
 from codeplane.repo.resolve.python_modules import PythonModules
+from codeplane.repo.resolve.rust_modules import RustModules
 
 
 class Modules(Protocol):
@@ -120,7 +122,15 @@ class World:
         family = self.language(facts).family
         if family == "python":
             return self._shared.python(self.snapshot)
+        if family == "go":
+            return self._shared.go(self.snapshot)
+        if family == "rust":
+            return self._shared.rust(self.snapshot)
         return self._shared.javascript(self.snapshot) if family == "javascript" else None
+
+    def go(self) -> GoPackages:
+        """Go's packages."""
+        return self._shared.go(self.snapshot)
 
     def python(self) -> PythonModules:
         """Python's modules."""
@@ -134,6 +144,8 @@ class SharedModules:
         self.given = GivenMembers()
         self._python: tuple[Mapping[str, Known], PythonModules] | None = None
         self._javascript: tuple[Mapping[str, Known], JavaScriptModules] | None = None
+        self._go: tuple[Mapping[str, Known], GoPackages] | None = None
+        self._rust: tuple[Mapping[str, Known], RustModules] | None = None
 
     def python(self, snapshot: Snapshot) -> PythonModules:
         """Python's modules: they depend on paths alone."""
@@ -152,6 +164,20 @@ class SharedModules:
             same = held is not None and _same_modules(held[0], snapshot.files)
             modules = held[1] if held is not None and same else _javascript(snapshot)
             held = self._javascript = (snapshot.files, modules)
+        return held[1]
+
+    def go(self, snapshot: Snapshot) -> GoPackages:
+        """Go's packages: they depend on the first lines of files too, so each snapshot has its own."""
+        held = self._go
+        if held is None or held[0] is not snapshot.files:
+            held = self._go = (snapshot.files, GoPackages(snapshot.files, lambda path: _text(snapshot, path)))
+        return held[1]
+
+    def rust(self, snapshot: Snapshot) -> RustModules:
+        """Rust's modules: manifests name the crates."""
+        held = self._rust
+        if held is None or held[0] is not snapshot.files:
+            held = self._rust = (snapshot.files, RustModules(snapshot.files, lambda path: _text(snapshot, path)))
         return held[1]
 
 

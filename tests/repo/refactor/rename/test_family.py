@@ -31,7 +31,7 @@ def test_an_override_is_a_choice_between_the_family_and_this_one(tmp_path: Path)
     assert both["b.py"].startswith("from a import Square, Other\nSquare().size()\nOther().area()\n")
     assert one["a.py"].count("size") == 3
     assert "b.py" not in one
-    assert {capsule.type for capsule in draft.capsules} == {"receiver_resolution", "scope_resolution"}
+    assert {capsule.type for capsule in draft.capsules} == {"scope_resolution"}
     text = SHAPES["a.py"]
     assert {(fact.path, fact.offset) for fact in draft.facts} == {
         ("a.py", text.index("area")),

@@ -33,7 +33,6 @@ def test_locals_of_rust_and_java_are_proven(tmp_path: Path) -> None:
 
 ARROWS = {
     "a.cpp": ("struct A { int foo() { return 1; } };\nint b(A* a) { return a->foo() + A::foo(); }\n", ["2:25", "2:36"]),
-    "a.rs": ("struct A;\nimpl A { fn foo() -> i32 { 1 } }\nfn b() -> i32 { A::foo() }\n", ["3:20"]),
     "a.php": ("<?php class A { function foo() { return $this->foo() + self::foo() + $x?->foo(); } }\n", None),
 }
 

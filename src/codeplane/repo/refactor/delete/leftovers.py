@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from codeplane.repo.facts.model import Facts
-from codeplane.repo.refactor.draft import Danger, Edit
+from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.move.javascript_statement import Given, givens, without_names
 from codeplane.repo.refactor.move.listed import unlisted
 from codeplane.repo.refactor.move.statement import Item, Span, Statement, removed, statement_at, without
@@ -27,7 +27,6 @@ class Leftovers:
     path: str
     used: list[Reference] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
-    dangers: list[Danger] = field(default_factory=list)
 
     def judged(self, references: Sequence[Reference]) -> None:
         """Tell imports from uses; an import whose name is used is a use."""
@@ -55,9 +54,9 @@ class Leftovers:
             self._python(facts, text, sure)
         elif facts.language in _SCRIPTED:
             self._javascript(text, listed, sure)
-        elif sure:
-            what = f"{self.path} imports {self.bound.name}"
-            self.dangers.append(Danger(kind="dangling_import", what=what, path=self.path, offset=min(sure)))
+        else:
+            # Imports of these languages are not taken out, and one that is left does not compile.
+            self.used += [one for one in imports if one not in self.used]
 
     def _uses(self, facts: Facts, text: bytes, bound: Bound) -> bool:
         return any(

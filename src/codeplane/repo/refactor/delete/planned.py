@@ -21,17 +21,17 @@ from codeplane.repo.truth.paths import shown
 
 _SHOWN = 50
 _NAMED = 5
-_BLOCKING = ("PROVEN", "STRONG", "ANCHORED")
 
 
 def planned_delete(world: World, store: FactStore, target: Target | str, *, force: bool, deadline: float) -> Draft:
     """Plan the end of a symbol, a file or a folder; StillUsed lists what refers to it unless that is forced."""
     if isinstance(target, str):
         return _files(world, store, target.strip("/"), force=force, deadline=deadline)
-    return _symbol(world, store, target.bound, force=force, deadline=deadline)
+    return _symbol(world, store, target, force=force, deadline=deadline)
 
 
-def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadline: float) -> Draft:
+def _symbol(world: World, store: FactStore, target: Target, *, force: bool, deadline: float) -> Draft:
+    bound = target.bound
     facts = world.facts(bound.file)
     if facts is None or is_copy(bound.file):
         raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
@@ -43,11 +43,13 @@ def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadli
             hint="send force: true if nothing depends on it",
             details={"total": 0},
         )
-    going = sites(world, bound)
+    going = sites(world, bound, target.definition)
     resolver = Resolver(world)
     by_file: dict[str, list[Reference]] = {bound.file: []}
     late = ""
     for one in references(world, store, [bound]):
+        if one.role == "DEFINITION" and _is_another(resolver, facts, target, one):
+            continue
         if not (one.path == bound.file and any(site.start <= one.offset < site.end for site in going)):
             by_file.setdefault(one.path, []).append(one)
         if time.monotonic() > deadline:
@@ -61,12 +63,11 @@ def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadli
         left.judged(found)
         used += left.used
         edits += left.edits
-        dangers += left.dangers
     if late and not force:
         raise StillUsed(
             f"not all references to {bound.name} could be looked at: {late}", hint="ask again, or send force: true"
         )
-    blocking = [one for one in used if one.tier in _BLOCKING]
+    blocking = [one for one in used if one.likely]
     if blocking and not force:
         raise _still_used(world, bound.name, used)
     dangers += _dangers(world, store, bound, going, used)
@@ -81,6 +82,15 @@ def _symbol(world: World, store: FactStore, bound: Bound, *, force: bool, deadli
             families=(world.language(facts).family or facts.language,),
         ),
     )
+
+
+def _is_another(resolver: Resolver, facts: Facts, target: Target, one: Reference) -> bool:
+    """Whether a definition is of another receiver: methods that name theirs share a scope."""
+    bound, mine = target.bound, target.definition
+    if mine is None or one.path != bound.file or facts.rows(bound.scope, bound.name):
+        return False
+    defined = resolver.defined_at(one.path, facts, one.offset)
+    return defined is not None and defined.path != mine.path
 
 
 def _gone(bound: Bound, site: Site) -> Edit:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from codeplane.kernel.errors import NotRefactorable
-from codeplane.repo.facts.model import REASONS, Facts
+from codeplane.repo.facts.model import REASONS, Definition, Facts
 from codeplane.repo.refactor.move.statement import Span, is_alone, line_start, removed
 from codeplane.repo.refactor.move.tops import Inner, statement_around, whole_lines, without_gap
 from codeplane.repo.resolve.entity import Bound
@@ -29,13 +29,16 @@ class Site:
     """Whether it calls something, which will not be called any more."""
 
 
-def sites(world: World, bound: Bound) -> list[Site]:
-    """Every statement that defines a symbol, or NotRefactorable with the one that cannot go."""
+def sites(world: World, bound: Bound, definition: Definition | None = None) -> list[Site]:
+    """Every statement that defines a symbol, or NotRefactorable with the one that cannot go.
+
+    Of methods that name their receivers, which share a scope, `definition` is the one that is meant.
+    """
     facts, text = world.facts(bound.file), world.text(bound.file)
     assert facts is not None
     grammar = world.language(facts).grammar
     found: dict[int, Inner] = {}
-    for at, reason in _places(facts, bound):
+    for at, reason in _places(facts, bound, definition):
         if reason == _PARAM:
             _refuse(bound, text, at, "it is a parameter", "change the function's parameters by hand")
         if reason in (_IMPORTED, _GLOBAL, _NONLOCAL):
@@ -51,11 +54,13 @@ def sites(world: World, bound: Bound) -> list[Site]:
     return [_site(world, bound, facts, text, one, gone) for one in found.values()]
 
 
-def _places(facts: Facts, bound: Bound) -> list[tuple[int, int]]:
+def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
     rows = facts.bound.get((bound.scope, bound.name), [])
     found = {int(facts.binds[row, 1]): int(facts.binds[row, 2]) for row in rows}
     for index in facts.declared.get((bound.scope, bound.name), []):
-        found.setdefault(facts.definitions[index].name_at, -1)
+        one = facts.definitions[index]
+        if rows or definition is None or one.path == definition.path:
+            found.setdefault(one.name_at, -1)
     return sorted(found.items())
 
 

@@ -8,6 +8,7 @@ from codeplane.repo.refactor.rename.by_text import code_in_text
 from codeplane.repo.refactor.rename.family import Family, heirs_with
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.new_name import is_dunder, is_mangled
+from codeplane.repo.refactor.rename.relatives import foreign_bases
 from codeplane.repo.refactor.rename.subject import is_fixture
 from codeplane.repo.refactor.rename.written import SCRIPTED
 from codeplane.repo.resolve.entity import Bound
@@ -39,6 +40,7 @@ def dangers_of(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterato
     yield from _public(ground)
     yield from _private(ground)
     yield from _outside(ground, family)
+    yield from foreign_bases(ground)
     yield from _decorated(ground)
     yield from _parameters(ground)
     copies = [edit for edit in edits if is_copy(edit.path)]
@@ -155,6 +157,8 @@ def _stars(ground: Ground) -> Iterator[Danger]:
 def _public(ground: Ground) -> Iterator[Danger]:
     subject = ground.subject
     if subject.sort not in ("top", "member") or subject.name.startswith(("_", "#")) or is_test(subject.bound.file):
+        return
+    if subject.language.name == "go" and not subject.name[:1].isupper():
         return
     facts = subject.facts
     given = any(one.local == subject.name or one.name == subject.name for one in facts.exports)

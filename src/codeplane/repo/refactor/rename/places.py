@@ -16,6 +16,7 @@ from codeplane.repo.refactor.rename.written import SCRIPTED, is_shorthand, under
 from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.instance import Side, side_of
 from codeplane.repo.resolve.references import Reference, occurrences, references
+from codeplane.repo.search.scope import is_copy
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _SURE = frozenset({"PROVEN", "STRONG"})
@@ -126,7 +127,14 @@ def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Itera
         if plain and one.offset not in facts.imported_at:
             end = one.offset + length
             yield Edit(
-                path=path, start=one.offset, end=end, new=ground.new, tier=one.tier, role=one.role, why=_WHY[one.tier]
+                path=path,
+                start=one.offset,
+                end=end,
+                new=ground.new,
+                tier=one.tier,
+                role=one.role,
+                why=_WHY[one.tier],
+                likely=one.likely,
             )
         else:
             yield from _edits(ground, bounds, one, facts, text)
@@ -152,7 +160,7 @@ def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts
         # A property and a variable at once: the one that is not renamed keeps its name.
         by_member = ground.subject.sort == "member"
         new = f"{new}: {ground.name}" if by_member else f"{ground.name}: {new}"
-    yield Edit(path=one.path, start=start, end=end, new=new, tier=one.tier, role=one.role, why=why)
+    yield Edit(path=one.path, start=start, end=end, new=new, tier=one.tier, role=one.role, why=why, likely=one.likely)
 
 
 def _passed_on(facts: Facts, offset: int) -> bool:
@@ -203,7 +211,8 @@ def careful(ground: Ground, edit: Edit) -> Edit:
     if edit.tier not in _SURE:
         return edit
     if ground.is_made(edit.path):
-        return replace(edit, tier="ANCHORED", why="in a file that is built, generated or brought along")
+        why = "in a file that is built, generated or brought along"
+        return replace(edit, tier="ANCHORED", why=why, likely=not is_copy(edit.path))
     if edit.path != ground.subject.bound.file and ground.is_module_as_well:
         return replace(edit, tier="ANCHORED", why="the package has a module of that name, which this may be")
     if edit.path.endswith(".pyi") and edit.path not in {one.file for one in ground.subject.bounds}:

@@ -9,12 +9,14 @@ from codeplane.repo.refactor.rename.collisions import refuse_collisions
 from codeplane.repo.refactor.rename.dangers import dangers_of, unparsed
 from codeplane.repo.refactor.rename.family import Family, family_of
 from codeplane.repo.refactor.rename.fixtures import asking_edits, is_asked_by_name
+from codeplane.repo.refactor.rename.format_strings import format_edits
 from codeplane.repo.refactor.rename.ground import Ground
 from codeplane.repo.refactor.rename.keywords import keyword_edits
 from codeplane.repo.refactor.rename.mangled import mangled_edits
 from codeplane.repo.refactor.rename.new_name import checked_name, is_mangled
 from codeplane.repo.refactor.rename.parameters import parameter_family
 from codeplane.repo.refactor.rename.places import careful, place_edits
+from codeplane.repo.refactor.rename.relatives import relative_edits
 from codeplane.repo.refactor.rename.strings import string_edits
 from codeplane.repo.refactor.rename.subject import subject_of
 from codeplane.repo.refactor.rename.written import Syntax
@@ -70,7 +72,7 @@ def planned_rename(
         candidates=_candidates(ground, family, together, edits, asked=bool(asked)),
         dangers=(*dangers, *dangers_of(ground, family, together)),
         facts=tuple(_facts(ground, family)),
-        capsules=tuple(_capsules(ground, family, together)),
+        capsules=(_contract(ground, family),),
         coverage=_coverage(ground),
     )
 
@@ -109,7 +111,7 @@ def _of_parameters(
         ),
         dangers=(*dangers, *told),
         facts=tuple(_facts(ground, family)),
-        capsules=tuple(_capsules(ground, family, together)),
+        capsules=(_contract(ground, family),),
         coverage=_coverage(ground),
     )
 
@@ -125,6 +127,7 @@ def _edits(ground: Ground, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     if any(edit.tier in _SURE for edit in named):
         bounds = tuple(dict.fromkeys([*bounds, *ground.subject.branches]))
     found = [*place_edits(ground, bounds), *named, *string_edits(ground, bounds), *mangled_edits(ground)]
+    found += [*format_edits(ground, bounds), *relative_edits(ground)]
     return _surest(careful(ground, edit) for edit in found)
 
 
@@ -183,23 +186,13 @@ def _facts(ground: Ground, family: Family) -> Iterable[Fact]:
             yield Fact(fact_type="definition", path=member.file, offset=at)
 
 
-def _capsules(ground: Ground, family: Family, edits: Sequence[Edit]) -> Iterable[Capsule]:
-    name = ground.name
-    homes = tuple((fact.path, fact.offset) for fact in list(_facts(ground, family))[:_MOST])
-    yield Capsule(
+def _contract(ground: Ground, family: Family) -> Capsule:
+    return Capsule(
         type="scope_resolution",
-        question=f"Which of these definitions of {name} keep one contract?",
+        question=f"Which of these definitions of {ground.name} keep one contract?",
         stop_rule="Those that are called through a common base, or call each other by super(), are one.",
-        places=homes,
+        places=tuple((fact.path, fact.offset) for fact in list(_facts(ground, family))[:_MOST]),
     )
-    unsure = tuple((edit.path, edit.start) for edit in edits if edit.tier == "ANCHORED")[:_MOST]
-    if unsure:
-        yield Capsule(
-            type="receiver_resolution",
-            question=f"Which receivers can reach {name} at these places?",
-            stop_rule="All assignments that flow to the receiver are known.",
-            places=unsure,
-        )
 
 
 def _coverage(ground: Ground) -> Coverage:

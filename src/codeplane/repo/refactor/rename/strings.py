@@ -18,6 +18,8 @@ _QUOTES = b"\"'`"
 _LITERAL = frozenset({b"Literal", b"Annotated"})
 _ACCESS = 400
 _MAX_DOTTED = 200
+_SPELLED = "spells the whole dotted path"
+_PATH_ALONE = re.compile(rb"[A-Za-z]{0,2}([\"'])[\w.:]+\1")
 _CASTS = re.compile(rb"\b(?:cast|TypeVar|NewType|ForwardRef)\s*\(\s*(?:[^()]*?[=,]\s*)?$")
 
 
@@ -43,6 +45,8 @@ def string_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
                     tier=tier,
                     role="EXPORT" if role == "EXPORT" else "STRING",
                     why=why,
+                    # A sentence may speak of it; a string that is its path and nothing else is read by a program.
+                    likely=why != _SPELLED or _PATH_ALONE.match(text, _span(facts, at)[0]) is not None,
                 )
         if ground.late("names in strings were read"):
             return
@@ -81,7 +85,7 @@ def _judged(
     if alone and named and _CASTS.search(text, max(0, start - 120), start):
         return "UNKNOWN", "STRING", "a type in quotes"
     if _spelled_out(ground, bounds, path, text, at):
-        return "UNKNOWN", "STRING", "spells the whole dotted path"
+        return "UNKNOWN", "STRING", _SPELLED
     return None, "", ""
 
 
