@@ -42,6 +42,7 @@ from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.refactor.scip.tools import newest_by_language
+from codeplane.repo.state_hash import StateHash
 from codeplane.repo.workspaces.workspaces import Workspaces
 from codeplane.repository import repository, workspaces
 from codeplane.shared import Shared
@@ -267,7 +268,7 @@ def _wire(
             idempotency=IdempotencyKeys(log),
             log=log,
             blobs=log,
-            repo=repo,
+            repo=StateHash(root=workspace.root, head=repo.head, snapshot=served.index.newest),
             observer=metrics,
             clock=clock,
             redactor=redactor,

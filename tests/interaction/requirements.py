@@ -352,6 +352,18 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TASK-07",
+        source="002 §9.5, §12",
+        promise="a change is recorded with a hash of HEAD, git's index and the files, before and after it",
+        tests=(
+            "repo/test_state_hash.py::test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same",
+            "repo/test_state_hash.py::test_it_is_the_same_after_a_restart_and_in_another_clone",
+            "repo/test_state_hash.py::test_a_change_from_outside_is_seen",
+            "repo/test_state_hash.py::test_while_the_index_is_not_ready_it_says_so",
+            "repo/test_state_hash.py::test_the_number_kept_in_step_is_the_one_of_all_files",
+        ),
+    ),
+    Requirement(
         id="TASK-05",
         source="002 §23.3",
         promise="idle sessions close",

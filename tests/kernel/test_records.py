@@ -147,7 +147,8 @@ def test_what_an_outcome_holds(tmp_path: Path) -> None:
             assert payload["result_bytes"] == len(b'{"answer":"t1"}')
             assert payload["changed_paths"] == ["a", "b"]
             assert payload["diff_stats"] == {"files_changed": 2, "insertions": 1, "deletions": 0}
-            assert payload["repo_before"] == payload["repo_after"] == head
+            assert payload["commit_before"] == payload["commit_after"] == head
+            assert payload["repo_before"] == payload["repo_after"]
             assert isinstance(payload["mutation_fingerprint"], str)
             failed = (await finished(opened, "fixture.test", text="boom", paths=["test_x"])).payload
             assert failed["status"] == "ok"

@@ -90,6 +90,9 @@ class Nobody:
     def head(self) -> str | None:
         return None
 
+    async def state(self) -> str:
+        return ""
+
     def task_opened(self) -> None:
         return None
 

@@ -204,7 +204,7 @@ class Conveyor:
         with trace.stage("budget"):
             stages.tasks.charge(passage.task, passage.budget)
             if passage.mutates:
-                passage.repo_before = stages.repo.head()
+                passage.commit_before, passage.repo_before = stages.repo.head(), await stages.repo.state()
                 await stages.log.append([passage.record().started()])
         return operation
 

@@ -44,6 +44,7 @@ class Passage:
     executed: bool = False
     recorded: bool = False
     repo_before: str | None = None
+    commit_before: str | None = None
     session_id: str | None = None
     status: str = ""
     verdict: str | None = None
@@ -78,6 +79,7 @@ class Passage:
             arguments_hash=self.arguments_hash,
             workspace=self.workspace,
             repo_before=self.repo_before,
+            commit_before=self.commit_before,
             executed=self.executed,
             mutates=self.mutates,
             budget=self.budget,

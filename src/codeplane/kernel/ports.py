@@ -307,6 +307,14 @@ class RepoState(Protocol):
         ...
 
 
+class RepositoryState(RepoState, Protocol):
+    """The state that calls find and leave."""
+
+    async def state(self) -> str:
+        """A hash of HEAD, git's index and the files: equal states have equal ones."""
+        ...
+
+
 class Observer(Protocol):
     """Is told of every call, for metrics and logs."""
 

@@ -84,6 +84,7 @@ class Record:
     arguments_hash: str
     workspace: str
     repo_before: str | None
+    commit_before: str | None
     executed: bool
     mutates: bool
     budget: Budget
@@ -106,6 +107,7 @@ class Record:
         error: CodePlaneError | None,
         convergence: Convergence,
         repo_after: str | None,
+        commit_after: str | None = None,
     ) -> Draft:
         """How the call ended."""
         payload = self._common()
@@ -126,6 +128,8 @@ class Record:
                 payload["limit_triggered"] = error.details.get("budget_type")
         if repo_after is not None:
             payload["repo_after"] = repo_after
+        if commit_after is not None:
+            payload["commit_after"] = commit_after
         effects, failure = self.call.effects, self.call.failure
         if effects is not None:
             payload["changed_paths"] = _first(effects.changed_paths, 1000, _MAX_PATHS_BYTES)
@@ -162,6 +166,8 @@ class Record:
                 payload["key_holder"] = key_holder(self.call.actor)
             if self.repo_before is not None:
                 payload["repo_before"] = self.repo_before
+            if self.commit_before is not None:
+                payload["commit_before"] = self.commit_before
             if self.call.action_id is not None:
                 payload["action_id"] = self.call.action_id
         if not self.operation.mutates or self.operation.mark.budget is Budget.TEST_RUN:

@@ -33,7 +33,7 @@ class Recording:
         convergence = Convergence()
         lost: CodePlaneError | None = None
         if passage.operation is not None and passage.task is not None and passage.call is not None:
-            repo_after = stages.repo.head() if passage.mutated else None
+            repo_after = await stages.repo.state() if passage.mutated else None
             report = CallReport(
                 operation=passage.operation,
                 budget=passage.budget,
@@ -53,6 +53,7 @@ class Recording:
                 error=error,
                 convergence=convergence,
                 repo_after=repo_after,
+                commit_after=stages.repo.head() if passage.mutated else None,
             )
             kept = encoded if passage.mutated and passage.key and result is not None and not result.secret else None
             lost = await self._keep(passage, draft, blob=kept)

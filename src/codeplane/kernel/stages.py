@@ -11,7 +11,7 @@ from codeplane.kernel.ports import (
     Idempotency,
     Identity,
     Observer,
-    RepoState,
+    RepositoryState,
     Tasks,
 )
 from codeplane.kernel.redaction import Redactor
@@ -29,7 +29,7 @@ class Stages:
     idempotency: Idempotency
     log: EventLog
     blobs: Blobs
-    repo: RepoState
+    repo: RepositoryState
     observer: Observer
     clock: Clock
     redactor: Redactor = field(default_factory=Redactor)

@@ -78,6 +78,9 @@ class _Silent:
     def head(self) -> None:
         return None
 
+    async def state(self) -> str:
+        return ""
+
     def __getattr__(self, name: str) -> object:
         return lambda *args, **kwargs: None
 

@@ -31,6 +31,8 @@ class Changes:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    # `Snapshot.state` after it, where that was found from what changed alone.
+    state: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.changed or self.removed)
@@ -230,6 +232,9 @@ class Indexer:
                 touched.append(found)
             else:
                 changed.append(found)
+        replaced = dict.fromkeys((*removed, *(one.path for one in (*touched, *changed))))
+        gone = [files[path] for path in replaced if path in files]
+        state = snapshot.state_with(gone, (*touched, *changed))
         for path in removed:
             files.pop(path, None)
         # What is replaced keeps its place; new names have to find theirs.
@@ -240,6 +245,7 @@ class Indexer:
             changed=tuple(found.path for found in changed),
             removed=tuple(removed),
             renamed=_renames(snapshot, removed, changed),
+            state=state,
         )
         if changes:
             return self._publish_update(snapshot, content, files, listing, changed, changes)
@@ -247,6 +253,7 @@ class Indexer:
             self.store.touch(touched)
         if touched:
             snapshot = replace(snapshot, files=files)
+            snapshot.__dict__["state"] = state
         self._snapshot = snapshot.verified(
             commit=self._repo.head(),
             at_ns=now if listing is not None else snapshot.verified_at_ns,
@@ -326,7 +333,7 @@ class Indexer:
     ) -> Snapshot:
         previous = self._snapshot
         left_out = _left_out(listing) if listing is not None else previous.left_out if previous else {}
-        self._snapshot = Snapshot(
+        taken = Snapshot(
             epoch=epoch.epoch_id,
             commit=epoch.commit_sha,
             files=files,
@@ -336,8 +343,11 @@ class Indexer:
             verified_at_ns=epoch.at_ns if listing is not None else verified,
             left_out=left_out,
         )
-        self._published(self._snapshot, changes)
-        return self._snapshot
+        # Here, off the event loop, and from what changed alone where that is known.
+        taken.__dict__["state"] = changes.state if changes.state is not None else taken.state
+        self._snapshot = taken
+        self._published(taken, changes)
+        return taken
 
     def _read(self, path: str, tracked: bool, content: ContentFile, unless: Known | None = None) -> Known | None:
         """Read a file into the content; one whose digest is as before keeps its place."""

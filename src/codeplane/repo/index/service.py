@@ -120,6 +120,10 @@ class IndexService:
             self._said("the index was remade", {"reason": "others changed its content"})
         return self._fresh
 
+    def newest(self) -> Snapshot | None:
+        """The newest state that was compared with the disk since the start; None while there is none."""
+        return self._indexer.snapshot if self._ready.is_set() else None
+
     @property
     def store(self) -> FactStore:
         """The facts of all files."""

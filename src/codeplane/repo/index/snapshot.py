@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from codeplane.repo.truth.file import Stamp
 
-_DERIVED = frozenset({"texts", "_by_offset"})
+_DERIVED = frozenset({"texts", "_by_offset", "state"})
+_STATE_BYTES = 16
+_STATES = 1 << (8 * _STATE_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,15 @@ class Snapshot:
     sorted_until: int
     verified_at_ns: int
     left_out: Mapping[str, int]
+
+    @cached_property
+    def state(self) -> int:
+        """A number for the paths, contents and executable bits of all files, whatever their order."""
+        return sum(map(_state_of, self.files.values())) % _STATES
+
+    def state_with(self, gone: Iterable[Known], came: Iterable[Known]) -> int:
+        """That number once some files have taken the place of others."""
+        return (self.state - sum(map(_state_of, gone)) + sum(map(_state_of, came))) % _STATES
 
     @cached_property
     def texts(self) -> tuple[Known, ...]:
@@ -97,3 +109,10 @@ class Snapshot:
             if known.skipped is not None:
                 counts[known.skipped] = counts.get(known.skipped, 0) + 1
         return counts
+
+
+def _state_of(known: Known) -> int:
+    # What is too large, or cannot be read, has no digest: its size and time stand for its content.
+    content = known.digest or f"{known.stamp.size} {known.stamp.mtime_ns}"
+    text = f"{known.path}\0{content}\0{known.stamp.mode & 0o111:o}"
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_STATE_BYTES).digest())

@@ -37,8 +37,9 @@ COLUMNS = """position, entry_id, at_ns, event_type, stream, actor, operation, ou
 # Errors of this range say that a call was not allowed.
 _REFUSALS = range(2000, 3000)
 _OF_A_CALL = (
-    "duration_us", "executed", "error", "idempotency_key", "arguments_hash", "repo_before", "repo_after", "workspace",
-    "changed_paths", "diff_stats", "failure_class", "limit_triggered", "budget",
+    "duration_us", "executed", "error", "idempotency_key", "arguments_hash", "repo_before", "repo_after",
+    "commit_before", "commit_after", "workspace", "changed_paths", "diff_stats", "failure_class", "limit_triggered",
+    "budget",
 )  # fmt: skip
 
 
