@@ -11,6 +11,7 @@ from codeplane.adapters.disk import refusal
 from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.home import prepare, refuse_foreign
 from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.secret_files import EMPTY, SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.changing import Changing
 from codeplane.kernel.actor import Actor
@@ -23,6 +24,7 @@ from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.kernel.stages import Stages
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.following import FollowOperations
@@ -85,6 +87,7 @@ class Plane:
     workspaces: Workspaces
     trust: Trusting
     dashboard: Dashboard
+    secrets: SecretFiles
     token: str
 
 
@@ -149,7 +152,8 @@ def _wire(
     if garbled:
         said = logs.logger("codeplane")
         said.warning("the owner's token was made anew, its file held none", file=str(workspace.owner_token))
-    redactor = Redactor(known=[token])
+    secrets = SecretFiles(serving=workspace.root, rules=SecretRules(config.index.secrets), empty=workspace.home / EMPTY)
+    redactor = Redactor(known=[token], matcher=secrets.matcher)
     logs.redact(redactor)
     metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
 
@@ -184,7 +188,13 @@ def _wire(
         indexers=lambda: newest_by_language(served.changing.scip.tools() if served.changing else ()),
     )
     shared = Shared(
-        config=config, log=log, clock=clock, logs=logs, cursors=cursors, reconciled=index_metrics.reconciled
+        config=config,
+        log=log,
+        clock=clock,
+        logs=logs,
+        cursors=cursors,
+        secrets=secrets,
+        reconciled=index_metrics.reconciled,
     )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
     assert served.changing is not None
@@ -206,6 +216,7 @@ def _wire(
         cursors=cursors,
         owner_token=token,
         redactor=redactor,
+        secrets=secrets,
         engine=engine,
     )
     dashboard = Dashboard.of(
@@ -306,6 +317,7 @@ def _wire(
         workspaces=further,
         trust=trust,
         dashboard=dashboard,
+        secrets=secrets,
         token=token,
     )
 
@@ -363,6 +375,7 @@ async def _background(plane: Plane, health: Health) -> None:
     retain_ns = int(plane.loaded.config.retention.every_sec * SECOND_NS)
     sweep_at = plane.clock.monotonic_ns()
     retain_at = sweep_at + retain_ns
+    await asyncio.to_thread(plane.secrets.walk)
     while True:
         await asyncio.sleep(_RETRY_SEC)
         now = plane.clock.monotonic_ns()
@@ -375,6 +388,7 @@ async def _background(plane: Plane, health: Health) -> None:
             if now >= sweep_at:
                 sweep_at = now + _SWEEP_NS
                 plane.sessions.sweep()
+                await asyncio.to_thread(plane.secrets.walk)
             if now >= retain_at:
                 retain_at = now + retain_ns
                 said.info("retention ran", **await plane.retention.apply())

@@ -11,7 +11,9 @@ from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.config import TestsConfig
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.refactoring import refactoring
 from codeplane.repo.checkpoint.checkpoint import CheckpointOperations
 from codeplane.repo.checkpoint.lint import Linters
@@ -39,6 +41,7 @@ from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.process import MARK
 from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
 from codeplane.repo.testing.suite import CACHE, Suite
+from codeplane.repo.truth.include import IncludeRules
 from codeplane.repo.undo.kept import Reversal
 from codeplane.repo.undo.mutations import KeptMutations
 from codeplane.repo.undo.operations import UndoOperations
@@ -57,10 +60,12 @@ class Tested:
     tree: ProcessTree
 
     @classmethod
-    def at(cls, home: Path, environment: Mapping[str, str], *, sandbox: Sandbox | None = None) -> "Tested":
+    def at(
+        cls, home: Path, environment: Mapping[str, str], secrets: SecretFiles, *, sandbox: Sandbox | None = None
+    ) -> "Tested":
         """As it is on this machine, or in another sandbox."""
         cache = home / _TESTS / CACHE
-        own = Bubblewrap(home=Path.home(), hidden=(home,), cache=cache, environment=environment)
+        own = Bubblewrap(home=Path.home(), hidden=(home,), cache=cache, environment=environment, secrets=secrets)
         return cls(environment=environment, sandbox=sandbox or own, tree=LinuxProcessTree(variable=MARK))
 
     def suite(self, *, root: Path, home: Path, knowledge: Knowledge, config: TestsConfig) -> Suite:
@@ -100,9 +105,10 @@ def changing(
     kept = KeptMutations(home / "undo", shared.clock, config.edits.undo_days, config.edits.undo_mb)
     journal = Journal(root=root, folder=home / "journal", kept=kept)
     recovered = _told(shared, journal.recover())
-    tested = Tested.at(home, os.environ)
+    tested = Tested.at(home, os.environ, shared.secrets)
     suite = tested.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
-    scope = Scope(root)
+    secrets = SecretRules(config.index.secrets)
+    scope = Scope(root, secrets, IncludeRules(config.index.include))
     consequences = Consequences(
         root=root,
         knowledge=knowledge,
@@ -111,7 +117,7 @@ def changing(
         unlisted=scope.unlisted,
     )
     locks = PathLocks()
-    programs = GuardedPrograms(home=home, enclosure=HookEnclosure(), clock=shared.clock)
+    programs = GuardedPrograms(home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock)
     git = Git(root, config.git, clean_environment, programs)
     engine = Engine(
         root=root,
@@ -126,7 +132,13 @@ def changing(
     )
     pending = Pending(home / "git")
     writer = Writer(
-        git=git, locks=locks, consequences=consequences, mutations=kept, pending=pending, clock=shared.clock
+        git=git,
+        locks=locks,
+        consequences=consequences,
+        mutations=kept,
+        pending=pending,
+        clock=shared.clock,
+        secrets=secrets,
     )
     if not pending.is_empty:
         recovered += _unfinished(shared, writer)
@@ -143,9 +155,14 @@ def changing(
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(
-                root=root, kept=kept, reversals=reversals, consequences=consequences, cursors=shared.cursors
+                root=root,
+                kept=kept,
+                reversals=reversals,
+                consequences=consequences,
+                cursors=shared.cursors,
+                secrets=secrets,
             ),
-            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors),
+            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors, secrets=secrets),
             *refactoring(
                 shared,
                 root=root,

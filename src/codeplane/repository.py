@@ -11,12 +11,14 @@ from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.git_clone import GitClone
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.changing import Changing, changing
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace import Workspace
 from codeplane.repo.compare.operations import CompareOperations
 from codeplane.repo.contexts.service import ContextOperations
@@ -41,6 +43,7 @@ from codeplane.repo.resolve.world import SharedModules
 from codeplane.repo.search.search import SearchOperations
 from codeplane.repo.testing.suite import CACHE
 from codeplane.repo.truth.freshness import Fresh
+from codeplane.repo.truth.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.repo.vectors.chosen import embedder
 from codeplane.repo.vectors.filler import Filler
 from codeplane.repo.workspaces.folders import Folders
@@ -94,7 +97,10 @@ def repository(
 
     What the last run left half-changed is put right at once, before anybody reads.
     """
-    index = _index(shared, root, home, repo, stream)
+    shared.secrets.add(root)
+    secrets = NOTHING_SHOWN if attached else SecretRules(shared.config.index.secrets)
+    include = NOTHING_INCLUDED if attached else IncludeRules(shared.config.index.include)
+    index = _index(shared, root, home, repo, stream, secrets, include)
     knowledge = Knowledge(
         fresh=index.ready,
         behind=index.behind,
@@ -108,7 +114,7 @@ def repository(
     max_file_bytes = shared.config.index.max_file_bytes
     changed, environment = None, clean_environment
     if not attached:
-        guarded = GuardedPrograms(home=home, enclosure=HookEnclosure(), clock=shared.clock)
+        guarded = GuardedPrograms(home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock)
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
         changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
     return Repository(
@@ -121,7 +127,7 @@ def repository(
             contexts,
             SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             StructuralOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
-            ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge),
+            ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge, secrets=secrets),
             MapOperations(root=root, knowledge=knowledge),
             ExplainOperations(root=root, knowledge=knowledge),
             ListOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
@@ -133,6 +139,7 @@ def repository(
                 cursors=shared.cursors,
                 clock=shared.clock,
                 before=before,
+                secrets=secrets,
             ),
             CompareOperations(
                 root=root,
@@ -143,6 +150,7 @@ def repository(
                 environment=environment,
                 timeout_sec=shared.config.git.timeout_sec,
                 before=before,
+                secrets=secrets,
             ),
             *(changed.operations if changed is not None else ()),
         ),
@@ -165,7 +173,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
             repo=GitRepo(attached.root),
             stream=f"{STREAM}/{attached.name}",
             attached=True,
-            before=_enclosed(workspace, attached.root),
+            before=_enclosed(workspace, attached.root, shared.secrets),
         )
         leases = Leases()
         return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)
@@ -183,7 +191,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
     return found, operations
 
 
-def _enclosed(workspace: Workspace, root: Path) -> Before | None:
+def _enclosed(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before | None:
     """What encloses the git that reads a folder inside the serving repository: tests and commands can write all of it,
     its own settings of git too, and git would run the filters they name."""
     home = workspace.home.resolve()
@@ -194,6 +202,7 @@ def _enclosed(workspace: Workspace, root: Path) -> Before | None:
         hidden=(home,),
         cache=workspace.home / "tests" / CACHE,
         environment=os.environ,
+        secrets=secrets,
     )
     if sandbox.missing():
         return None
@@ -210,9 +219,12 @@ class _Reach:
     tools: tuple[Path, ...] = ()
     network: bool = False
     copy: None = None
+    secrets: tuple[str, ...] = ()
 
 
-def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -> IndexService:
+def _index(
+    shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str, secrets: SecretRules, include: IncludeRules
+) -> IndexService:
     config = shared.config.index
     said = shared.logs.logger("index")
     return IndexService(
@@ -224,6 +236,8 @@ def _index(shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str) -
             clock=shared.clock,
             max_file_bytes=config.max_file_bytes,
             published=published,
+            secrets=secrets,
+            include=include,
             saw=saw,
             reconciled=shared.reconciled,
         ),

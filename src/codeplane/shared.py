@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
@@ -19,4 +20,5 @@ class Shared:
     clock: Clock
     logs: Logs
     cursors: Cursors
+    secrets: SecretFiles
     reconciled: Callable[[str, int], None]

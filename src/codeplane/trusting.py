@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.rego import Rego
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own
@@ -106,6 +107,7 @@ def trusting(
     cursors: Cursors,
     owner_token: str,
     redactor: Redactor,
+    secrets: SecretFiles,
     engine: Engine | None = None,
 ) -> Trusting:
     """The trust plane of one workspace; policies are run by `engine`, or by one of its own."""
@@ -176,7 +178,7 @@ def trusting(
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),
-            _shell(workspace, config, clock, untrusted, redactor)
+            _shell(workspace, config, clock, untrusted, redactor, secrets)
             if config.shell.enabled
             else Disabled(owner=ShellOperations, setting="shell.enabled"),
             WebOperations(WebParts(config=config.web, network=WebFetch(), check=strict(is_own), untrusted=untrusted))
@@ -188,7 +190,12 @@ def trusting(
 
 
 def _shell(
-    workspace: Workspace, config: Config, clock: Clock, untrusted: UntrustedMarks, redactor: Redactor
+    workspace: Workspace,
+    config: Config,
+    clock: Clock,
+    untrusted: UntrustedMarks,
+    redactor: Redactor,
+    secrets: SecretFiles,
 ) -> ShellOperations:
     return ShellOperations(
         ShellParts(
@@ -201,6 +208,7 @@ def _shell(
                 cache=workspace.home / "tests" / CACHE,
                 home=Path.home(),
                 environment=os.environ,
+                secrets=secrets,
             ),
             processes=ShellProcesses(variable=MARK),
             environment=partial(clean, os.environ),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import MASKED, Bubblewrap
 from codeplane.adapters.process_tree import LinuxProcessTree
+from codeplane.adapters.secret_files import SecretFiles
+from codeplane.kernel.secret_files import NOTHING_SHOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,10 +20,21 @@ class Reach:
     tools: tuple[Path, ...] = ()
     network: bool = False
     copy: None = None
+    secrets: tuple[str, ...] = ()
+
+
+def _secrets(root: Path) -> SecretFiles:
+    return SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty")
 
 
 def _shell(script: str, home: Path, reach: Reach, *hidden: Path) -> subprocess.CompletedProcess[str]:
-    sandbox = Bubblewrap(home=home, hidden=hidden, cache=home.parent / "cache", environment={"PATH": "/usr/bin:/bin"})
+    sandbox = Bubblewrap(
+        home=home,
+        hidden=hidden,
+        cache=home.parent / "cache",
+        environment={"PATH": "/usr/bin:/bin"},
+        secrets=_secrets(reach.root),
+    )
     assert sandbox.missing() == ""
     command = sandbox.command(["/bin/sh", "-c", script], cwd=reach.root, enclosure=reach)
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
@@ -98,7 +111,7 @@ def test_the_cache_is_kept_between_runs(tmp_path: Path) -> None:
 
 
 def test_without_the_program_it_says_so(tmp_path: Path) -> None:
-    sandbox = Bubblewrap(home=tmp_path, hidden=(), cache=tmp_path, environment={})
+    sandbox = Bubblewrap(home=tmp_path, hidden=(), cache=tmp_path, environment={}, secrets=_secrets(tmp_path))
     sandbox.__dict__["_program"] = None
     assert "not installed" in sandbox.missing()
 
@@ -158,7 +171,9 @@ def test_a_python_environment_on_the_path_is_seen_whole_and_a_home_is_not(tmp_pa
         (folder / "pyvenv.cfg").write_text("home = /usr/bin\n")
         (folder / "package").write_text("package")
     path = f"{environment}/bin:{home}/bin:/usr/bin:/bin"
-    sandbox = Bubblewrap(home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path})
+    sandbox = Bubblewrap(
+        home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path}, secrets=_secrets(home)
+    )
     command = ["/bin/sh", "-c", f"cat {environment}/package; cat {home}/package {home}/.ssh/id"]
     done = subprocess.run(
         sandbox.command(command, cwd=root, enclosure=Reach(root=root)), capture_output=True, text=True, check=False
@@ -199,7 +214,9 @@ def test_programs_find_what_lies_beside_them(tmp_path: Path) -> None:
         (prefix / name).mkdir(parents=True)
         (prefix / name / "a").write_text(name)
     path = f"{prefix}/bin:/usr/bin:/bin"
-    sandbox = Bubblewrap(home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path})
+    sandbox = Bubblewrap(
+        home=home, hidden=(), cache=home.parent / "cache", environment={"PATH": path}, secrets=_secrets(home)
+    )
     command = ["/bin/sh", "-c", f"cat {prefix}/bin/a {prefix}/lib/a {prefix}/private/a"]
     done = subprocess.run(
         sandbox.command(command, cwd=root, enclosure=Reach(root=root)), capture_output=True, text=True, check=False

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
+from codeplane.kernel.secret_files import NOTHING_SHOWN
 
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="NOT TESTED: the shell's sandbox, since bubblewrap is not installed"
@@ -24,7 +26,12 @@ def _sandbox(tmp_path: Path, path: str = "/usr/bin:/bin") -> ShellSandbox:
     home = tmp_path.resolve() / "home"
     home.mkdir(exist_ok=True)
     found = ShellSandbox(
-        root=root, own=root / ".codeplane", cache=tmp_path / "cache", home=home, environment={"PATH": path}
+        root=root,
+        own=root / ".codeplane",
+        cache=tmp_path / "cache",
+        home=home,
+        environment={"PATH": path},
+        secrets=SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=tmp_path / "empty"),
     )
     assert found.missing() == ""
     return found

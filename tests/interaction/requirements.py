@@ -730,11 +730,18 @@ REQUIREMENTS = (
     Requirement(
         id="REPO-08",
         source="design §7",
-        promise="secrets are neither indexed nor read unless un-ignored",
+        promise="secrets are neither indexed nor read unless the owner's settings show them",
         tests=(
-            "repo/reading/test_read.py::test_secrets_are_not_read_unless_the_owner_unignores_them",
-            "repo/truth/test_listing.py::test_secrets_are_left_out_even_when_tracked_unless_unignored",
+            "repo/reading/test_read.py::test_secrets_are_not_read_unless_the_owner_shows_them",
+            "repo/truth/test_listing.py::test_secrets_are_left_out_even_when_tracked_unless_the_owner_shows_them",
+            "trust/test_secret_files.py::test_no_branch_brings_rules_that_show_a_secret",
         ),
+    ),
+    Requirement(
+        id="REPO-40",
+        source="design §7",
+        promise="git-ignored files belong where index.include names them, secrets and our own never",
+        tests=("repo/index/test_include.py",),
     ),
     Requirement(
         id="REPO-05",
@@ -2492,6 +2499,35 @@ REQUIREMENTS = (
         source="003 §4, 000 §23",
         promise="known shapes of secrets are left out of events, logs, previews and answers",
         tests=("kernel/test_redaction.py", "trust/test_secrets_everywhere.py"),
+    ),
+    Requirement(
+        id="TRUST-50",
+        source="design §6, 000 §23",
+        promise="secrets files are empty in every sandbox, unless tests.secrets names them for tests",
+        tests=(
+            "trust/test_secret_files.py::test_a_test_sees_empty_files_and_moves_none_of_them",
+            "trust/test_secret_files.py::test_the_owner_lets_tests_see_what_they_need",
+            "trust/test_secret_files.py::test_hooks_and_commands_see_empty_files",
+        ),
+    ),
+    Requirement(
+        id="TRUST-51",
+        source="design §6, 000 §23",
+        promise="the values of secrets files are left out of answers, and never ordinary words",
+        tests=(
+            "kernel/test_secret_values.py",
+            "trust/test_secret_files.py::test_the_values_of_secrets_files_are_in_no_answer",
+            "trust/test_secret_files.py::test_a_placeholder_is_not_written_back",
+        ),
+    ),
+    Requirement(
+        id="TRUST-52",
+        source="design §6, 000 §23",
+        promise="no agent moves a secrets file or has git store it",
+        tests=(
+            "trust/test_secret_files.py::test_a_secret_gets_no_other_name_and_no_place_in_git",
+            "trust/test_secret_files.py::test_a_checkpoint_leaves_secrets_out_and_says_so",
+        ),
     ),
     Requirement(
         id="TRUST-30",

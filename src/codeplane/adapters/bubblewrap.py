@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.adapters.secret_files import Hidden, SecretFiles
+
 _PROBE_SEC = 20.0
 # Of a home only what toolchains read; beside these lie keys and settings with passwords in them.
 _TOOLCHAINS = (
@@ -87,12 +89,27 @@ class Enclosure(Protocol):
     @property
     def copy(self) -> "Copy | None": ...
 
+    @property
+    def secrets(self) -> tuple[str, ...]: ...
+
 
 class Bubblewrap:
-    """Encloses commands; `hidden` folders are empty inside, `cache` is the tools' own cache, kept between runs."""
+    """Encloses commands; `hidden` folders are empty inside, `cache` is the tools' own cache, kept between runs.
 
-    def __init__(self, *, home: Path, hidden: Iterable[Path], cache: Path, environment: Mapping[str, str]) -> None:
+    The secrets files of work trees are empty inside, but for those that the enclosure names.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        hidden: Iterable[Path],
+        cache: Path,
+        environment: Mapping[str, str],
+        secrets: SecretFiles,
+    ) -> None:
         self._home = home
+        self._secrets = secrets
         self._hidden = tuple(hidden)
         self._cache = cache
         self._path = environment.get("PATH", "")
@@ -142,14 +159,35 @@ class Bubblewrap:
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
         words += _root(enclosure)
+        pins, masks = self._secret_options(enclosure)
+        words += pins
         ours = enclosure.root / ".codeplane"
         words += ["--tmpfs", str(ours)] if ours.is_dir() else []
         for place in _git_places(enclosure.root):
             words += ["--ro-bind-try", str(place), str(place)]
         for place in enclosure.writable:
             words += ["--bind", str(place), str(place)]
+        words += masks
         # What holds all this together is memory, and not to be filled.
         return [*words, "--remount-ro", "/", "--chdir", str(cwd), "--", *argv]
+
+    def hidden_secrets(self, enclosure: Enclosure) -> list[str]:
+        """The secrets files below the root that are empty inside."""
+        root = enclosure.root.resolve()
+        found = self._secrets.hidden((root,), shown=enclosure.secrets)
+        return [one.path.relative_to(root).as_posix() for one in found if root in one.path.parents]
+
+    def _secret_options(self, enclosure: Enclosure) -> tuple[list[str], list[str]]:
+        """The options that pin the folders around secrets files, and those that show the files as empty."""
+        root, copy = enclosure.root.resolve(), enclosure.copy
+        visible = [one for one in self._secrets.roots() if _is_shown(one) and root not in one.parents]
+        found = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
+        places = (root,) if copy is None else (*copy.shared, *copy.read)
+        hidden = [one for one in found if _is_shown(one.path) or not set(places).isdisjoint(one.path.parents)]
+        pins = [word for place in places for word in pin_options(hidden, place)]
+        if copy is not None:
+            hidden += self._secrets.hidden_in_copy(copy.folder, of=root, shown=enclosure.secrets)
+        return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
 
     def _tools(self, enclosure: Enclosure) -> list[Path]:
         found = [self._home / name for name in _TOOLCHAINS]
@@ -177,6 +215,18 @@ def _root(enclosure: Enclosure) -> list[str]:
     for option, places in (("--bind", copy.shared), ("--ro-bind", copy.read)):
         words += [word for place in places for word in (option, str(place), str(place))]
     return words
+
+
+def pin_options(hidden: Iterable[Hidden], root: Path) -> list[str]:
+    """The options by which no folder around what is hidden can be renamed: elsewhere it might not be hidden again."""
+    around = {folder for one in hidden for folder in one.path.parents if root in folder.parents}
+    return [word for folder in sorted(around) for word in ("--bind", str(folder), str(folder))]
+
+
+def mask_options(hidden: Hidden, empty: Path) -> list[str]:
+    """The options that put something empty over a file or folder."""
+    place = str(hidden.path)
+    return ["--tmpfs", place, "--remount-ro", place] if hidden.is_folder else ["--ro-bind", str(empty), place]
 
 
 def _system() -> list[str]:

@@ -3,11 +3,17 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from codeplane.adapters.bubblewrap import mask_options, pin_options
+from codeplane.adapters.secret_files import Hidden, SecretFiles
+
 _PROBE_SEC = 20.0
+# One operation asks git many things, each of which may run a filter.
+_WALKED_SEC = 1.0
 # Whoever starts it as root keeps what files of others take, and nothing that takes an enclosure apart.
 _OF_ROOT = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID")
 # What root could change the whole machine by, inside a namespace or not.
@@ -16,7 +22,11 @@ _AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshar
 
 
 class HookEnclosure:
-    """Encloses single programs: all is as it is outside, but for what is hidden or fixed."""
+    """Encloses single programs: all is as it is outside, but for what is hidden or fixed, and for secrets files."""
+
+    def __init__(self, secrets: SecretFiles) -> None:
+        self._secrets = secrets
+        self._known: dict[Path, tuple[float, list[Hidden]]] = {}
 
     @cached_property
     def _program(self) -> tuple[str, ...] | None:
@@ -28,18 +38,33 @@ class HookEnclosure:
         ways = (as_root, (*_AROUND, "--unshare-user")) if os.geteuid() == 0 else ((*_AROUND, "--unshare-user"),)
         return next(((program, *way) for way in ways if _works([program, *way, "true"])), None)
 
-    def command(self, *, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]) -> list[str] | None:
-        """What is put before a program; None where there is no bubblewrap that works.
+    def command(
+        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+    ) -> list[str] | None:
+        """What is put before a program of the work tree `root`; None where there is no bubblewrap that works.
 
         `hidden` is an empty folder inside, but for what `shown` puts there (from, to); `fixed` cannot be written.
         """
         if self._program is None:
             return None
-        words = [*self._program, "--tmpfs", str(hidden)]
+        root, home = root.resolve(), hidden.resolve()
+        # What lies in what is hidden is not there at all.
+        secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
+        words = [*self._program]
+        words += ["--bind", str(root), str(root), *pin_options(secrets, root)] if secrets else []
+        words += ["--tmpfs", str(hidden)]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         for place in fixed:
             words += ["--ro-bind-try", str(place), str(place)]
+        words += [word for one in secrets for word in mask_options(one, self._secrets.empty)]
         return [*words, "--"]
+
+    def _hidden_secrets(self, root: Path) -> list[Hidden]:
+        known, now = self._known.get(root), time.monotonic()
+        if known is None or now - known[0] > _WALKED_SEC:
+            found = self._secrets.hidden((root, *self._secrets.roots()))
+            known = self._known[root] = now, found
+        return known[1]
 
 
 def _kernel() -> list[str]:

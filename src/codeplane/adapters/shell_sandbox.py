@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.secret_files import SecretFiles
 
 _PROBE_SEC = 20.0
 _TMPFS_BYTES = 512 * 1024 * 1024
@@ -22,14 +23,24 @@ class _Reach:
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     copy: None = None
+    secrets: tuple[str, ...] = ()
 
 
 class ShellSandbox:
     """Encloses commands in one workspace, which can be written but for git's and CodePlane's own; the rest cannot."""
 
-    def __init__(self, *, root: Path, own: Path, cache: Path, home: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        own: Path,
+        cache: Path,
+        home: Path,
+        environment: Mapping[str, str],
+        secrets: SecretFiles,
+    ) -> None:
         self._root = root
-        self._inner = Bubblewrap(home=home, hidden=(own,), cache=cache, environment=environment)
+        self._inner = Bubblewrap(home=home, hidden=(own,), cache=cache, environment=environment, secrets=secrets)
 
     def missing(self) -> str:
         """Why it cannot be used here, or nothing when it can; tried once."""

@@ -24,6 +24,11 @@ class Actor:
     actor_id: str
     owner_id: str = "owner"
 
+    @property
+    def is_person(self) -> bool:
+        """Whether a person acts here: secrets are theirs, and deciding is for them."""
+        return self.kind in (ActorKind.OWNER, ActorKind.DEVICE)
+
     def __str__(self) -> str:
         return f"{self.kind.value}:{self.actor_id}"
 

@@ -60,6 +60,7 @@ class Call:
     action_id: str | None = None
     # What a person was shown and said yes to, where things could move between that and the run.
     pins: Mapping[str, str] = field(default_factory=dict)
+    redact: Callable[[str], str] = str
     warnings: list[str] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None
@@ -76,7 +77,8 @@ class Call:
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the caller how far the call has come."""
         if self.caller.on_progress is not None:
-            await self.caller.on_progress(Progress(done=done, total=total, message=message))
+            shown = self.redact(message) if message else message
+            await self.caller.on_progress(Progress(done=done, total=total, message=shown))
 
     def may_write(self, path: str) -> None:
         """Ask before writing a path that was learnt of only while planning; raises when it is refused."""
@@ -84,7 +86,7 @@ class Call:
 
     def warn(self, text: str) -> None:
         """Say something beside the answer, in `meta.warnings`."""
-        self.warnings.append(text)
+        self.warnings.append(self.redact(text))
 
     def changed(self, effects: Effects) -> None:
         """State what this mutation changed."""

@@ -2,10 +2,24 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 # YAML takes a bare `off` for false.
 Off = BeforeValidator(lambda value: "off" if value is False else value)
+
+
+def _pattern(line: str) -> str:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line]).match_file("any/name")
+    except Exception as error:  # the library and its engines each refuse in their own way
+        raise ValueError(f"{line!r} is no pattern as .gitignore has them") from error
+    return line
+
+
+# Patterns with the meaning they have in a .gitignore.
+Patterns = tuple[Annotated[str, AfterValidator(_pattern)], ...]
 Level = Literal["DEBUG", "INFO", "WARN", "ERROR", "debug", "info", "warn", "error"]
 
 
@@ -198,6 +212,8 @@ class IndexConfig(Section):
     verify_after_sec: float = Field(30.0, gt=0, description="a whole walk at least this often while questions come")
     wait_sec: float = Field(30.0, gt=0, description="how long a question waits for what it needs of the index")
     memory_mb: int = Field(400, ge=0, description="above it parsing goes on with one process, and says so; 0: no limit")
+    include: Patterns = Field((), description="git-ignored files that are indexed all the same, as in generated/**")
+    secrets: Patterns = Field((), description="secrets files that are shown like any other, as in .env.test")
     processes: int = Field(0, ge=0, le=64, description="processes that parse at once; 0 is one a core, at most four")
 
 
@@ -284,6 +300,7 @@ class TestsConfig(Section):
         "auto", description="auto: in bubblewrap, and where it is missing only if the owner agrees; off: without"
     )
     network: bool = Field(False, description="whether tests in the sandbox reach the network")
+    secrets: Patterns = Field((), description="secrets files that tests in the sandbox may see, as in .env.test")
     workers: int = Field(0, ge=0, le=64, description="targets at once; 0 is one a core, at most eight")
     timeout_sec: float = Field(30.0, gt=0, description="for each target")
     run_timeout_sec: float = Field(1800.0, gt=0, description="for a whole run")

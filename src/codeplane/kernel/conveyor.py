@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
 from codeplane.kernel.actor import Caller
@@ -178,6 +178,7 @@ class Conveyor:
             idempotency_key=passage.key,
             log=stages.log,
             check_path=stages.authority.may_write,
+            redact=partial(self._recording.veil.text, passage.actor),
             request=(request := cast(Request, passage.request)),
         )
         with trace.stage("authorise"):

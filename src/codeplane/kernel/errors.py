@@ -614,6 +614,18 @@ class NotText(
     """A file that is not text cannot be edited by lines or by text."""
 
 
+class PlaceholderWritten(
+    CodePlaneError,
+    name="PLACEHOLDER_WRITTEN",
+    code=5006,
+    http=422,
+    rpc="failed_precondition",
+    hint="leave those lines as they are: replace others by old_text and new_text; code that is to hold this very word "
+    "can put it together from two parts",
+):
+    """Text to be written holds what stands in answers for a secret; nothing was written."""
+
+
 class NotGit(
     CodePlaneError,
     name="NOT_GIT",

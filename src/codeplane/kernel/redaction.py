@@ -13,6 +13,8 @@ from codeplane.kernel.json import JsonValue, dumps
 if TYPE_CHECKING:
     import re
 
+    from codeplane.kernel.secret_values import SecretMatcher
+
 OWNER_PREFIX = "cpl_"
 DEVICE_PREFIX = "cpd_"
 MARK = "[redacted]"
@@ -135,18 +137,22 @@ _SECRET_KEYS = frozenset(
 
 
 class Redactor:
-    """Takes secrets out; `known` ones wherever they stand, others by how they look."""
+    """Takes secrets out; `known` ones and those of secrets files wherever they stand, others by how they look.
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
+    `matcher` gives what finds the values of secrets files as they are now, or None where there are none.
+    """
+
+    def __init__(self, known: Iterable[str] = (), matcher: "Callable[[], SecretMatcher | None]" = lambda: None) -> None:
         # The longest first: a secret that begins with another one must not leave its end behind.
         self._known = tuple(sorted({one for one in known if len(one) >= _SHORTEST_KNOWN}, key=len, reverse=True))
+        self._matcher = matcher
 
     def text(self, text: str, *, assignments: bool = True) -> str:
         """The text without secrets; `assignments=False` leaves `password = …` alone, for text that is source code."""
         for secret in self._known:
             if secret in text:
                 text = text.replace(secret, MARK)
-        return _redacted(text, assignments=assignments)
+        return _redacted(self._without_values(text), assignments=assignments)
 
     def plainly(self, text: str) -> str | None:
         """The text for a person who decides by it: without secrets that are single words, and with everything else.
@@ -155,14 +161,25 @@ class Redactor:
         """
         for secret in self._known:
             text = text.replace(secret, MARK)
-        shown = _redacted(text, assignments=True, plain=True)
-        return shown if _redacted(shown, assignments=True) == shown else None
+        shown = _redacted(self._without_values(text, plain=True), assignments=True, plain=True)
+        return shown if _redacted(self._without_values(shown), assignments=True) == shown else None
 
     def is_clean(self, encoded: str) -> bool:
         """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
         if any(secret in encoded for secret in self._known):
             return False
-        return not _compiled().anything.search(encoded.encode("utf-8", "surrogatepass"))
+        data = encoded.encode("utf-8", "surrogatepass")
+        matcher = self._matcher()
+        return not (_compiled().anything.search(data) or (matcher is not None and matcher.finds(data)))
+
+    def _without_values(self, text: str, *, plain: bool = False) -> str:
+        matcher = self._matcher() if len(text) >= _SHORTEST_KNOWN else None
+        if matcher is None:
+            return text
+        data = text.encode("utf-8", "surrogatepass")
+        if not matcher.finds(data):
+            return text
+        return matcher.without(data, MARK.encode(), only=_PLAIN if plain else None).decode("utf-8", "surrogatepass")
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""

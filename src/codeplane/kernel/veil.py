@@ -1,6 +1,6 @@
 """What its caller sees of an answer: nothing that looks like a secret goes to a model."""
 
-from codeplane.kernel.actor import ActorKind
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import ApprovalPending, CodePlaneError
 from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Result
@@ -16,7 +16,7 @@ class Veil:
 
     def result(self, passage: Passage, result: Result) -> Result:
         """The result as its caller sees it: nothing that looks like a secret goes to a model."""
-        if result.secret or passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE):
+        if result.secret or passage.actor.is_person:
             return result
         redactor = self._redactor
         if redactor.is_clean(result.model_dump_json()):
@@ -27,9 +27,13 @@ class Veil:
             passage.call.warn("what looks like a secret is left out of this answer")
         return seen
 
+    def text(self, actor: Actor, text: str) -> str:
+        """What is told beside an answer, as its caller sees it."""
+        return text if actor.is_person else self._redactor.text(text, assignments=False)
+
     def error(self, passage: Passage, error: CodePlaneError) -> None:
         """The same for an error, which may quote a file or a name; a question says what a person sees already."""
-        if passage.actor.kind in (ActorKind.OWNER, ActorKind.DEVICE) or isinstance(error, ApprovalPending):
+        if passage.actor.is_person or isinstance(error, ApprovalPending):
             return
         redactor = self._redactor
         if redactor.is_clean(dumps(error.to_wire())):

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import GitRefused
+from codeplane.kernel.secret_files import NOTHING_SHOWN
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.commits import CommitRequest, Commits
 from codeplane.repo.git.filter_commands import filter_commands
@@ -25,7 +27,7 @@ SECRET = "cpl_the-owners"
 class Guarded(Desk):
     """A repository whose own folder holds a token, and whose hooks are enclosed."""
 
-    enclosure: Enclosure = HookEnclosure()
+    enclosure: Enclosure | None = None
 
     @property
     def home(self) -> Path:
@@ -35,7 +37,9 @@ class Guarded(Desk):
         self.home.mkdir(exist_ok=True)
         (self.home / "owner.token").write_text(SECRET)
         (self.home / ".gitignore").write_text("*\n")
-        hooks = GuardedPrograms(home=self.home, enclosure=self.enclosure, clock=SystemClock())
+        root = self.made.root
+        own = HookEnclosure(SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty"))
+        hooks = GuardedPrograms(home=self.home, enclosure=self.enclosure or own, clock=SystemClock())
         return Git(self.made.root, self.config, lambda: environment(self.made.at), hooks)
 
     def hook(self, name: str, text: str, folder: str = ".husky") -> None:
@@ -54,7 +58,9 @@ class Guarded(Desk):
 class Nothing:
     """A machine where nothing can be enclosed."""
 
-    def command(self, *, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]) -> list[str] | None:
+    def command(
+        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+    ) -> list[str] | None:
         return None
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.secret_files import NOTHING_SHOWN
 from codeplane.repo.git.difference import page_of
 from codeplane.repo.git.patch import FORM, FilePatch, parsed
 from codeplane.repo.git.withheld import Withheld
@@ -73,5 +74,5 @@ def test_a_beginning_is_a_beginning(data: st.DataObject) -> None:
     assert lines(every)[: len(lines(files))] == lines(files)
     assert [file.path for file in files] == [file.path for file in every]
     assert all(file.whole for file in files) is False
-    shown = page_of(files, Withheld(Path("/nowhere")), at=None)
+    shown = page_of(files, Withheld(Path("/nowhere"), NOTHING_SHOWN), at=None)
     assert any(file.note and "too large" in file.note for file in shown.files)

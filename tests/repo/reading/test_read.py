@@ -147,17 +147,21 @@ def test_places_as_other_tools_write_them(root: Path) -> None:
     with_plane(root, body)
 
 
-def test_secrets_are_not_read_unless_the_owner_unignores_them(root: Path) -> None:
+def test_secrets_are_not_read_unless_the_owner_shows_them(root: Path) -> None:
     (root / ".env").write_text("TOKEN=1\n")
+    (root / ".cplignore").write_text("!.env\n")
 
-    async def body(ask: Ask) -> None:
-        refused = await ask("read_files", paths=[".env"])
-        assert refused["error"]["error"] == "PATH_DENIED"  # type: ignore[index,call-overload]  # JSON
-        (root / ".cplignore").write_text("!.env\n")
+    async def refused(ask: Ask) -> None:
+        error = (await ask("read_files", paths=[".env"]))["error"]
+        assert isinstance(error, dict) and error["error"] == "PATH_DENIED"
+        assert "index.secrets" in str(error["hint"])
+
+    async def shown(ask: Ask) -> None:
         (found,) = files(await ask("read_files", paths=[".env"]))
         assert found["content"] == "TOKEN=1\n"
 
-    with_plane(root, body)
+    with_plane(root, refused)
+    with_plane(root, shown, 'index.secrets=[".env"]')
 
 
 def test_lines_are_those_of_search_whatever_characters_they_hold(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def at_the_door(
         loaded = configuration(workspace, settings, {}).without_terminal()
         async with running(workspace, loaded=loaded) as plane:
             variables = dict(os.environ) if environment is None else dict(environment)
-            tested = Tested.at(workspace.home, variables, sandbox=sandbox)
+            tested = Tested.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
             knowledge = plane.changing.knowledge
             suite = tested.suite(
                 root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests

@@ -70,6 +70,10 @@ class NoSandbox:
         """Never asked."""
         raise AssertionError
 
+    def hidden_secrets(self, enclosure: Enclosure) -> list[str]:
+        """Never asked."""
+        raise AssertionError
+
 
 def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
     marker = Path("/tmp") / f"codeplane-marker-{os.getpid()}"

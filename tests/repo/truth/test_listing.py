@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.adapters.git_cli import GitCli
 from codeplane.kernel.errors import StorageFailed
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.repo.truth.listing import list_files
 from tests.harness import git, make_repo
 
@@ -40,11 +41,23 @@ def test_untracked_noise_is_left_out_and_said(tmp_path: Path) -> None:
     assert set(listing.skipped["ignored"]) == {"node_modules/dep/index.js", "build/out.js", "debug.log"}
 
 
-def test_secrets_are_left_out_even_when_tracked_unless_unignored(tmp_path: Path) -> None:
-    root = make_repo(tmp_path / "repo", {".env": "TOKEN=1", "key.pem": "k", ".env.example": "TOKEN="})
-    assert listed(root) == {".env.example"}
-    (root / ".cplignore").write_text("!.env\n")
-    assert listed(root) == {".env.example", ".env", ".cplignore"}
+def test_secrets_are_left_out_even_when_tracked_unless_the_owner_shows_them(tmp_path: Path) -> None:
+    files = {
+        ".env": "TOKEN=1",
+        "key.pem": "k",
+        ".env.example": "TOKEN=",
+        "a/.ENV.local/b": "x",
+        "a/.env.example/b": "x",
+    }
+    root = make_repo(tmp_path / "repo", files)
+    assert listed(root) == {".env.example", "a/.env.example/b"}
+    # Whoever writes in the work tree has no say in it.
+    for rules in (".cplignore", ".gitignore", "a/.cplignore"):
+        (root / rules).write_text("!.env\n!key.pem\n!**\n")
+    named = {".cplignore", ".gitignore", "a/.cplignore"}
+    assert listed(root) == {".env.example", "a/.env.example/b", *named}
+    shown = list_files(root, GitCli, SecretRules([".env", "a/**", "!*.pem"]))
+    assert set(shown.paths) == {".env.example", "a/.env.example/b", ".env", "a/.ENV.local/b", *named}
 
 
 def test_cplignore_excludes_what_it_names(tmp_path: Path) -> None:

@@ -32,6 +32,14 @@ FILES = {
     "release/notes.md": "1.0\n",
     "tests/test_app.py": "def test_nothing() -> None:\n    assert True\n",
 }
+# What no caller is shown, though somebody brought rules that say so.
+SECRETS = {
+    ".cplignore": "!.env\n!*\n",
+    ".env": "DB_PASSWORD=hunter2-correct-horse\n",
+    "src/.ENV.local": "TOKEN=tok4prod9876\n",
+    "src/server.key": "0123456789abcdef\n",
+    ".env.d/values": "x\n",
+}
 # Links that lead where their names do not say.
 LINKS = {
     "src/to_docs": "../docs",
@@ -111,6 +119,9 @@ def cast(folder: Path) -> Cast:
     git(folder, "clone", "--quiet", "--bare", str(root), str(folder / "origin.git"))
     git(root, "remote", "add", "origin", str(folder / "origin.git"))
     git(root, "fetch", "--quiet", "origin")
+    for path, text in SECRETS.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
     return asyncio.run(_made(root))
 
 

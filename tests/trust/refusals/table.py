@@ -279,6 +279,37 @@ def _other_writers() -> Iterable[Row]:
         yield _row(f"of {path}", "agent", "workspace.attach", denied, {"path": path}, twin=_own_file("agent"))
 
 
+def _secrets() -> Iterable[Row]:
+    """Secrets files, though the work tree's own rules un-ignore them."""
+    denied = "PATH_DENIED"
+    read = Ask(who="agent", operation="read_files", arguments={"paths": ["README.md"]})
+    for path in (".env", "src/../.env", "src/.ENV.local", "src/server.key", ".env.d/values"):
+        for who in ("owner", "agent", "whole"):
+            yield _row(f"secret {path}", who, "read_files", denied, {"paths": [path]}, twin=read)
+            yield _row(f"secret {path}", who, "write_files", denied, _edit(path), twin=_own_file(who))
+        yield _row(f"secret {path}", "agent", "git.blame", denied, {"path": path}, twin=read)
+    edits: tuple[tuple[str, JsonObject], ...] = (
+        ("moved from", {"path": ".env", "new_path": "src/env.txt"}),
+        ("moved to", {"path": "README.md", "new_path": ".env.local"}),
+        ("deleted", {"path": ".env", "action": "delete"}),
+        ("linked to", {"path": "src/env.txt", "link_to": "../.env"}),
+        ("rules", {"path": ".cplignore", "content": "!.env"}),
+    )
+    for mark, edit in edits:
+        for who in ("owner", "agent"):
+            yield _row(f"secret {mark}", who, "write_files", denied, {"edits": [edit]}, twin=_own_file(who))
+    for who in ("agent", "whole"):
+        stored = Ask(who="owner", operation="git.unstage", arguments={"paths": [".env"]})
+        for operation, arguments in (
+            ("git.stage", {"paths": [".env"]}),
+            ("git.commit", {"message": "x", "paths": [".env"]}),
+        ):
+            yield _row("secret to git", who, operation, denied, dict(arguments), twin=stored)
+        placeholder = _edit("src/$unique.txt", content="x = '[redacted]'\n")
+        by_owner = Ask(who="owner", operation="write_files", arguments=placeholder)
+        yield _row("placeholder", who, "write_files", "PLACEHOLDER_WRITTEN", placeholder, twin=by_owner)
+
+
 def _staged() -> Ask:
     return Ask(who="agent", operation="git.stage", arguments={"paths": ["README.md"]})
 
@@ -523,6 +554,7 @@ ROWS: tuple[Row, ...] = tuple(
         _capabilities,
         _paths,
         _other_writers,
+        _secrets,
         _asking,
         _keys,
         _policies,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.kernel.actor import Caller
@@ -17,6 +18,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonValue
+from codeplane.kernel.secret_files import NOTHING_SHOWN
 from codeplane.trust.shell.answers import BashResult
 from codeplane.trust.shell.enclosure import MARK
 from codeplane.trust.shell.operations import ShellOperations, ShellParts
@@ -94,7 +96,12 @@ async def shell(
         return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
 
     enclosing = ShellSandbox(
-        root=root, own=root / ".codeplane", cache=tmp_path / "cache", home=home, environment=os.environ
+        root=root,
+        own=root / ".codeplane",
+        cache=tmp_path / "cache",
+        home=home,
+        environment=os.environ,
+        secrets=SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=tmp_path / "empty"),
     )
     operations = ShellOperations(
         ShellParts(

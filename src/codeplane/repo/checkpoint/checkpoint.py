@@ -85,7 +85,7 @@ class CheckpointResult(Result):
             lines += [self.commit.model_copy(update={"delta": bare}).text(), self.since.text()]
         if self.left_out:
             own = all(path.endswith("/") for path in self.left_out)
-            why = "as git repositories of their own" if own else "as repositories, or names nobody may write"
+            why = "as git repositories of their own" if own else "as repositories, secrets, or names nobody may write"
             lines.append(f"left out, {why}: {', '.join(self.left_out)}")
         return "\n".join(lines)
 
@@ -126,7 +126,7 @@ class CheckpointOperations:
         changed = self._changed(before, wanted)
         inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
-        refused = {path: why for path in sorted(before.untracked & set(changed)) if (why := _refusal(call, path))}
+        refused = {path: why for path in changed if (why := self._refusal(call, path, path in before.untracked))}
         denied = [path for path in changed if path in refused]
         changed = [path for path in changed if path not in denied]
         left_out = tuple(map(shown, [*inner, *denied][:_MAX_FILES]))
@@ -211,6 +211,16 @@ class CheckpointOperations:
         first = request.message.partition("\n")[0][:_MAX_SUBJECT]
         return Preview(summary=f"commit {counted(len(named), 'file')}: {first}", body="\n".join(facts))
 
+    def _refusal(self, call: Call, path: str, untracked: bool) -> PathDenied | None:
+        """Why a file is left out of the commit: a new one that may not be written, or any that holds secrets."""
+        try:
+            self._writer.refuse_secrets(call, [path])
+            if untracked:
+                call.may_write(path)
+        except PathDenied as error:
+            return error
+        return None
+
     @staticmethod
     def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:
         """The files that differ from HEAD, those git does not know yet among them."""
@@ -286,11 +296,3 @@ class CheckpointOperations:
             if done.code == 0:
                 return made
         return None
-
-
-def _refusal(call: Call, path: str) -> PathDenied | None:
-    try:
-        call.may_write(path)
-    except PathDenied as error:
-        return error
-    return None

@@ -84,7 +84,7 @@ class Linters:
         try:
             if self._config.sandbox != "off" and not self._sandbox.missing():
                 enclosure = Enclosure(root=self._root, tools=program.tools, network=self._config.network)
-                argv = self._sandbox.command(argv, cwd=self._root, enclosure=enclosure)
+                argv = await asyncio.to_thread(self._sandbox.command, argv, cwd=self._root, enclosure=enclosure)
             output = folder / "output"
             seconds = self._config.run_timeout_sec
             ended = await process.run(

@@ -59,7 +59,7 @@ class Loading:
     async def loaded(self, files: Sequence[Differing], snapshot: Snapshot) -> Loaded:
         """The outlines of files; objects are read from git, and what has none from the snapshot."""
         found = Loaded()
-        withheld = await asyncio.to_thread(Withheld, self._reading.root)
+        withheld = await asyncio.to_thread(Withheld, self._reading.root, self._reading.secrets)
         wanted = [one for one in files if _is_wanted(one, withheld, snapshot, found)]
         if len(wanted) > MAX_FILES:
             found.notes.append(f"only {MAX_FILES} of {len(wanted)} files were looked into; name fewer with paths")

@@ -16,6 +16,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.compare import epochs
 from codeplane.repo.compare.answer import SemanticDiffResult
 from codeplane.repo.compare.change import Change, FileOutlines, order
@@ -82,11 +83,14 @@ class CompareOperations:
         environment: Callable[[], Mapping[str, str]],
         timeout_sec: float = 120.0,
         before: Before | None = None,
+        secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         """`home` is where texts lie while they are parsed; `before` is what encloses git."""
         self._root = root
         self._knowledge = knowledge
-        self._reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before)
+        self._reading = Reading(
+            root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets
+        )
         self._loading = Loading(
             reading=self._reading,
             store=knowledge.store,

@@ -75,7 +75,7 @@ class Described:
 
 def described(root: Path, changes: Sequence[Change]) -> Described:
     """Look at both sides of every change; blocks, and has to happen before the files change."""
-    before = {change.path: _content(root, root / change.path) for change in changes if change.before is not None}
+    before = {change.path: content_of(root, root / change.path) for change in changes if change.before is not None}
     after = {change.path: _after(root, change) for change in changes if change.content is not None}
     return compared(changes, before, after)
 
@@ -156,11 +156,11 @@ def _text(content: bytes | None, path: str) -> Text | None:
 
 def _after(root: Path, change: Change) -> bytes | None:
     if isinstance(change.content, Path):
-        return _content(root, change.content)
+        return content_of(root, change.content)
     return change.content
 
 
-def _content(root: Path, path: Path) -> bytes | None:
+def content_of(root: Path, path: Path) -> bytes | None:
     """A file's bytes, or a link's target; None when it is gone or too large to be compared."""
     above = root if root in path.parents else path.parent
     try:

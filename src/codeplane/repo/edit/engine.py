@@ -23,6 +23,7 @@ from codeplane.repo.edit.foretold import foretold
 from codeplane.repo.edit.index_moves import IndexMove, IndexMoves, PlannedMoves, moves_of
 from codeplane.repo.edit.journal import Journal
 from codeplane.repo.edit.locks import PathLocks
+from codeplane.repo.edit.placeholder import refuse_placeholders
 from codeplane.repo.edit.reversal import reversed_batch
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.edit.syntax import Compared
@@ -78,6 +79,7 @@ class Engine:
     async def apply(self, call: Call, changes: Sequence[Change], *, what: str) -> Applied:
         """Make all of the changes or none; a path is changed once, and is located (`Scope.located`)."""
         self.admit(call, changes)
+        await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
         paths = [change.path for change in changes]
         ignored = await asyncio.to_thread(self._scope.ignored, paths)
         with span("index.wait"):

@@ -10,8 +10,10 @@ import pygit2
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.beneath import beside, looked_at
 from codeplane.repo.truth.ignore import IgnoreRules
+from codeplane.repo.truth.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.repo.truth.paths import canonical, shown
 
 _OURS = frozenset({".git", ".codeplane"})
@@ -21,8 +23,12 @@ _RULES = ".cplignore"
 class Scope:
     """The work tree's own rules; those of the caller are asked through its call."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, secrets: SecretRules = NOTHING_SHOWN, include: IncludeRules = NOTHING_INCLUDED
+    ) -> None:
         self._root = root
+        self._include = include
+        self._secrets = secrets
 
     def located(self, path: str) -> str:
         """The canonical path of a file that is or could be there, with links inside the repository followed on the way.
@@ -51,13 +57,13 @@ class Scope:
         real = Path(self._real(f"{above}/{target}" if above else target))
         if real != self._root and self._root not in real.parents:
             raise PathDenied(f"{said} leads outside the repository through another link", hint="name a relative path")
-        rules = IgnoreRules.of(self._root)
+        rules = IgnoreRules.of(self._root, self._secrets)
         # As it is written, and as links that are there make of it.
         for leads_to in (Path(written), real.relative_to(self._root)):
             if any(part.casefold() in _OURS for part in leads_to.parts):
                 raise PathDenied(f"{said} leads to what belongs to git or to CodePlane", hint="link to another file")
             name = leads_to.as_posix()
-            if name != "." and (rules.is_secret(name) or rules.is_secret(f"{name}/")):
+            if name != "." and (rules.is_withheld(name) or rules.is_withheld(f"{name}/")):
                 raise PathDenied(
                     f"{said} leads to what the rules for secrets or .cplignore leave out", hint="link to another file"
                 )
@@ -71,7 +77,7 @@ class Scope:
         self._admit(paths, None)
 
     def _admit(self, paths: Iterable[str], may_write: Callable[[str], None] | None) -> None:
-        rules = IgnoreRules.of(self._root)
+        rules = IgnoreRules.of(self._root, self._secrets)
         for path in paths:
             if may_write is not None:
                 may_write(path)
@@ -80,11 +86,8 @@ class Scope:
                     f"{_RULES} decides what may be read and written here, so no operation writes it",
                     hint="the owner edits it",
                 )
-            if rules.is_secret(path):
-                raise PathDenied(
-                    f"{shown(path)} is left out by the rules for secrets or by .cplignore",
-                    hint=f"the owner can un-ignore it: add !{shown(path)} to .cplignore",
-                )
+            if (denied := rules.refusal(path)) is not None:
+                raise denied
             if self._is_folder(path):
                 raise PathDenied(f"{shown(path)} is a folder", hint="name the files in it")
 
@@ -98,10 +101,11 @@ class Scope:
             return set()
 
     def unlisted(self, paths: Iterable[str]) -> set[str]:
-        """Those of new paths that no search covers: ignored by git, noise by default, or out of bounds."""
-        given = list(paths)
-        _, left_out = IgnoreRules.of(self._root).kept(given, tracked=False)
-        return self.ignored(given) | set(left_out)
+        """Those of new paths that no search covers: withheld, or ignored or noise and not included."""
+        given, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
+        _, left_out = rules.kept(given, tracked=False)
+        found = self.ignored(given) | set(left_out)
+        return {path for path in found if rules.is_withheld(path) or not self._include.covers(path)}
 
     def _is_folder(self, path: str) -> bool:
         try:

@@ -16,6 +16,7 @@ from codeplane.repo.edit.described import described
 from codeplane.repo.edit.engine import Engine
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import diff_of
+from codeplane.repo.edit.placeholder import refuse_placeholders
 from codeplane.repo.edit.plan import Plan
 from codeplane.repo.edit.refusal import refusal
 from codeplane.repo.edit.request import Edit, WriteRequest
@@ -150,6 +151,7 @@ class WriteOperations:
 
     def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
         self._engine.admit(call, changes)
+        refuse_placeholders(self._root, call.actor, changes)
         found = described(self._root, changes)
         return WriteResult(
             applied=False,

@@ -74,7 +74,7 @@ class BlameOperations:
     async def blame(self, call: Call, request: BlameRequest) -> BlameResult:
         """Who last changed which lines of a file, grouped by commit; line_range narrows it, paged."""
         path = canonical(request.path, root=self._reading.root)
-        Withheld(self._reading.root).refuse(path)
+        Withheld(self._reading.root, self._reading.secrets).refuse(path)
         lines = _lines(request.line_range)
         at = [await self._reading.commit(request.ref)] if request.ref else []
         try:

@@ -161,7 +161,7 @@ class Commits:
                 raise unresolved([one.path for one in conflicts])
             if what == "amend" and writing.before.head:
                 await writing.loses(commits=[writing.before.head])
-            await self._writer.below(call, paths)
+            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
             fresh = await self._unknown(paths)
             # Without anything to commit git looks at everything there is, of which we tell ourselves.
             quiet = ("--quiet", "--untracked-files=no")

@@ -98,7 +98,7 @@ class DiffOperations:
         if not found.files and not (now and now.records):
             await self._reading.refuse_unknown(paths, *sides.trees)
         at = self._pages.opened(call, request, state=found.state) if request.cursor else None
-        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root), at=at)
+        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
         untracked = [record.path for record in now.records if record.is_untracked] if now else []
         return DiffResult(
             files=page.files,

@@ -133,7 +133,7 @@ def split_name(name: str) -> tuple[str, str | None]:
 async def then(reading: Reading, revision: str, path: str) -> Then:
     """What is at a path in a commit or, with a revision of `` or `:2`, in the index."""
     path = canonical(path, root=reading.root)
-    Withheld(reading.root).refuse(path)
+    Withheld(reading.root, reading.secrets).refuse(path)
     if revision == "" or revision.startswith(":"):
         return await _in_index(reading, revision[1:] or "0", path)
     commit = await reading.commit(revision)

@@ -27,7 +27,9 @@ Marks = tuple[tuple[int, int, int], ...]
 class Enclosure(Protocol):
     """Encloses single programs."""
 
-    def command(self, *, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]) -> list[str] | None:
+    def command(
+        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+    ) -> list[str] | None:
         """What is put before a program; None where nothing can be enclosed."""
         ...
 
@@ -64,17 +66,19 @@ class GuardedPrograms:
         own = _own(folder)
         fixed = [own / "hooks", own / "config", folder / "config.worktree"]
         quiet = {"core.fsmonitor": "false"} if named.monitored else {}
-        return self._hooks(named.hooks, fixed) | self._filters(named.filters, fixed) | quiet
+        return self._hooks(root, named.hooks, fixed) | self._filters(root, named.filters, fixed) | quiet
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
         told = self.settings(root, git_dir_of(root), environment)
         return {**environment, **(as_variables(told, environment) if told else {})}
 
-    def _hooks(self, hooks: Path, fixed: Sequence[Path]) -> dict[str, str]:
+    def _hooks(self, root: Path, hooks: Path, fixed: Sequence[Path]) -> dict[str, str]:
         names = _runnable(hooks)
         place = self._home / "hooks" / digest(os.fsencode(hooks))[:16]
-        before = self._enclosure.command(hidden=self._home, shown=(hooks, place), fixed=fixed) if names else None
+        before = (
+            self._enclosure.command(root=root, hidden=self._home, shown=(hooks, place), fixed=fixed) if names else None
+        )
         if before is None:
             return {}
         place.mkdir(parents=True, exist_ok=True)
@@ -84,8 +88,8 @@ class GuardedPrograms:
             _put(place / name, f'#!/bin/sh\nexec {shlex.join([*before, str(hooks / name)])} "$@"\n')
         return {"core.hooksPath": str(place)}
 
-    def _filters(self, filters: Sequence[FilterCommand], fixed: Sequence[Path]) -> dict[str, str]:
-        before = self._enclosure.command(hidden=self._home, shown=None, fixed=fixed) if filters else None
+    def _filters(self, root: Path, filters: Sequence[FilterCommand], fixed: Sequence[Path]) -> dict[str, str]:
+        before = self._enclosure.command(root=root, hidden=self._home, shown=None, fixed=fixed) if filters else None
         if before is None:
             return {}
         folder = self._home / "filters"

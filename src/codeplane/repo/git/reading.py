@@ -18,6 +18,7 @@ from codeplane.kernel.errors import (
     RefNotFound,
     TooLarge,
 )
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.repo.git.opened import bare, git_dir_of, not_opened
 from codeplane.repo.git.piped import piped
@@ -77,12 +78,14 @@ class Reading:
         environment: Callable[[], Mapping[str, str]],
         timeout_sec: float = 120.0,
         before: Before | None = None,
+        secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         """`before` gives what encloses git where others can write its settings: it runs the filters they name."""
         self.root = root.resolve()
         self._environment = environment
         self._timeout_sec = timeout_sec
         self._before = before
+        self.secrets = secrets
 
     async def run(
         self,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.git.blame import BlameOperations
 from codeplane.repo.git.diff import DiffOperations
 from codeplane.repo.git.history import HistoryOperations
@@ -27,9 +28,10 @@ def reading_operations(
     cursors: Cursors,
     clock: Clock,
     before: Before | None = None,
+    secrets: SecretRules = NOTHING_SHOWN,
 ) -> tuple[object, ...]:
     """The operations; `environment` is what git may know of this process, `before` what encloses it."""
-    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before)
+    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets)
     return (
         StatusOperations(reading=reading, cursors=cursors),
         DiffOperations(reading=reading, cursors=cursors),

@@ -105,7 +105,7 @@ class ShowOperations:
         if not found.files:
             await self._reading.refuse_unknown(paths, oid)
         at = self._pages.opened(call, request, state=found.state) if request.cursor else None
-        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root), at=at)
+        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
         return ShowResult(
             commit=commits_in(printed.records(), max_message=_MAX_MESSAGE)[0],
             tag=tag,

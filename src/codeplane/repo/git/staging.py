@@ -53,7 +53,7 @@ class Staging:
         """Stage files for the next commit: new, changed and deleted ones."""
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "stage") as writing:
-            await self._writer.below(call, paths)
+            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
             await self._add(paths, links_in(writing.before))
             return Changed(delta=await writing.finished(compared="index"))
 

@@ -89,7 +89,9 @@ class Stashing:
                     hint="name it in .gitmodules, or give paths",
                 )
             reached = before.changed | (before.untracked if request.include_untracked else frozenset())
-            await writing.reaches(path for path in reached if not paths or _below(path, paths))
+            aside = [path for path in reached if not paths or _below(path, paths)]
+            self._writer.refuse_secrets(call, aside)
+            await writing.reaches(aside)
             done = await self._git.run(
                 *("stash", "push", "--quiet", *options, *(["--", *paths] if paths else [])), literal=bool(paths)
             )

@@ -3,28 +3,26 @@
 from pathlib import Path
 
 from codeplane.kernel.errors import PathDenied
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.repo.truth.ignore import IgnoreRules
-from codeplane.repo.truth.paths import canonical, shown
+from codeplane.repo.truth.paths import canonical
 
 
 class Withheld:
     """The rules in force now: history can hold a secret as well as the work tree can."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, secrets: SecretRules) -> None:
         self._root = root
-        self._rules = IgnoreRules.of(root)
+        self._rules = IgnoreRules.of(root, secrets)
 
     def covers(self, path: str) -> bool:
         """Whether the content of a path is left out of answers."""
         try:
-            return self._rules.is_secret(canonical(path, root=self._root))
+            return self._rules.is_withheld(canonical(path, root=self._root))
         except PathDenied:
             return True
 
     def refuse(self, path: str) -> None:
         """PathDenied when the content of a path is left out of answers."""
-        if self.covers(path):
-            raise PathDenied(
-                f"{shown(path)} is left out by the rules for secrets or by .cplignore",
-                hint=f"the owner can un-ignore it: add !{shown(path)} to .cplignore",
-            )
+        if (denied := self._rules.refusal(canonical(path, root=self._root))) is not None:
+            raise denied

@@ -7,8 +7,9 @@ from typing import Protocol, TypeVar
 
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy
+from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy, PathDenied
 from codeplane.kernel.ids import digest, new_id
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.consequences import Consequence
 from codeplane.repo.edit.locks import PathLocks
 from codeplane.repo.git.answered import MAX_REFS, GitDelta, Moved
@@ -24,6 +25,7 @@ from codeplane.repo.git.obstacles import Named, obstacles
 from codeplane.repo.git.pending import Pending, Started
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import Recovery
+from codeplane.repo.git.refusal import few
 from codeplane.repo.git.store import Store
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.paths import canonical, shown
@@ -66,8 +68,10 @@ class Writer:
         mutations: KeptMutations,
         pending: Pending,
         clock: Clock,
+        secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         self.git = git
+        self._secrets = secrets
         self.locks = locks
         self.consequences = consequences
         self.clock = clock
@@ -152,14 +156,29 @@ class Writer:
             found.append(name or ".")
         return found
 
-    async def below(self, call: Call, paths: Sequence[str]) -> None:
-        """Ask about every changed file that a folder among the paths stands for, not about its name alone."""
+    def refuse_secrets(self, call: Call, paths: Iterable[str]) -> None:
+        """PathDenied where an agent would have git store a secrets file: a sandbox shows what git holds."""
+        named = [path for path in paths if not call.actor.is_person and self._secrets.covers(path)]
+        if named:
+            raise PathDenied(
+                f"{few(sorted(named))} holds secrets by its name, so only the owner gives it to git",
+                hint="name the other files, or have the owner ignore it (.gitignore) or stage it: git add",
+                details={"paths": [shown(path) for path in named[:100]]},
+            )
+
+    async def below(self, call: Call, paths: Sequence[str]) -> Sequence[str]:
+        """Ask about every changed file that a folder among the paths stands for, not about its name alone.
+
+        Returns the paths with those files.
+        """
         folders = [path for path in paths if not (self.git.root / path).is_file()]
         if not folders:
-            return
+            return paths
         listed = await self.git.run(*STATUS, "--", *folders)
-        for line in listed.fields:
-            call.may_write(line[STATE:].rstrip("/"))
+        found = [line[STATE:].rstrip("/") for line in listed.fields]
+        for path in found:
+            call.may_write(path)
+        return [*paths, *found]
 
     async def may_write_tree(self, call: Call, commit: str, *, prefix: str = "") -> None:
         """Ask about every file of a commit, as it would lie below `prefix`."""

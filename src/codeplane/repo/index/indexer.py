@@ -10,12 +10,14 @@ from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.ports import RepoState
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.repo.index.content import ContentFile
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
 from codeplane.repo.truth.file import FileRead, identity_of, read, stamp_of, text_digest
 from codeplane.repo.truth.ignore import says_what_belongs
+from codeplane.repo.truth.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.repo.truth.listing import GitAt, Listing, list_files
 from codeplane.repo.truth.ticks import Ticks
 
@@ -54,12 +56,16 @@ class Indexer:
         clock: Clock,
         max_file_bytes: int,
         published: Told,
+        secrets: SecretRules = NOTHING_SHOWN,
+        include: IncludeRules = NOTHING_INCLUDED,
         saw: Callable[[ContentFile, Known], None] = lambda content, known: None,
         reconciled: Callable[[str, int], None] = lambda kind, spent_ns: None,
     ) -> None:
         self._root = root
         self._home = home
         self._git_at = git_at
+        self._secrets = secrets
+        self._include = include
         self._repo = repo
         self._clock = clock
         self._max_file_bytes = max_file_bytes
@@ -113,7 +119,7 @@ class Indexer:
         with self._lock, self._timed("walk"):
             if not self.is_whole():
                 return self._rebuild()
-            listing = list_files(self._root, self._git_at)
+            listing = list_files(self._root, self._git_at, self._secrets, self._include)
             return self._updated(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
@@ -180,7 +186,7 @@ class Indexer:
             return self._remade()
 
     def _remade(self) -> Snapshot:
-        listing = list_files(self._root, self._git_at)
+        listing = list_files(self._root, self._git_at, self._secrets, self._include)
         previous = self._snapshot
         generation = max(self._generation, previous.epoch if previous else 0) + 1
         path = self._content_path(generation)
@@ -258,6 +264,7 @@ class Indexer:
             commit=self._repo.head(),
             at_ns=now if listing is not None else snapshot.verified_at_ns,
             left_out=_left_out(listing) if listing is not None else snapshot.left_out,
+            included=len(listing.included) if listing is not None else snapshot.included,
         )
         return self._snapshot
 
@@ -342,6 +349,7 @@ class Indexer:
             sorted_until=epoch.sorted_until,
             verified_at_ns=epoch.at_ns if listing is not None else verified,
             left_out=left_out,
+            included=len(listing.included) if listing is not None else previous.included if previous else 0,
         )
         # Here, off the event loop, and from what changed alone where that is known.
         taken.__dict__["state"] = changes.state if changes.state is not None else taken.state

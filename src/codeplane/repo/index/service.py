@@ -182,6 +182,7 @@ class IndexService:
             "version": snapshot.epoch,
             "commit": snapshot.commit,
             "file_count": len(snapshot.texts),
+            "included": snapshot.included,
             "skipped": skipped,
             "last_updated": rfc3339(snapshot.verified_at_ns),
             "watching": self._fresh.watching,

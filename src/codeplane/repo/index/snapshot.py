@@ -43,6 +43,8 @@ class Snapshot:
     sorted_until: int
     verified_at_ns: int
     left_out: Mapping[str, int]
+    # How many of the files git ignores: `index.include` names them.
+    included: int = 0
 
     @cached_property
     def state(self) -> int:
@@ -65,9 +67,9 @@ class Snapshot:
         order = np.argsort(offsets, kind="stable")
         return offsets[order], tuple([texts[index] for index in order.tolist()])
 
-    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, int]) -> "Snapshot":
+    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, int], included: int) -> "Snapshot":
         """The same files and contents, looked at again; what was derived of them need not be found out anew."""
-        found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out)
+        found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
         found.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
         return found
 

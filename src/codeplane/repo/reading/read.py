@@ -12,10 +12,11 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import RepoState
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
@@ -116,8 +117,17 @@ class _Unread:
 class ReadOperations:
     """Reads files of the workspace."""
 
-    def __init__(self, *, root: Path, repo: RepoState, max_file_bytes: int, knowledge: Knowledge | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        repo: RepoState,
+        max_file_bytes: int,
+        knowledge: Knowledge | None = None,
+        secrets: SecretRules = NOTHING_SHOWN,
+    ) -> None:
         self._root = root
+        self._secrets = secrets
         self._knowledge = knowledge
         self._repo = repo
         self._max_file_bytes = max_file_bytes
@@ -172,13 +182,11 @@ class ReadOperations:
     def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
         path = canonical(item.path, root=self._root)
         file = self._existing(path)
-        rules = IgnoreRules.of(self._root)
+        rules = IgnoreRules.of(self._root, self._secrets)
         # Under both names: a link must not make readable what the rules keep out.
-        if rules.is_secret(path) or rules.is_secret(file.relative_to(self._root).as_posix()):
-            raise PathDenied(
-                f"{path} is left out by the rules for secrets or by .cplignore",
-                hint=f"the owner can un-ignore it: add !{path} to .cplignore",
-            )
+        for name in (path, file.relative_to(self._root).as_posix()):
+            if (denied := rules.refusal(name, said=shown(path))) is not None:
+                raise denied
         if bytes_left <= 0 or lines_left <= 0:
             return _failed(shown(path), "not read: the answer is full; ask for it alone")
         found = read(str(file), max_bytes=self._max_file_bytes)

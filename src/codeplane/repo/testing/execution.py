@@ -246,8 +246,9 @@ class Execution:
                 tools=program.tools,
                 network=network,
                 copy=self.means.copy,
+                secrets=self.means.config.secrets,
             )
-            command = sandbox.command(command, cwd=cwd, enclosure=enclosure)
+            command = await asyncio.to_thread(sandbox.command, command, cwd=cwd, enclosure=enclosure)
             environment["TMPDIR"] = "/tmp"  # nosec B108  # the sandbox's own
             if target.runner is not None and not network:
                 environment |= dict(target.runner.offline_variables)

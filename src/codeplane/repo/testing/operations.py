@@ -15,6 +15,7 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
+from codeplane.repo.git.refusal import few
 from codeplane.repo.testing.baseline import Comparison, Failed
 from codeplane.repo.testing.requests import DiscoverRequest, HistoryRequest, OutputRequest, RunRequest, StatusRequest
 from codeplane.repo.testing.results import (
@@ -102,7 +103,10 @@ class TestOperations:
     async def tested(self, call: Call, request: RunRequest) -> tuple[RunResult, tuple[Failed, ...]]:
         """How the tests went, and every failure."""
         self._warn(call)
-        return await self._suite.tested(request, listener=_listener(call))
+        result, failures = await self._suite.tested(request, listener=_listener(call))
+        if not result.is_green and (hidden := await asyncio.to_thread(self._suite.hidden_secrets)):
+            call.warn(f"empty in the sandbox, unless tests.secrets names them: {few(hidden)}")
+        return result, failures
 
     async def compare(self, call: Call, result: RunResult, failures: Sequence[Failed]) -> Comparison:
         """Which failures are older than what changed since the last commit."""
@@ -114,7 +118,7 @@ class TestOperations:
 
     def _warn(self, call: Call) -> None:
         if missing := self._suite.unsandboxed():
-            call.warn(f"the tests ran without a sandbox: {missing}")
+            call.warn(f"the tests ran without a sandbox, secrets files in their sight: {missing}")
 
     @assesses("test.run")
     def assess_run(self, request: RunRequest) -> Assessment:

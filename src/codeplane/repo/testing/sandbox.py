@@ -12,7 +12,8 @@ from codeplane.repo.testing.parent_tree import ParentTree
 class Enclosure:
     """What code in a sandbox can reach: the root and `writable` to write, `tools` to read though they lie in a home.
 
-    With a `copy`, that is mounted where the root is.
+    With a `copy`, that is mounted where the root is. `secrets` are patterns of secrets files that it may see; all
+    others are empty.
     """
 
     root: Path
@@ -20,6 +21,7 @@ class Enclosure:
     tools: tuple[Path, ...] = ()
     network: bool = False
     copy: ParentTree | None = None
+    secrets: tuple[str, ...] = ()
 
 
 class Sandbox(Protocol):
@@ -31,6 +33,10 @@ class Sandbox(Protocol):
 
     def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
         """The command that runs this one enclosed; whatever it starts ends with it."""
+        ...
+
+    def hidden_secrets(self, enclosure: Enclosure) -> list[str]:
+        """The secrets files below the root that are empty inside."""
         ...
 
 

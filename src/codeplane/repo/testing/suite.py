@@ -48,7 +48,7 @@ from codeplane.repo.testing.results import RunResult
 from codeplane.repo.testing.reuse import ReusableOutcomes
 from codeplane.repo.testing.run import Listener, Plan, Run
 from codeplane.repo.testing.runner import Runner
-from codeplane.repo.testing.sandbox import ProcessTree, Sandbox
+from codeplane.repo.testing.sandbox import Enclosure, ProcessTree, Sandbox
 from codeplane.repo.testing.selection import can_name, chosen, failed
 from codeplane.repo.testing.target import Target, Wanted
 from codeplane.repo.testing.tool_cache import ToolCache
@@ -109,6 +109,12 @@ class Suite:
         )
         self.programs = Programs(root, path=environment.get("PATH", ""))
         self.impact = Impact(knowledge=knowledge, targets=self.targets_of, changes=self._changes)
+
+    def hidden_secrets(self) -> list[str]:
+        """The secrets files that tested code sees as empty; blocks."""
+        if self._config.sandbox == "off" or self._sandbox.missing():
+            return []
+        return self._sandbox.hidden_secrets(Enclosure(root=self._root, secrets=self._config.secrets))
 
     def unsandboxed(self) -> str:
         """Why tested code would run without a sandbox though none was switched off, or nothing."""

@@ -1,4 +1,4 @@
-"""What is never indexed: noise by default, and whatever `.cplignore` says."""
+"""What is never indexed: secrets, noise by default, and whatever `.cplignore` says."""
 
 import os
 import stat
@@ -8,7 +8,9 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from codeplane.kernel.errors import StorageFailed
+from codeplane.kernel.errors import PathDenied, StorageFailed
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.repo.truth.paths import shown
 
 _OWN = ".cplignore"
 # The files that say which files belong.
@@ -30,45 +32,43 @@ coverage/
 .mypy_cache/
 .ruff_cache/
 """
-# Secrets stay out, tracked or not, unless `.cplignore` un-ignores them.
-SECRETS = """\
-.env
-.env.*
-!.env.example
-!.env.sample
-!.env.template
-*.pem
-*.key
-*.p12
-*.pfx
-id_rsa
-id_ecdsa
-id_ed25519
-"""
 
 
 class IgnoreRules:
     """The rules of one workspace, compiled once."""
 
-    def __init__(self, *, own: str = "") -> None:
-        self._untracked = compiled((DEFAULTS + SECRETS + own).splitlines())
-        self._tracked = compiled((SECRETS + own).splitlines())
+    def __init__(self, *, own: str = "", secrets: SecretRules = NOTHING_SHOWN) -> None:
+        self._untracked = compiled((DEFAULTS + own).splitlines())
+        self._tracked = compiled(own.splitlines())
+        self._secrets = secrets
 
     @classmethod
-    def of(cls, root: Path) -> "IgnoreRules":
-        """The rules in force at a root: the defaults, then its `.cplignore`."""
-        return _kept(_own(root / _OWN))
+    def of(cls, root: Path, secrets: SecretRules = NOTHING_SHOWN) -> "IgnoreRules":
+        """The rules in force at a root: the defaults, then its `.cplignore`, which has no say about secrets."""
+        return _kept(_own(root / _OWN), secrets)
 
-    def is_secret(self, path: str) -> bool:
+    def is_withheld(self, path: str) -> bool:
         """Whether a path is one of those that stay out, tracked or not."""
-        return self._tracked.match_file(as_text(path))
+        return self._secrets.covers(path) or self._tracked.match_file(as_text(path))
 
     def kept(self, paths: Iterable[str], *, tracked: bool) -> tuple[list[str], list[str]]:
         """The paths to index, and those that the rules leave out."""
-        spec = self._tracked if tracked else self._untracked
+        spec, covers = self._tracked if tracked else self._untracked, self._secrets.covers
         listed = list(paths)
-        left_out = {path for path in listed if spec.match_file(as_text(path))}
+        left_out = {path for path in listed if covers(path) or spec.match_file(as_text(path))}
         return [path for path in listed if path not in left_out], sorted(left_out)
+
+    def refusal(self, path: str, *, said: str = "") -> PathDenied | None:
+        """Why nobody may read or write a path, where that is so; `said` names it for the reader."""
+        said = said or shown(path)
+        if self._secrets.covers(path):
+            return PathDenied(
+                f"{said} holds secrets by its name, so it is not shown or changed",
+                hint=f'the owner can show it: index.secrets: ["{shown(path)}"] in .codeplane/config.yaml',
+            )
+        if self._tracked.match_file(as_text(path)):
+            return PathDenied(f"{said} is left out by {_OWN}", hint=f"the owner can un-ignore it in {_OWN}")
+        return None
 
 
 def says_what_belongs(path: str) -> bool:
@@ -96,9 +96,9 @@ def compiled(lines: Sequence[str]) -> Patterns:
 
 
 @lru_cache(maxsize=8)
-def _kept(own: str) -> IgnoreRules:
+def _kept(own: str, secrets: SecretRules) -> IgnoreRules:
     """The rules of a text: it is asked for at every walk and hardly ever another."""
-    return IgnoreRules(own=own)
+    return IgnoreRules(own=own, secrets=secrets)
 
 
 def _own(file: Path) -> str:

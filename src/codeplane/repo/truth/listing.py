@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.truth.ignore import IgnoreRules
+from codeplane.repo.truth.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
 
 SUBMODULE = 0o160000
 APART = "a repository of its own"
@@ -35,20 +37,39 @@ class Listing:
     tracked: frozenset[str]
     paths: tuple[str, ...]
     skipped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    included: frozenset[str] = frozenset()
 
 
-def list_files(root: Path, git_at: GitAt) -> Listing:
-    """The files of a workspace: git's, and the untracked ones that no rule excludes."""
-    rules = IgnoreRules.of(root)
+def list_files(
+    root: Path,
+    git_at: GitAt,
+    secrets: SecretRules = NOTHING_SHOWN,
+    include: IncludeRules = NOTHING_INCLUDED,
+) -> Listing:
+    """The files of a workspace: git's, the untracked ones that no rule excludes, and ignored ones that are included."""
+    rules = IgnoreRules.of(root, secrets)
     if (root / ".git").exists():
         tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
     else:
         tracked, untracked, ignored, apart = [], _walk(root), [], []
     kept, secret = rules.kept(tracked, tracked=True)
     extra, noise = rules.kept(untracked, tracked=False)
-    left_out = {"ignored": {*ignored, *secret, *noise}, APART: set(apart)}
+    named = (
+        {path for path in include.below(root, [*ignored, *noise]) if not rules.is_withheld(path)} if include else set()
+    )
+    included = set(sorted(named)[:MAX_INCLUDED])
+    left_out = {
+        "ignored": {*ignored, *secret, *noise} - included,
+        APART: set(apart),
+        BEYOND: named - included,
+    }
     skipped = {reason: tuple(sorted(paths)) for reason, paths in left_out.items() if paths}
-    return Listing(tracked=frozenset(kept), paths=tuple(sorted({*kept, *extra}, key=os.fsencode)), skipped=skipped)
+    return Listing(
+        tracked=frozenset(kept),
+        paths=tuple(sorted({*kept, *extra, *included}, key=os.fsencode)),
+        skipped=skipped,
+        included=frozenset(included),
+    )
 
 
 def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str], list[str]]:

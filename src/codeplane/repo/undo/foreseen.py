@@ -7,6 +7,7 @@ from pathlib import Path
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.repo.git.withheld import Withheld
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept, Reversal, Sides
@@ -21,8 +22,9 @@ _MAX_DIFFS = 48_000
 class ForeseenUndo:
     """Tells what an undo or a redo would do, from what is kept of the mutation."""
 
-    def __init__(self, *, root: Path, reversals: Mapping[str, Reversal]) -> None:
+    def __init__(self, *, root: Path, reversals: Mapping[str, Reversal], secrets: SecretRules) -> None:
         self._root = root
+        self._secrets = secrets
         self._reversals = reversals
 
     async def of(self, kept: Kept) -> Preview:
@@ -41,7 +43,7 @@ class ForeseenUndo:
         )
 
     def _files(self, sides: Sequence[Sides]) -> Iterator[str]:
-        withheld, room = Withheld(self._root), _MAX_DIFFS
+        withheld, room = Withheld(self._root, self._secrets), _MAX_DIFFS
         for one in sides:
             hidden = any(withheld.covers(path) for path in (one.path, one.old_path) if path)
             file = file_side(one, hidden=hidden, room=room)

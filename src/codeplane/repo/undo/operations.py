@@ -17,6 +17,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Res
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.record import CALL_STARTED
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.consequences import Consequence, Consequences
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
@@ -113,10 +114,11 @@ class UndoOperations:
         reversals: Mapping[str, Reversal],
         consequences: Consequences | None,
         cursors: Cursors,
+        secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         self._kept = kept
         self._reversals = reversals
-        self._foreseen = ForeseenUndo(root=root, reversals=reversals)
+        self._foreseen = ForeseenUndo(root=root, reversals=reversals, secrets=secrets)
         self._consequences = consequences
         self._cursors = cursors
 

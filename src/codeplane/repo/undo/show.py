@@ -13,6 +13,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound, NotText
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.hunks import diff, hunks, lines_of
 from codeplane.repo.edit.text import Text
 from codeplane.repo.git.withheld import Withheld
@@ -71,8 +72,17 @@ class MutationView(Result):
 class ShowOperations:
     """Looks at what is kept for undo; what is not kept any more is said."""
 
-    def __init__(self, *, root: Path, kept: KeptMutations, reversals: Mapping[str, Reversal], cursors: Cursors) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        kept: KeptMutations,
+        reversals: Mapping[str, Reversal],
+        cursors: Cursors,
+        secrets: SecretRules = NOTHING_SHOWN,
+    ) -> None:
         self._root = root
+        self._secrets = secrets
         self._kept = kept
         self._reversals = reversals
         self._cursors = cursors
@@ -104,7 +114,7 @@ class ShowOperations:
         )
 
     def _files(self, kept: Kept, sides: list[Sides]) -> tuple[FileSide, ...]:
-        withheld, room = Withheld(self._root), _MAX_IN_ALL
+        withheld, room = Withheld(self._root, self._secrets), _MAX_IN_ALL
         files: list[FileSide] = []
         for one in sides:
             hidden = any(withheld.covers(path) for path in (one.path, one.old_path) if path)

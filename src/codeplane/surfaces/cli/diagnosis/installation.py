@@ -48,9 +48,12 @@ def git() -> Check:
 def sandbox(workspace: Workspace, config: "Config | None") -> Check:
     """A sandbox that is missing, or that the system does not allow; some settings do without."""
     from codeplane.adapters.bubblewrap import Bubblewrap
+    from codeplane.adapters.secret_files import EMPTY, SecretFiles
+    from codeplane.kernel.secret_files import NOTHING_SHOWN
 
     cache = workspace.home / "tests" / "cache"
-    box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ)
+    secrets = SecretFiles(serving=workspace.root, rules=NOTHING_SHOWN, empty=workspace.home / EMPTY)
+    box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ, secrets=secrets)
     if missing := box.missing():
         said = f"{missing}: commands are refused and tests ask first"
         return warn("sandbox", said, "apt-get install bubblewrap, or allow user namespaces")

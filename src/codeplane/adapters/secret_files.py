@@ -1,0 +1,315 @@
+"""The secrets files of work trees: found on the disk, hidden from sandboxes, and read for what answers leave out."""
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.secret_files import KEYS, NOTHING_SHOWN, SecretRules, is_secret_name
+from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
+
+EMPTY = "mask"
+# bubblewrap takes time by the square of the number of mounts: one second here.
+MAX_HIDDEN = 500
+_MAX_BYTES = 1024 * 1024
+_MAX_VALUES = 2000
+# Looked at for every answer; further ones when the work tree is walked.
+_MAX_WATCHED = 32
+# A folder or file that changed just now can change again without another time.
+_SETTLED_NS = 100_000_000
+# Not searched: what is git's and ours, and packages that everybody can download.
+_NOT_SEARCHED = frozenset({".git", ".codeplane", "node_modules", "site-packages"})
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """What a sandbox shows as empty."""
+
+    path: Path
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Folder:
+    """What was found in one folder, and whether that still holds while its time is the same."""
+
+    mtime_ns: int
+    settled: bool
+    secrets: tuple[str, ...]
+    folders: tuple[str, ...]
+
+
+_Mark = tuple[int, int, int]
+# As no file is.
+_CHANGING: _Mark = (-1, -1, -1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """What the values were gathered from: other secrets files, folders or marks call for doing it again."""
+
+    files_of: dict[Path, tuple[Path, ...]]
+    folders: tuple[tuple[str, _Folder], ...]
+    files: tuple[tuple[str, "_Mark | None"], ...]
+
+
+class SecretFiles:
+    """Knows the secrets files below work trees; folders are read again only when they changed.
+
+    `rules` hold for the serving work tree; in all others nothing is shown. `empty` is where the file lies that stands
+    in for each of them in a sandbox.
+    """
+
+    def __init__(self, *, serving: Path, rules: SecretRules, empty: Path) -> None:
+        self._serving = serving.resolve()
+        self._rules = rules
+        self._empty = empty
+        self._folders: dict[str, _Folder] = {}
+        self._roots: dict[Path, tuple[Path, ...]] = {self._serving: ()}
+        self._read: dict[Path, tuple[_Mark, tuple[str, ...]]] = {}
+        # Of secrets, in the order they were seen.
+        self._values: dict[str, None] = {}
+        self._watched = _Watched(files_of={}, folders=(), files=())
+        self._matcher: SecretMatcher | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def empty(self) -> Path:
+        """An empty file that nobody can write, to be put over others."""
+        if not (self._empty.is_file() and self._empty.stat().st_size == 0):
+            self._empty.unlink(missing_ok=True)
+            self._empty.touch(0o444)
+        return self._empty
+
+    def add(self, root: Path) -> None:
+        """Know of a further work tree."""
+        self._roots.setdefault(root.resolve(), ())
+
+    def walk(self) -> None:
+        """Look for secrets files everywhere below the work trees that are known."""
+        for root in self.roots():
+            self._secrets_below(root)
+
+    def roots(self) -> list[Path]:
+        """The work trees that are known, with those that git has linked to the serving one."""
+        return list(dict.fromkeys((*self._roots, *_linked(self._serving))))
+
+    def hidden(self, roots: Iterable[Path], *, shown: Iterable[str] = ()) -> list[Hidden]:
+        """What a sandbox over these work trees must not show, links followed; `shown` are patterns of what it may."""
+        found: dict[Path, Hidden] = {}
+        patterns = tuple(shown)
+        for root in {root.resolve() for root in roots}:
+            rules = self._rules_of(root).showing(patterns)
+            for path in self._secrets_below(root):
+                if rules.covers(path.relative_to(root).as_posix()):
+                    found |= self._found(Path(os.path.realpath(path)))
+            for link in _hard_links(root, [path for path, one in found.items() if not one.is_folder]):
+                found[link] = Hidden(path=link)
+        folders = {path for path, one in found.items() if one.is_folder}
+        outermost = [found[path] for path in sorted(found) if folders.isdisjoint(path.parents)]
+        if len(outermost) > MAX_HIDDEN:
+            raise TooLarge(
+                f"{len(outermost)} secrets files are more than a sandbox can hide ({MAX_HIDDEN})",
+                hint="keep fewer of them below the repository (.env, *.pem, *.key …), or show the harmless ones: "
+                "index.secrets",
+            )
+        return outermost
+
+    def hidden_in_copy(self, folder: Path, *, of: Path, shown: Iterable[str] = ()) -> list[Hidden]:
+        """What must not be shown of a copy of a work tree that is mounted where that is, by its names there."""
+        folder, root = folder.resolve(), of.resolve()
+        rules = self._rules_of(root).showing(shown)
+        found: dict[Path, Hidden] = {}
+        for path in map(Path, self._walked(str(folder))):
+            if rules.covers(path.relative_to(folder).as_posix()):
+                found |= self._found(Path(os.path.realpath(path)))
+        for known in [one for one in self._folders if one == str(folder) or one.startswith(f"{folder}/")]:
+            # It is made for one run.
+            self._folders.pop(known, None)
+        inside = [one for one in found.values() if folder in one.path.parents]
+        return [replace(one, path=root / one.path.relative_to(folder)) for one in inside]
+
+    def _found(self, real: Path) -> dict[Path, Hidden]:
+        if real.is_dir():
+            # An environment of Python that is called so is needed, and is no secret.
+            is_environment = any((real / sign).exists() for sign in _ENVIRONMENT)
+            return {} if is_environment else {real: Hidden(path=real, is_folder=True)}
+        return {real: Hidden(path=real)} if real.is_file() and not self._is_public(real) else {}
+
+    def matcher(self) -> SecretMatcher | None:
+        """What finds the values of all secrets files in text; made anew when one of them changed."""
+        if not self._is_current():
+            with self._lock:
+                self._gather()
+        return self._matcher
+
+    def _is_current(self) -> bool:
+        """Whether every file and folder that is watched is as it was when values were gathered."""
+        watched = self._watched
+        return (
+            watched.files_of == self._roots
+            and all(self._folder(folder) is known for folder, known in watched.folders)
+            and all(_mark(path) == mark for path, mark in watched.files)
+        )
+
+    def _gather(self) -> None:
+        before, now = len(self._values), time.time_ns()
+        roots = dict(self._roots)
+        folders: dict[str, _Folder] = {}
+        marks: dict[str, _Mark | None] = {}
+        for root, files in roots.items():
+            rules = self._rules_of(root)
+            for folder in dict.fromkeys((str(root), *(str(path.parent) for path in files[:_MAX_WATCHED]))):
+                folders[folder] = self._folder(folder)
+            near = [Path(folder, name) for folder, known in folders.items() for name in known.secrets]
+            for path in dict.fromkeys((*files, *near)):
+                if root not in path.parents or not rules.covers(path.relative_to(root).as_posix()):
+                    continue
+                if path.is_dir() and len(folders) < _MAX_WATCHED:
+                    folders[str(path)] = self._folder(str(path))
+                for one in _files_of(path):
+                    mark = marks[str(one)] = _mark(str(one))
+                    # Values that were known stay so: a copy may outlive the file.
+                    self._values |= dict.fromkeys(self._values_in(one, mark))
+        while len(self._values) > _MAX_VALUES:
+            self._values.pop(next(iter(self._values)))
+        if len(self._values) != before:
+            self._matcher = SecretMatcher(self._values)
+        settled = {
+            path: mark if mark is None or now - mark[0] > _SETTLED_NS else _CHANGING for path, mark in marks.items()
+        }
+        self._watched = _Watched(
+            files_of=roots, folders=tuple(folders.items()), files=tuple(settled.items())[:_MAX_WATCHED]
+        )
+
+    def _values_in(self, path: Path, mark: "_Mark | None") -> tuple[str, ...]:
+        if mark is None:
+            return ()
+        known = self._read.get(path)
+        if known is None or known[0] != mark or time.time_ns() - mark[0] <= _SETTLED_NS:
+            is_key = path.suffix.lower() in KEYS
+            known = self._read[path] = mark, tuple(values_of(_text(path), is_key=is_key))
+        return known[1]
+
+    def _rules_of(self, root: Path) -> SecretRules:
+        return self._rules if root == self._serving else NOTHING_SHOWN
+
+    def _secrets_below(self, root: Path) -> tuple[Path, ...]:
+        found = self._roots[root] = tuple(map(Path, self._walked(str(root))))
+        return found
+
+    def _walked(self, root: str) -> Iterator[str]:
+        folders = [root]
+        while folders:
+            folder = folders.pop()
+            seen = self._folder(folder)
+            yield from (f"{folder}/{name}" for name in seen.secrets)
+            folders += [f"{folder}/{name}" for name in seen.folders]
+
+    def _folder(self, folder: str) -> _Folder:
+        try:
+            mtime_ns = os.stat(folder).st_mtime_ns  # noqa: PTH116  # for every folder: twice as fast
+        except OSError:
+            self._folders.pop(folder, None)
+            return _Folder(mtime_ns=0, settled=False, secrets=(), folders=())
+        known = self._folders.get(folder)
+        if known is not None and known.settled and known.mtime_ns == mtime_ns:
+            return known
+        settled = time.time_ns() - mtime_ns > _SETTLED_NS
+        secrets, folders = _scanned(folder)
+        known = self._folders[folder] = _Folder(
+            mtime_ns=mtime_ns, settled=settled, secrets=tuple(sorted(secrets)), folders=tuple(folders)
+        )
+        return known
+
+    def _is_public(self, path: Path) -> bool:
+        return path.suffix.lower() in KEYS and is_public(_text(path))
+
+
+def _scanned(folder: str) -> tuple[list[str], list[str]]:
+    secrets: list[str] = []
+    folders: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if is_secret_name(entry.name):
+                    secrets.append(entry.name)
+                if entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_SEARCHED:
+                    folders.append(entry.name)
+    except OSError:
+        pass
+    return secrets, folders
+
+
+def _linked(root: Path) -> Iterator[Path]:
+    """The work trees that the git folder of a root knows."""
+    for named in (root / ".git" / "worktrees").glob("*/gitdir"):
+        try:
+            place = Path(named.read_text(errors="surrogateescape").strip()).parent
+        except OSError:
+            continue
+        if place.is_dir():
+            yield place.resolve()
+
+
+def _hard_links(root: Path, secrets: list[Path]) -> Iterator[Path]:
+    """Other names of these files below the root."""
+    linked = set()
+    for path in secrets:
+        found = path.stat()
+        if found.st_nlink > 1:
+            linked.add((found.st_dev, found.st_ino))
+    if not linked:
+        return
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in _NOT_SEARCHED]
+        for name in files:
+            try:
+                found = os.lstat(f"{folder}/{name}")
+            except OSError:
+                continue
+            if found.st_nlink > 1 and stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) in linked:
+                yield Path(folder, name)
+
+
+def _mark(path: str) -> _Mark | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116  # for every answer: twice as fast
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _text(path: Path) -> str:
+    """What a file says; not waiting on a FIFO of such a name."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(_MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """The file, or the files in a folder of such a name, but for an environment of Python."""
+    if not path.is_dir():
+        return (path,)
+    try:
+        inner = sorted(path.iterdir())
+    except OSError:
+        return ()
+    if any(one.name in _ENVIRONMENT for one in inner):
+        return ()
+    return tuple(one for one in inner[:_MAX_WATCHED] if one.is_file())

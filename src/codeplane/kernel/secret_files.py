@@ -1,0 +1,66 @@
+"""Which files hold secrets: the one definition for the index, for reading and writing, for git and for the sandbox."""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+NAMES = (
+    *(".env", ".env.*"),
+    *("*.pem", "*.key", "*.p12", "*.pfx"),
+    *("id_rsa", "id_ecdsa", "id_ed25519"),
+)
+# Examples of a secrets file, to be copied and filled in.
+EXAMPLES = (".env.example", ".env.sample", ".env.template")
+# Keys that are no secret when everything in them is public.
+KEYS = (".pem", ".key")
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in names)
+
+
+# Searched for in a whole path: what lies in a folder of such a name is meant too.
+_SECRET = re.compile(rf"(?:^|/)(?!(?:{_any_of(EXAMPLES)})(?:/|$))(?:{_any_of(NAMES)})(?:/|$)", re.IGNORECASE)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a file or folder of this name holds secrets."""
+    return _SECRET.search(name) is not None
+
+
+class SecretRules:
+    """Which paths hold secrets, but for those that the owner's settings show.
+
+    Nothing in the work tree has a say: an agent can write there, and a branch can bring it.
+    """
+
+    def __init__(self, shown: Iterable[str] = ()) -> None:
+        self.shown = tuple(shown)
+
+    def covers(self, path: str) -> bool:
+        """Whether a path names a secrets file, or lies in a folder of such a name."""
+        if _SECRET.search(path) is None:
+            return False
+        return not (self.shown and self._patterns.match_file(_text(path)))
+
+    def showing(self, patterns: Iterable[str]) -> "SecretRules":
+        """The same rules, with more files shown."""
+        return SecretRules((*self.shown, *patterns))
+
+    @cached_property
+    def _patterns(self) -> "GitIgnoreSpec":
+        from pathspec import GitIgnoreSpec
+
+        return GitIgnoreSpec.from_lines(self.shown)
+
+
+NOTHING_SHOWN = SecretRules()
+
+
+def _text(path: str) -> str:
+    """A path that matchers can take: bytes that are not UTF-8 become a stand-in."""
+    return path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

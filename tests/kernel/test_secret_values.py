@@ -1,0 +1,93 @@
+"""What a secrets file says that is a secret, and what is a word, a name, a path or an address like others."""
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplane.kernel.redaction import MARK, Redactor
+from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
+
+SECRET = (
+    ("DB_PASSWORD=hunter2-correct", "hunter2-correct"),
+    ('SECRET_KEY="django-insecure-ab$%^12"', "django-insecure-ab$%^12"),
+    ("export API_TOKEN=abcdef123456  # of the shop", "abcdef123456"),
+    ("DB_PASS=correct horse battery staple", "correct horse battery staple"),
+    ("authToken: 'x9Kd02mmQz'", "x9Kd02mmQz"),
+    ('  "clientSecret": "c1ient-9secret",', "c1ient-9secret"),
+    ("DATABASE_URL=postgres://bob:s3cr%40tpass@localhost:5432/db", "s3cr@tpass"),
+    ("SENTRY_DSN=https://0123abcd4567ef@o1.ingest.example/1", "0123abcd4567ef"),
+    ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    ("TOKENS=abcd1234efgh,ijkl5678mnop", "ijkl5678mnop"),
+    ("SESSION_SECRET=Tr0ub4dor&3", "Tr0ub4dor&3"),
+    ("GPG_PASSPHRASE=correcthorsebatterystaple", "correcthorsebatterystaple"),
+)
+ORDINARY = (
+    "NODE_ENV=production",
+    "DB_HOST=localhost:5432",
+    "SECRET=production",
+    "PASSWORD=password",
+    "AUTH_BACKEND=django.contrib.auth.backends.ModelBackend",
+    "TOKEN_URL=https://example.com/oauth/token",
+    "PRIVATE_KEY_PATH=/etc/ssl/private/key1.pem",
+    "KEY_FILE=./keys/server-2024.pem",
+    "KEYBOARD_LAYOUT=us1234567x",
+    "MONKEY=xk29dk20dk",
+    "API_KEY=${OTHER_KEY1}",
+    "API_KEY=<your-key-123>",
+    "TOKEN_REGION=us-east-1-prod",
+    "DB_PASSWORD=xxxxxxxxxx",
+    "TOKEN=short1",
+    "PASSWORD_HASHER=argon2id",
+    "AUTH_TTL=1234567890",
+    "# DB_PASSWORD=hunter2-correct",
+)
+
+
+@pytest.mark.parametrize(("line", "value"), SECRET)
+def test_a_secret_is_known_by_its_key(line: str, value: str) -> None:
+    found = list(values_of(f"OTHER=1\n{line}\nLAST=2\n"))
+    assert value in found and "1" not in found and "2" not in found
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_an_ordinary_word_is_none(line: str) -> None:
+    assert list(values_of(f"{line}\n")) == []
+
+
+def test_a_private_key_is_known_by_its_lines_and_a_certificate_is_none() -> None:
+    line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+    key = f"-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----\n"
+    public = key.replace("PRIVATE KEY", "CERTIFICATE")
+    assert list(values_of(public + key, is_key=True)) == [line]
+    assert list(values_of(f'KEY="{key}"')) == [line]
+    assert list(values_of(public, is_key=True)) == []
+    assert is_public(public) and not is_public(public + key) and not is_public("no key at all")
+    assert list(values_of("0123456789abcdef\n", is_key=True)) == ["0123456789abcdef"]
+
+
+@given(st.text(min_size=8, max_size=60), st.text(max_size=20), st.text(max_size=20))
+def test_every_form_is_found(value: str, before: str, after: str) -> None:
+    redactor = Redactor(matcher=lambda: matcher)
+    matcher = SecretMatcher([value])
+    raw = (before + value + after).encode("utf-8", "surrogatepass")
+    for text in (
+        before + value + after,
+        json.dumps(before + value + after),
+        json.dumps([json.dumps(value)]),
+        quote(value, safe="", errors="surrogatepass"),
+        base64.b64encode(raw).decode(),
+        base64.urlsafe_b64encode(raw).decode(),
+        raw.hex(),
+    ):
+        assert not redactor.is_clean(text)
+        assert MARK in redactor.text(text, assignments=False)
+
+
+def test_a_question_shows_all_but_single_words() -> None:
+    words = Redactor(matcher=lambda: SecretMatcher(["tok4prod9876", "rm -rf / # token"]))
+    assert words.plainly("curl -H tok4prod9876 x") == f"curl -H {MARK} x"
+    assert words.plainly("rm -rf / # token") is None

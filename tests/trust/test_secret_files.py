@@ -1,0 +1,332 @@
+"""Secrets files: empty in every sandbox, out of every answer by their values, and shown only by the owner's setting."""
+
+import asyncio
+import base64
+import json
+import os
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codeplane.app import Plane
+from codeplane.kernel.actor import Caller, Progress
+from codeplane.kernel.json import JsonObject, JsonValue
+from tests.harness import PATIENCE_SEC, git, make_repo
+from tests.kernel.plane import AGENT, OWNER, events, plane
+from tests.repo.git.test_guarded import needs_bubblewrap
+
+VALUE = "hunter2-correct-horse"
+ENV = f"NODE_ENV=production\nDB_HOST=localhost\nDB_PASSWORD={VALUE}\nexport API_TOKEN='tok4prod9876'\n"
+PROBE = """import os, pathlib
+
+def test_secrets():
+    seen = {}
+    for name in NAMES:
+        try:
+            seen[name] = pathlib.Path(name).read_text()
+        except FileNotFoundError:
+            assert not pathlib.Path(name).exists()
+        except OSError as error:
+            seen[name] = type(error).__name__
+    print(seen)
+    pathlib.Path("taken.txt").write_text(repr(seen))
+    for attempt in (
+        lambda: os.rename("config", "node_modules/config"),
+        lambda: os.rename(".env", "env.txt"),
+        lambda: os.link(".env", "linked.txt"),
+        lambda: os.unlink(".env"),
+        lambda: pathlib.Path(".env").write_text("x"),
+        lambda: pathlib.Path(".cplignore").write_text("!.env\\n!*.pem\\n"),
+    ):
+        try:
+            attempt()
+        except OSError:
+            pass
+    assert ".env" in seen and not any(seen.values()), seen
+"""
+HIDDEN = (".env", "config/.env.local", "ignored/.env", "alias.txt", "plain.txt", "other-name.txt", "keys/id_rsa")
+KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n"
+
+
+def _repo(folder: Path, *names: str) -> Path:
+    """A repository with secrets in every place and by every name, and a test that reads those that are named."""
+    probe = PROBE.replace("NAMES", repr(names or HIDDEN))
+    root = make_repo(folder, {"test_probe.py": probe, ".gitignore": "ignored/\n.env*\n", "README.md": "# shop\n"})
+    for path in (".env", "config/.env.local", "ignored/.env"):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(ENV)
+    for path, text in (("keys/id_rsa", KEY), ("keys/ca.pem", CERTIFICATE), ("real.settings", ENV)):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    (root / "node_modules").mkdir()
+    # By a link to it, by what it is a link to, and by a second name of the same file.
+    (root / "alias.txt").symlink_to(".env")
+    (root / "plain.txt").write_text(ENV)
+    (root / ".env.production").symlink_to("plain.txt")
+    os.link(root / ".env", root / "other-name.txt")
+    return root
+
+
+async def _call(opened: Plane, name: str, *, caller: Caller = AGENT, **arguments: JsonValue) -> JsonObject:
+    outcome = await opened.conveyor.call(name, arguments, caller)
+    answer: JsonObject = json.loads(outcome.to_json(with_text=True))
+    return answer
+
+
+def run(work: Coroutine[object, object, None]) -> None:
+    """Run to the end, but not for ever; runs of tests take a while."""
+
+    async def bounded() -> None:
+        await asyncio.wait_for(work, PATIENCE_SEC)
+
+    asyncio.run(bounded())
+
+
+def _error(answer: JsonObject) -> str:
+    error = answer.get("error")
+    return str(error["error"]) if isinstance(error, dict) else ""
+
+
+@needs_bubblewrap
+def test_a_test_sees_empty_files_and_moves_none_of_them(tmp_path: Path) -> None:
+    root = _repo(tmp_path / "repo")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            # Made after the start, as an owner does who fills in the example.
+            (root / "late").mkdir()
+            (root / "late" / ".env").write_text(ENV)
+            done = await _call(opened, "test.run", targets=["test_probe.py"])
+            assert "1 passed" in str(done["text"]), done
+            again = await _call(opened, "test.run", targets=["test_probe.py"], fresh=True)
+            assert "1 passed" in str(again["text"]), again
+            # In a copy of the last commit, where what git ignores is copied too.
+            (root / "README.md").write_text("# changed\n")
+            parent = await _call(opened, "test.run", targets=["test_probe.py"], baseline=True)
+            assert "1 passed" in str(parent["text"]), parent
+
+    run(scenario())
+    assert VALUE not in (root / "taken.txt").read_text()
+    assert (root / ".env").read_text() == (root / "config/.env.local").read_text() == ENV
+    assert not (root / "linked.txt").exists() and not (root / "env.txt").exists()
+    # Of rules that the test left behind nothing comes.
+    assert (root / ".cplignore").read_text().startswith("!.env")
+
+
+@needs_bubblewrap
+def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
+    root = _repo(tmp_path / "repo", ".env")
+    (root / "test_probe.py").write_text(
+        f"def test_it():\n    assert {VALUE!r} in open('.env').read()\n"
+        "    assert not open('config/.env.local').read()\n"
+        "    assert 'CERTIFICATE' in open('keys/ca.pem').read()\n"
+    )
+    lint = ["sh", "-c", "test -s .env"]
+
+    async def scenario() -> None:
+        async with plane(root, 'tests.secrets=["/.env"]', f"tests.lint={json.dumps([lint])}") as opened:
+            done = await _call(opened, "test.run", targets=["test_probe.py"])
+            assert "1 passed" in str(done["text"]), done
+            # For tests alone: a linter sees an empty file, and this one says no.
+            stopped = await _call(opened, "checkpoint", message="x", paths=["test_probe.py"], tests="none")
+            result = stopped["result"]
+            assert isinstance(result, dict) and result["stopped_by"] == "lint", stopped
+
+    run(scenario())
+
+
+@needs_bubblewrap
+def test_hooks_and_commands_see_empty_files(tmp_path: Path) -> None:
+    root = _repo(tmp_path / "repo")
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
+        git(root, "config", name, value)
+    hook = root / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\ncat .env config/.env.local keys/id_rsa > taken.txt\nmv config moved\ntrue\n")
+    hook.chmod(0o755)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            (root / "README.md").write_text("# changed\n")
+            done = await _call(opened, "git.commit", message="x", paths=["README.md"])
+            assert not _error(done), done
+            said = await _call(
+                opened, "run_bash", caller=OWNER, command="cat .env config/.env.local keys/id_rsa; echo end"
+            )
+            result = said["result"]
+            assert isinstance(result, dict) and result["stdout"] == "end\n", said
+
+    run(scenario())
+    assert (root / "taken.txt").read_text() == ""
+    assert (root / "config/.env.local").read_text() == ENV
+
+
+def test_no_branch_brings_rules_that_show_a_secret(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / ".env").write_text(ENV)
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
+        git(root, "config", name, value)
+    git(root, "checkout", "--quiet", "-b", "rules")
+    (root / ".cplignore").write_text("!.env\n")
+    (root / ".gitignore").write_text("!.env\n")
+    git(root, "add", ".cplignore", ".gitignore")
+    git(root, "commit", "--quiet", "--message", "rules")
+    git(root, "checkout", "--quiet", "main")
+
+    async def ways() -> None:
+        async with plane(root) as opened:
+            for way, arguments in (
+                ("git.cherrypick", {"commit": "rules"}),
+                ("git.reset", {"ref": "main~1", "mode": "hard"}),
+                ("git.merge", {"ref": "rules"}),
+                ("git.checkout", {"ref": "rules"}),
+            ):
+                caller = OWNER if way == "git.reset" else AGENT
+                done = await opened.conveyor.call(way, arguments, caller)
+                assert done.error is None, (way, done.error)
+                read = await _call(opened, "read_files", paths=[".env"])
+                assert _error(read) == "PATH_DENIED", way
+                found = await _call(opened, "search", query="DB_HOST", mode="literal", fresh="strict")
+                assert "localhost" not in str(found), way
+
+    async def shown() -> None:
+        async with plane(root, 'index.secrets=[".env"]') as opened:
+            found = await _call(opened, "search", query="DB_HOST", mode="literal", fresh="strict")
+            assert "localhost" in str(found)
+
+    run(ways())
+    run(shown())
+
+
+def _told(opened: Sequence[object]) -> str:
+    return "\n".join(map(str, opened))
+
+
+def test_the_values_of_secrets_files_are_in_no_answer(tmp_path: Path) -> None:
+    encoded = base64.b64encode(f"password {VALUE} here".encode()).decode()
+    text = f"one {VALUE} two\nproduction localhost\n{encoded}\n{VALUE.encode().hex()}\n"
+    root = make_repo(tmp_path / "repo", {"notes.txt": text, "test_it.py": f"def test_it():\n    assert 0, {VALUE!r}\n"})
+    (root / ".env").write_text(ENV)
+    progress: list[Progress] = []
+
+    async def heard(one: Progress) -> None:
+        progress.append(one)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            agent = replace(AGENT, on_progress=heard)
+            answers = [
+                await _call(opened, "read_files", paths=["notes.txt"]),
+                await _call(opened, "search", query="one", mode="literal"),
+                await _call(opened, "search", query=VALUE, mode="literal"),
+                await _call(opened, "read_files", paths=[f"{VALUE}.txt"]),
+                await _call(opened, "git.diff", ref="HEAD"),
+                await _call(opened, "test.run", caller=agent, targets=["test_it.py"]),
+                await _call(opened, "write_files", edits=[{"path": "b.txt", "content": VALUE}]),
+            ]
+            assert VALUE not in _told(answers) and VALUE[3:] not in _told(answers)
+            read = str(answers[0]["text"])
+            assert read.count("[redacted]") == 3 and "production localhost" in read
+            assert "one [redacted] two" in read
+            assert VALUE not in _told([one.message for one in progress])
+            assert VALUE not in _told(await events(opened))
+            # To the owner it is no secret.
+            assert VALUE in str(await _call(opened, "read_files", caller=OWNER, paths=["notes.txt"]))
+            # In a folder of such a name, and whatever else is called so.
+            (root / ".env.d").mkdir()
+            (root / ".env.d" / "shop").write_text("API_TOKEN=in-a-folder-77x\n")
+            os.mkfifo(root / "pipe.key")
+            (root / ".env.gone").symlink_to("nowhere")
+            (root / "notes.txt").write_text("in-a-folder-77x\n")
+            assert "[redacted]" in str((await _call(opened, "read_files", paths=["notes.txt"]))["text"])
+            # Another value from now on, and the old one may lie in a copy.
+            (root / ".env").write_text("DB_PASSWORD=another9secret\n")
+            (root / "notes.txt").write_text(f"another9secret {VALUE}\n")
+            again = await _call(opened, "read_files", paths=["notes.txt"])
+            assert "[redacted] [redacted]" in str(again["text"])
+
+    run(scenario())
+
+
+def test_a_placeholder_is_not_written_back(tmp_path: Path) -> None:
+    config = f'NAME = "shop"\nPASSWORD = "{VALUE}"\nDEBUG = False\n'
+    root = make_repo(tmp_path / "repo", {"config.py": config, "redact.py": 'MARK = "[redacted]"\nx = 1\n'})
+    (root / ".env").write_text(ENV)
+    whole = config.replace(VALUE, "[redacted]").replace("False", "True")
+    refused: tuple[JsonObject, ...] = (
+        {"path": "config.py", "content": whole},
+        {"path": "config.py", "old_text": "DEBUG = False", "new_text": 'PASSWORD = "[redacted]"'},
+        {"path": "new.py", "content": whole},
+        {"path": "redact.py", "content": 'x = "[redacted]"\ny = "[redacted]"\n'},
+    )
+    passing: tuple[JsonObject, ...] = (
+        {"path": "config.py", "old_text": "DEBUG = False", "new_text": "DEBUG = True"},
+        {"path": "redact.py", "content": '# The mark.\nMARK = "[redacted]"\nx = 2\n'},
+        {"path": "redact.py", "old_text": 'MARK = "[redacted]"', "new_text": 'SIGN = "[redacted]"'},
+        {"path": "redact.py", "new_path": "moved.py"},
+    )
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            for edit in refused:
+                for dry_run in (False, True):
+                    answer = await _call(opened, "write_files", edits=[edit], dry_run=dry_run)
+                    assert _error(answer) == "PLACEHOLDER_WRITTEN", edit
+            assert (root / "config.py").read_text() == config
+            for edit in passing:
+                assert not _error(await _call(opened, "write_files", edits=[edit])), edit
+            assert VALUE in (root / "config.py").read_text()
+            done = await _call(opened, "write_files", caller=OWNER, edits=[refused[2]])
+            assert not _error(done), done
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_files", {"edits": [{"path": ".env", "new_path": "env.txt"}]}),
+        ("write_files", {"edits": [{"path": "open.txt", "link_to": ".env"}]}),
+        ("refactor.move", {"from_path": ".env", "to_path": "env.txt", "apply": True}),
+        ("git.stage", {"paths": [".env"]}),
+        ("git.stage", {"paths": ["."]}),
+        ("git.commit", {"message": "x", "paths": [".env"]}),
+        ("git.stash_push", {"include_untracked": True}),
+        ("checkpoint", {"message": "x", "paths": [".env"], "tests": "none"}),
+    ],
+)
+def test_a_secret_gets_no_other_name_and_no_place_in_git(tmp_path: Path, name: str, arguments: JsonObject) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / ".env").write_text(ENV)
+    before = git(root, "count-objects")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await opened.conveyor.call(name, arguments, AGENT)
+            # What is in no index can be moved by no refactoring.
+            assert done.error is not None
+            assert done.error.name == ("NOT_FOUND" if name == "refactor.move" else "PATH_DENIED")
+
+    run(scenario())
+    assert git(root, "count-objects") == before
+    assert git(root, "status", "--porcelain") == "?? .env\n"
+
+
+def test_a_checkpoint_leaves_secrets_out_and_says_so(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
+        git(root, "config", name, value)
+    (root / ".env").write_text(ENV)
+    (root / "README.md").write_text("# changed\n")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, "checkpoint", message="x", tests="none")
+            assert "left out" in str(done["text"]) and ".env" in str(done["text"])
+            # The owner decides about his own files.
+            assert not _error(await _call(opened, "git.stage", caller=OWNER, paths=[".env"]))
+
+    run(scenario())
+    assert git(root, "ls-tree", "--name-only", "HEAD").split() == ["README.md"]
