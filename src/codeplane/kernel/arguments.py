@@ -28,6 +28,7 @@ _SYNONYMS = {
     "file_path": ("path", "paths"),
     "glob": ("paths",),
     "max_results": ("limit",),
+    "name": ("symbol",),
 }
 
 

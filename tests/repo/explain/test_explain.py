@@ -157,3 +157,65 @@ def test_a_file_is_explained_by_its_outline(root: Path) -> None:
         assert refused["error"]["error"] == "NOT_FOUND"  # type: ignore[index,call-overload]  # JSON
 
     with_plane(root, body)
+
+
+def test_references_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    files = {"a.py": "def price():\n    return 1\n", "b.py": "from a import price\n\nprice()\nprice()\n"}
+    root = make_repo(tmp_path / "few", files)
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="price")
+        text = str(envelope["text"])
+        references = explanation(envelope)["references"]
+        assert isinstance(references, dict)
+        lines = references["lines"]
+        assert isinstance(lines, list)
+        assert (references["total"], len(lines), references["not_shown"]) == (3, 2, 1)
+        assert "  1 more, listed by search mode=references" in text
+
+    with_plane(root, body)
+
+
+def test_what_a_budget_cuts_from_the_references_is_counted(tmp_path: Path) -> None:
+    files = {"a.py": "def price():\n    return 1\n"}
+    files |= {f"b{at}.py": f"from a import price\n\n{'x' * 100} = price()  # {'y' * 100}\n" for at in range(8)}
+    root = make_repo(tmp_path / "many", files)
+
+    async def body(ask: Ask) -> None:
+        text = str((await ask("explain_symbol", symbol="price", budget=800))["text"])
+        shown = sum(line.startswith("  ") and "price()" in line for line in text.splitlines()[2:])
+        assert 0 < shown < 8
+        assert f"  {16 - shown} more, listed by search mode=references" in text
+
+    with_plane(root, body)
+
+
+def test_only_tests_that_exist_are_named(tmp_path: Path) -> None:
+    files = {"a.py": "def price():\n    return 1\n"}
+    files |= {f"b{at}.py": "from a import price\n\nprice()\nprice()\n" for at in range(5)}
+    files |= {f"tests/test_{name}.py": "from a import price\n\nprice()\n" for name in ("kept", "gone")}
+    root = make_repo(tmp_path / "tested", files)
+
+    async def body(ask: Ask) -> None:
+        before = explanation(await ask("explain_symbol", symbol="price"))["references"]
+        assert isinstance(before, dict)
+        assert before["tests"] == {"tests/test_gone.py": 2, "tests/test_kept.py": 2}
+        (root / "tests/test_gone.py").unlink()
+        envelope = await ask("explain_symbol", symbol="price")
+        references = explanation(envelope)["references"]
+        assert isinstance(references, dict)
+        assert references["tests"] == {"tests/test_kept.py": 2}
+        assert "test_gone" not in str(envelope["text"])
+
+    with_plane(root, body)
+
+
+def test_a_symbol_may_be_sent_as_name(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        assert explanation(await ask("explain_symbol", name="ShoppingCart"))["name"] == "ShoppingCart"
+        neither = await ask("explain_symbol")
+        error = neither["error"]
+        assert isinstance(error, dict)
+        assert error["error"] == "INVALID_ARGUMENT"
+
+    with_plane(root, body)

@@ -38,6 +38,7 @@ _MAX_LINES = 8
 _PER_FILE = 2
 _MAX_REFERENCES = 20_000
 _MAX_TESTS = 20
+_MAX_CHECKED = 2_000
 _FOR_SEC = 2.0
 _MAX_NEAR = 50_000
 
@@ -285,10 +286,13 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
         tiers={tier: tiers[tier] for tier in TIERS if tiers[tier]},
         files=len(files),
         lines=tuple(hits),
+        not_shown=len(found) - len(hits),
         tests={shown(path): tests[path] for path in ranked[:_MAX_TESTS]},
         test_count=len(tests),
     )
-    return summary, frozenset(one.path for one in best)
+    # Whatever is counted is looked at again before the answer leaves, what it names first.
+    named = dict.fromkeys([*(one.path for one in best), *ranked, *sorted(files)])
+    return summary, frozenset(list(named)[:_MAX_CHECKED])
 
 
 def _telling(found: list[Reference], home: str) -> list[Reference]:

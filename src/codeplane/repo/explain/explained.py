@@ -1,5 +1,7 @@
 """What is known of one symbol, in the words of an answer."""
 
+from pydantic import Field
+
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.overview.fitting import fitting
@@ -8,6 +10,7 @@ from codeplane.repo.search.hit import Hit
 _SHOWN_TESTS = 5
 _FOR_MEMBERS = 0.4
 _FOR_END = 200
+_FOR_REST = 60
 
 
 class SymbolEntry(Result):
@@ -46,24 +49,29 @@ class ReferenceSummary(Result):
     tiers: dict[str, int]
     files: int
     lines: tuple[Hit, ...] = ()
+    not_shown: int = Field(0, description="how many of the total are not among the lines")
     tests: dict[str, int]
     test_count: int
 
-    def texts(self) -> list[str]:
-        """The counts, then the lines under their paths."""
+    def texts(self, room: int) -> list[str]:
+        """The counts, then as many lines under their paths as there is room for, and how many are left."""
         if not self.total:
             return [f"references: none{'' if self.total_is_exact else ' found in the time there is'}"]
         more = "" if self.total_is_exact else "+"
         tiers = ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items())
         said = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
-        path = None
+        room -= len(said[0]) + _FOR_REST
+        path, shown = None, 0
         for hit in self.lines:
-            if hit.path != path:
-                said.append(hit.path)
-                path = hit.path
             unsure = f"  ({hit.tier.lower()})" if hit.tier in ("ANCHORED", "UNKNOWN") else ""
-            said.append(f"  {hit.line}: {hit.snippet.strip()[:160]}{unsure}")
-        return said
+            lines = [hit.path] * (hit.path != path) + [f"  {hit.line}: {hit.snippet.strip()[:160]}{unsure}"]
+            room -= sum(len(line) + 1 for line in lines)
+            if room < 0:
+                break
+            said += lines
+            path, shown = hit.path, shown + 1
+        left = self.total - shown
+        return [*said, f"  {left}{more} more, listed by search mode=references"] if left else said
 
     def tested(self) -> str:
         """Which tests mention it."""
@@ -110,7 +118,7 @@ class Explanation(Result):
             return said
         last = self.references.tested()
         room = budget - _FOR_END - len(last) - sum(len(line) + 1 for line in said)
-        return [*said, *fitting(self.references.texts(), max(room, 300)), last]
+        return [*said, *self.references.texts(max(room, 300)), last]
 
 
 class ExplainResult(Result):
