@@ -1,12 +1,17 @@
-"""The MCP SDK alone behind uvicorn: what a call costs before any of our code runs."""
+"""The MCP SDK alone behind uvicorn: what a call costs before any of our code runs.
+
+`python -m bench.sdk_server` prints its port and serves until its standard input is closed.
+"""
 
 import asyncio
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import mcp_types as types
 import uvicorn
+import uvloop
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -18,7 +23,8 @@ Context = ServerRequestContext[dict[str, object], Request]
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     value = (params.arguments or {}).get("value")
     assert isinstance(value, int)
-    return types.CallToolResult(content=[types.TextContent(text=str(value + 1))])
+    text = types.TextContent(text=str(value + 1))
+    return types.CallToolResult(content=[text], structured_content={"value": value + 1})
 
 
 _SCHEMA: dict[str, object] = {"type": "object", "properties": {"value": {"type": "integer"}}}
@@ -69,3 +75,14 @@ async def serving_sdk() -> AsyncIterator[tuple[str, int]]:
         yield "127.0.0.1", listener.getsockname()[1]
         web.should_exit = True
         await running
+
+
+async def main() -> None:
+    """Serve until the parent is gone."""
+    async with serving_sdk() as (_, port):
+        print(port, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    uvloop.run(main())
