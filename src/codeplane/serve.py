@@ -16,18 +16,20 @@ from structlog.typing import FilteringBoundLogger
 from codeplane import __version__
 from codeplane.adapters.certificates import Tls, tls
 from codeplane.adapters.disk import replace_file
-from codeplane.adapters.peer_account import is_own_account
+from codeplane.adapters.file_limit import raise_file_limit
+from codeplane.adapters.peer_account import PeerAccounts
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, running
 from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, StorageFailed
-from codeplane.kernel.ids import digest
+from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.kernel.workspace import Workspace
+from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.observe.health import Health
 from codeplane.surfaces.connect.surface import ConnectSurface
+from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.application import build
 from codeplane.surfaces.http.binding import bind, bind_tls
@@ -39,6 +41,7 @@ from codeplane.surfaces.http.shutdown import EndsWith
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
+from codeplane.trust.identity import is_owners
 
 if TYPE_CHECKING:
     from codeplane.surfaces.mcp.resources import ResourceSource
@@ -47,6 +50,10 @@ if TYPE_CHECKING:
 _IDLE_CHECK_SEC = 5.0
 _KNOWN_SEC = 1.0
 _POLICY_SEC = 15.0
+# What the server has open beside connections: the log, indexes, pipes of children.
+_OTHER_FILES = 400
+# A gRPC connection is passed on by two more sockets.
+_FILES_A_CONNECTION = 3
 
 
 class Serving:
@@ -70,6 +77,8 @@ class Serving:
         self._resources = resources
         self._announce = announce
         self._health = Health()
+        # By it the owner's programs know their server; it tells others nothing.
+        self._instance = new_id("server")
         self._stopping = asyncio.Event()
         self._drained = asyncio.Event()
         self._beside: list[asyncio.Future[None]] = []
@@ -81,6 +90,7 @@ class Serving:
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
             plane.logs.capture_stdlib()
+            said = plane.logs.logger("codeplane")
             plane.index.start()
             # Compiled beside everything else that comes up, so that the first call does not wait for it.
             settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
@@ -100,19 +110,26 @@ class Serving:
                 host=host,
                 ports=ports,
                 activity=activity,
-                is_own=is_own_account,
+                is_owner=lambda token: is_owners(token, plane.token.encode()),
             )
-            server = HttpServer(guarded, stopping=self._stopping, headers={"x-codeplane-repo": self._workspace.header})
+            connections = Connections(PeerAccounts(), self._limits(said))
+            server = HttpServer(
+                guarded,
+                stopping=self._stopping,
+                headers={INSTANCE_HEADER: self._instance.encode()},
+                own_headers={"x-codeplane-repo": self._workspace.header},
+                connections=connections,
+                bounds=self._config,
+            )
             facts = self._facts(plane, host, port)
             if secured is not None:
                 facts |= {
                     "tls_url": f"https://{_shown(_called(self._config))}:{ports[1]}",
                     "tls_fingerprint": secured.fingerprint,
                 }
-            said = plane.logs.logger("codeplane")
             failed: CodePlaneError | None = None
             try:
-                async with mount.run(), self._grpc(plane, secured, activity) as grpc_port:
+                async with mount.run(), self._grpc(plane, secured, activity, connections) as grpc_port:
                     if grpc_port:
                         at = _shown(address(self._config.host))
                         facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}
@@ -136,7 +153,9 @@ class Serving:
                 raise failed
 
     @asynccontextmanager
-    async def _grpc(self, plane: Plane, secured: Tls | None, activity: Activity) -> AsyncIterator[int]:
+    async def _grpc(
+        self, plane: Plane, secured: Tls | None, activity: Activity, connections: Connections
+    ) -> AsyncIterator[int]:
         """The gRPC server beside the HTTP one, and its port; 0 when it is switched off."""
         config = self._loaded.config
         if not config.grpc.enabled:
@@ -155,15 +174,25 @@ class Serving:
             conveyor=plane.conveyor,
             config=config.grpc,
             host=address(self._config.host),
+            folder=self._workspace.grpc,
             stopping=self._stopping,
             tls=shown,
-            require_token=self._config.require_token,
-            max_message_bytes=self._config.max_body_bytes,
-            max_calls=self._config.max_connections,
+            connections=connections,
+            bounds=self._config,
             busy=activity,
         )
         async with surface.run() as port:
             yield port
+
+    def _limits(self, said: FilteringBoundLogger) -> Limits:
+        """The limits on connections, as far as the system lets this process open files."""
+        wanted = self._config.max_connections
+        able = max(
+            1, (raise_file_limit(wanted * _FILES_A_CONNECTION + _OTHER_FILES) - _OTHER_FILES) // _FILES_A_CONNECTION
+        )
+        if able < wanted:
+            said.warning("the system's limit on open files bounds connections", wanted=wanted, connections=able)
+        return Limits(all=min(wanted, able), per_account=min(self._config.max_connections_per_account, wanted))
 
     def _mcp(self, plane: Plane) -> "McpSurface":
         from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources
@@ -187,13 +216,15 @@ class Serving:
         )
 
     def _application(self, plane: Plane, mount: McpMount) -> ASGIApp:
-        identity: JsonObject = {"version": __version__, "repo": str(self._workspace.root), "pid": os.getpid()}
+        identity: JsonObject = {"version": __version__, "instance": self._instance, "pid": os.getpid()}
         probes = Probes(
             conveyor=plane.conveyor,
             identity=identity,
             ending=self._stopping.is_set,
             problems=lambda: self._problems(plane),
             metrics=plane.metrics.render,
+            identify=plane.trust.identity.identities.identify,
+            are_metrics_open=self._loaded.config.observe.metrics_open,
         )
         streams = EndsWith(mount.http, self._stopping, announce=True)
 
@@ -233,6 +264,7 @@ class Serving:
             "port": port,
             "url": f"http://{_shown(host)}:{port}",
             "repo": str(self._workspace.root),
+            "instance": self._instance,
             "version": __version__,
             "detached": self._detached,
             "started_at": rfc3339(plane.clock.now_ns()),

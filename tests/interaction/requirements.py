@@ -372,10 +372,35 @@ REQUIREMENTS = (
     Requirement(
         id="SRV-01",
         source="002 §4.2, §23.8",
-        promise="every response names the repository",
+        promise="every response to the owner's account names the repository",
         tests=(
             "surfaces/http/test_answers.py::test_every_answer_names_the_repository",
             "surfaces/http/test_answers.py::test_odd_repository_paths",
+        ),
+    ),
+    Requirement(
+        id="SRV-13",
+        source="002 §4.2, design §7",
+        promise="unfinished requests end by deadlines, and a flood of them shuts the owner out on no surface",
+        tests=(
+            "surfaces/http/test_flood.py",
+            "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",
+            "trust/refusals/test_requests.py::test_a_slow_upload_that_goes_on_lives_while_one_that_stalls_is_ended",
+            "trust/refusals/test_requests.py::test_a_stream_of_mcp_that_has_begun_may_pause",
+            "trust/refusals/test_requests.py::test_a_request_that_does_not_come_ends_its_call_and_one_that_does_is_answered",
+            "trust/refusals/test_requests.py::test_a_connection_that_says_nothing_is_ended",
+            "surfaces/http/test_guard.py::test_more_requests_at_once_than_allowed_are_told_to_come_again",
+        ),
+    ),
+    Requirement(
+        id="SRV-14",
+        source="002 §23.8, design §7",
+        promise="status, metrics and the repository's name are for the owner's account or a token",
+        tests=(
+            "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",
+            "trust/refusals/test_requests.py::test_no_answer_names_it",
+            "trust/refusals/test_requests.py::test_nor_does_the_certificate_or_grpc",
+            "trust/refusals/test_requests.py::test_a_setting_opens_metrics_and_nothing_else",
         ),
     ),
     Requirement(

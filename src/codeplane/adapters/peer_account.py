@@ -1,30 +1,101 @@
-"""Whose program is at the other end of a connection on this machine."""
+"""The account whose program is at the other end of a TCP connection on this machine."""
 
 import os
+import socket
+import struct
+from collections.abc import Callable
 from pathlib import Path
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-_ESTABLISHED = "01"
-_LOOPBACK = frozenset(
-    {
-        "00000000000000000000000001000000",
-        # IPv4 written as IPv6.
-        "0000000000000000FFFF00000100007F",
-    }
-)
+_ESTABLISHED = 1
+_NETLINK_SOCK_DIAG = 4
+_SOCK_DIAG_BY_FAMILY = 20
+_REQUEST = 1
+_MESSAGE_HEAD = struct.Struct("=IHHII")
+# inet_diag_req_v2 up to the addresses: family, protocol, extensions, padding, states, source and destination port.
+_QUERY = struct.Struct("=BBBBI2s2s")
+_ANY_INTERFACE = struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
+# inet_diag_msg: family, state, timer and retransmissions, then 48 bytes of addresses, three numbers and the account.
+_ANSWER = struct.Struct("=BBBB48xIIII")
+
+Address = tuple[str, int]
+Lookup = Callable[[Address, Address], int | None]
 
 
-def is_own_account(client: tuple[str, int], server: tuple[str, int]) -> bool:
-    """Whether the client's program belongs to this process's account, or to root; in doubt it does not.
+class PeerAccounts:
+    """Answers whose program has connected; None when the system does not say.
 
-    Where the system does not tell, as without /proc, everyone on loopback counts as the owner's.
+    Only sockets in the state ESTABLISHED count: the kernel reports one that its program has closed as root's.
     """
-    if not _TABLES[0].exists():
-        return True
-    return _account(client[1], server[1]) in (os.getuid(), 0)
+
+    def __init__(self) -> None:
+        self._lookup = _first_working_lookup()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this system can tell accounts apart at all."""
+        return self._lookup is not None
+
+    def account(self, client: Address, server: Address) -> int | None:
+        """The user id of the client's program, for a connection within this machine."""
+        if self._lookup is None or not (client[0] == server[0] or _is_loopback(client[0])):
+            return None
+        return self._lookup(client, server)
+
+    def is_own(self, client: Address, account: int | None) -> bool:
+        """Whether the program belongs to this process's account or to root; in doubt it does not.
+
+        Where the system cannot tell, everyone on loopback counts as the owner's.
+        """
+        if not _is_loopback(client[0]):
+            return False
+        return account in (os.getuid(), 0) if self.is_known else True
 
 
-def _account(client_port: int, server_port: int) -> int | None:
+def _first_working_lookup() -> Lookup | None:
+    """The first lookup that finds a connection of this process; a sandbox may answer neither."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as client,
+    ):
+        for lookup in (_ask_kernel, _read_table):
+            if lookup(client.getsockname(), listener.getsockname()) == os.getuid():
+                return lookup
+    # With a table that does not list one's own connection nobody can be trusted by it.
+    return _read_table if _TABLES[0].exists() else None
+
+
+def _ask_kernel(client: Address, server: Address) -> int | None:
+    """One question for one socket, whose cost does not grow with the number of connections."""
+    try:
+        query = _query(client, server)
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
+            kernel.settimeout(1)
+            head = _MESSAGE_HEAD.pack(_MESSAGE_HEAD.size + len(query), _SOCK_DIAG_BY_FAMILY, _REQUEST, 1, 0)
+            kernel.send(head + query)
+            answer, (sender, _) = kernel.recvfrom(4096)
+    except (OSError, AttributeError):
+        return None
+    if sender != 0 or len(answer) < _MESSAGE_HEAD.size + _ANSWER.size:
+        return None
+    _, kind, *_ = _MESSAGE_HEAD.unpack_from(answer)
+    if kind != _SOCK_DIAG_BY_FAMILY:
+        return None
+    _, state, _, _, _, _, _, account = _ANSWER.unpack_from(answer, _MESSAGE_HEAD.size)
+    return int(account) if state == _ESTABLISHED else None
+
+
+def _query(client: Address, server: Address) -> bytes:
+    family = socket.AF_INET6 if ":" in client[0] else socket.AF_INET
+    source, destination = (socket.inet_pton(family, host).ljust(16, b"\0") for host in (client[0], server[0]))
+    ports = client[1].to_bytes(2, "big"), server[1].to_bytes(2, "big")
+    head = _QUERY.pack(family, socket.IPPROTO_TCP, 0, 0, 1 << _ESTABLISHED, *ports)
+    return head + source + destination + _ANY_INTERFACE
+
+
+def _read_table(client: Address, server: Address) -> int | None:
+    """The same from the kernel's table as text, for systems without socket queries."""
+    wanted = [f"{_as_in_table(host)}:{port:04X}" for host, port in (client, server)]
     for table in _TABLES:
         try:
             lines = table.read_text("ascii").splitlines()[1:]
@@ -32,13 +103,17 @@ def _account(client_port: int, server_port: int) -> int | None:
             continue
         for line in lines:
             words = line.split()
-            local, remote = words[1].split(":"), words[2].split(":")
-            ports = int(local[1], 16), int(remote[1], 16)
-            if ports == (client_port, server_port) and words[3] == _ESTABLISHED and _is_loopback(local[0]):
+            # A client may have connected through IPv6 to an IPv4 address.
+            if words[1].endswith(wanted[0]) and words[2].endswith(wanted[1]) and int(words[3], 16) == _ESTABLISHED:
                 return int(words[7])
     return None
 
 
-def _is_loopback(address: str) -> bool:
-    """The table writes IPv4 backwards: 127.0.0.1 is 0100007F."""
-    return address in _LOOPBACK or (len(address) == 8 and address.endswith("7F"))
+def _as_in_table(host: str) -> str:
+    """An address as the table writes it: words of 32 bits in the order of the machine's bytes."""
+    packed = socket.inet_pton(socket.AF_INET6 if ":" in host else socket.AF_INET, host)
+    return "".join(f"{word:08X}" for word in struct.unpack(f"={len(packed) // 4}I", packed))
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "::1" or host.startswith(("127.", "::ffff:127."))

@@ -38,7 +38,20 @@ class ServerConfig(Section):
     )
     shutdown_timeout_sec: float = Field(5.0, gt=0, le=300, description="how long calls under way may finish")
     max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="largest request body")
-    max_connections: int = Field(1000, ge=1, description="open connections; more are answered 503")
+    max_connections: int = Field(
+        1000,
+        ge=1,
+        description="open connections of HTTP and gRPC; beyond them the longest waiting one is ended, or 503",
+    )
+    max_connections_per_account: int = Field(
+        100, ge=1, description="of each account but the owner's, and of each other machine; all others together: half"
+    )
+    header_timeout_sec: float = Field(10.0, gt=0, description="how long a TLS handshake or a request's head may take")
+    body_timeout_sec: float = Field(
+        20.0, gt=0, description="how long a request's body may take, and a second more for each 500 bytes of it"
+    )
+    max_headers: int = Field(100, ge=8, description="headers of one request")
+    max_header_bytes: int = Field(65_536, ge=1024, description="largest head of a request")
     idle_exit_sec: float = Field(1800.0, ge=0, description="a detached server ends after this long idle; 0: never")
     allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
     allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")
@@ -314,6 +327,7 @@ class TestsConfig(Section):
 class ObserveConfig(Section):
     """What is kept and sent on of where calls spend their time."""
 
+    metrics_open: bool = Field(False, description="/metrics answers every account, and other machines, without a token")
     traces: int = Field(1000, ge=0, le=100_000, description="calls whose spans are kept in memory; 0: none are timed")
     otlp_endpoint: str = Field("", description="an OpenTelemetry collector (OTLP/HTTP), as in http://127.0.0.1:4318")
     otlp_header_variable: str = Field("", description="the environment variable with one more header, name=value")

@@ -108,6 +108,29 @@ class TooLarge(
     """A body, payload or answer is over its limit."""
 
 
+class HeadersTooLarge(
+    CodePlaneError,
+    name="HEADERS_TOO_LARGE",
+    code=1011,
+    http=431,
+    rpc="resource_exhausted",
+    hint="send fewer or shorter headers, or raise the limit named in details",
+):
+    """The head of a request is over its limit."""
+
+
+class RequestTooSlow(
+    CodePlaneError,
+    name="REQUEST_TOO_SLOW",
+    code=1012,
+    http=408,
+    rpc="deadline_exceeded",
+    hint="send the whole request without a pause, or raise the limit named in details",
+    retryable=True,
+):
+    """The head or the body of a request did not come in time."""
+
+
 class CursorInvalid(
     CodePlaneError,
     name="CURSOR_INVALID",

@@ -4,6 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+# Names the running server in every HTTP answer; server.json holds the same.
+INSTANCE_HEADER = "x-codeplane-instance"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
@@ -77,6 +80,11 @@ class Workspace:
     def tls(self) -> Path:
         """The server's certificate and its key."""
         return self.home / "tls"
+
+    @property
+    def grpc(self) -> Path:
+        """The sockets between the gRPC port and the servers behind it."""
+        return self.home / "grpc"
 
     @property
     def policy(self) -> Path:

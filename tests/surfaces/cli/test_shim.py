@@ -201,7 +201,7 @@ class TestEnd:
             facts = json.loads(codeplane_server.workspace.server.read_text())
             forged = {**facts, "port": port, "pid": os.getpid(), "repo": str(repo)}
             (repo / ".codeplane/server.json").write_text(json.dumps(forged))
-            health = json.dumps({"status": "ok", "repo": str(repo), "pid": os.getpid()}).encode()
+            health = json.dumps({"status": "ok", "instance": facts["instance"], "pid": os.getpid()}).encode()
             thread = threading.Thread(target=_impostor, args=(other, health), daemon=True)
             thread.start()
             done = cpl("mcp", cwd=repo, stdin="secrets\n")

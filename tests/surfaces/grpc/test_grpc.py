@@ -4,6 +4,7 @@ import asyncio
 import socket
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from pathlib import Path
 
 import grpc
 import pytest
@@ -18,10 +19,12 @@ from grpc_reflection.v1alpha import reflection_pb2
 from codeplane._gen.approvals_pb2 import ApproveActionRequest, ApproveActionResponse
 from codeplane._gen.events_pb2 import Event, WatchRequest
 from codeplane._gen.operations_pb2 import CallRequest, CallResponse, StreamRequest, StreamResponse
+from codeplane.adapters.peer_account import PeerAccounts
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.config import GrpcConfig
+from codeplane.kernel.config import GrpcConfig, ServerConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import BindRefused
+from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.grpc.surface import GrpcSurface
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from tests.harness import Server
@@ -174,9 +177,7 @@ class TestBinding:
     @staticmethod
     async def _run(port: int) -> None:
         conveyor = Conveyor(catalogue=Catalogue([]), stages=None)  # type: ignore[arg-type]  # nothing is called
-        surface = GrpcSurface(
-            conveyor=conveyor, config=GrpcConfig(port=port), host="127.0.0.1", stopping=asyncio.Event()
-        )
+        surface = _surface(conveyor, GrpcConfig(port=port))
         async with surface.run():
             raise AssertionError("it listens")
 
@@ -189,9 +190,7 @@ class TestTls:
     @staticmethod
     async def _check(tls: Tls, certificate: bytes) -> None:
         conveyor = Conveyor(catalogue=Catalogue([]), stages=None)  # type: ignore[arg-type]  # nothing is called
-        surface = GrpcSurface(
-            conveyor=conveyor, config=GrpcConfig(), host="127.0.0.1", stopping=asyncio.Event(), tls=tls
-        )
+        surface = _surface(conveyor, GrpcConfig(), tls)
         async with surface.run() as port:
             for roots, reached in ((certificate, True), (_self_signed()[0], False)):
                 credentials = grpc.ssl_channel_credentials(roots)
@@ -205,6 +204,19 @@ class TestTls:
             async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as found:
                 with pytest.raises(grpc.aio.AioRpcError):
                     await found.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)(b"", timeout=10)
+
+
+def _surface(conveyor: Conveyor, config: GrpcConfig, tls: Tls | None = None) -> GrpcSurface:
+    return GrpcSurface(
+        conveyor=conveyor,
+        config=config,
+        host="127.0.0.1",
+        folder=Path("/nowhere/that/can/be/written"),
+        connections=Connections(PeerAccounts(), Limits(all=100, per_account=10)),
+        bounds=ServerConfig(),
+        stopping=asyncio.Event(),
+        tls=tls,
+    )
 
 
 def _self_signed() -> tuple[bytes, bytes]:

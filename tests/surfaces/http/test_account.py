@@ -1,6 +1,7 @@
 """Without a token an MCP client is the owner's by its account; programs of others are not served."""
 
 import asyncio
+import socket
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from codeplane.kernel.config import ServerConfig
+from codeplane.surfaces.connections.connections import Connection, Connections, Limits
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.guard import Guard
 
@@ -20,16 +22,41 @@ async def _served(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body"})
 
 
+class _Accounts:
+    """Everyone is the owner's, or nobody is."""
+
+    def __init__(self, *, own: bool) -> None:
+        self._own = own
+
+    def account(self, client: tuple[str, int], server: tuple[str, int]) -> int | None:
+        return None
+
+    def is_own(self, client: tuple[str, int], account: int | None) -> bool:
+        return self._own
+
+
+def _connection(*, own: bool) -> Connection:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        found = Connections(_Accounts(own=own), Limits(all=9, per_account=9)).admit(client, may_use_reserve=False)
+    assert found is not None
+    return found
+
+
 def _client(*, own: bool) -> TestClient:
+    connection = _connection(own=own)
+
+    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+        await guard({**scope, "state": {"connection": connection}}, receive, send)
+
     guard = Guard(
         _served,
         config=ServerConfig(),
         host="127.0.0.1",
         ports=[80],
         activity=Activity(time.monotonic_ns),
-        is_own=lambda client, server: own,
+        is_owner=lambda token: False,
     )
-    return TestClient(guard, base_url=HOST, client=("127.0.0.1", 5000))
+    return TestClient(counted, base_url=HOST, client=("127.0.0.1", 5000))
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio"])

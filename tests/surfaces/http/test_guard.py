@@ -176,10 +176,14 @@ class TestCrowd:
         with ExitStack() as stack:
             for _ in range(3):
                 stack.enter_context(opened(lenient, "GET", "/events"))
-            answer = send(lenient)
+            answer = send(lenient, path="/status")
             assert (answer.status, answer.error["error"], answer.error["retryable"]) == (503, "OVERLOADED", True)
+            # What the owner needs to see what goes on has its place all the same.
+            assert send(lenient, path="/health").status == 200
+            assert send(lenient, path="/status", headers=owner(lenient)).status == 200
+            assert send(lenient, path="/status", headers={"authorization": "Bearer x"}).status == 503
         # The places are free again as soon as the server has seen the connections go.
-        until(lambda: send(lenient).status == 200)
+        until(lambda: send(lenient, path="/status").status == 200)
 
 
 def _status(server: Server, *lines: str) -> int:

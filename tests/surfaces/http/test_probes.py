@@ -1,5 +1,6 @@
 """What operators and monitors ask, without a token."""
 
+import json
 import os
 
 from codeplane import __version__
@@ -13,7 +14,7 @@ def test_health_says_who_is_there(codeplane_server: Server) -> None:
     assert answer.json == {
         "status": "ok",
         "version": __version__,
-        "repo": str(codeplane_server.repo.resolve()),
+        "instance": json.loads(codeplane_server.workspace.server.read_text())["instance"],
         "pid": codeplane_server.process.pid,
     }
 

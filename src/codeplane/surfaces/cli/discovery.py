@@ -27,6 +27,8 @@ class ServerFacts:
     grpc_address: str = ""
     tls_url: str = ""
     tls_fingerprint: str = ""
+    instance: str = ""
+    repo: str = ""
 
 
 def find_workspace(start: Path, *, explicit: bool) -> Workspace:
@@ -70,6 +72,8 @@ def facts_of(wire: JsonObject) -> ServerFacts:
         grpc_address=str(wire.get("grpc_address") or ""),
         tls_url=str(wire.get("tls_url") or ""),
         tls_fingerprint=str(wire.get("tls_fingerprint") or ""),
+        instance=str(wire.get("instance") or ""),
+        repo=str(wire.get("repo") or ""),
     )
 
 
@@ -100,9 +104,10 @@ def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFac
         status, health = _probe(facts, "/health")
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError, HTTPException):
         return None
-    # The file may be old or forged, and somebody else may have the port by now:
-    # what answers has to be the process of that number, serving this repository.
-    if status != 200 or health.get("repo") != str(workspace.root) or health.get("pid") != facts.pid:
+    # The file may be old or copied along with the repository, and somebody else may have the port by now:
+    # what answers has to be the very server that wrote it, for the repository that it lies in.
+    same = (health.get("instance"), health.get("pid"), facts.repo) == (facts.instance, facts.pid, str(workspace.root))
+    if status != 200 or not facts.instance or not same:
         return None
     return facts if even_ending or health.get("status") == "ok" else None
 

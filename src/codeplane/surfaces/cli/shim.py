@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnreachable
-from codeplane.kernel.workspace import Workspace
+from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace
 from codeplane.surfaces.cli.launch import start_server
 
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
         workspace = find_workspace(Path(repo or _project_folder()), explicit=repo is not None)
         facts, _ = start_server(workspace)
         with _connect(facts, options, _token(workspace)) as connection:
-            return _relay(connection, workspace)
+            return _relay(connection, facts)
     except CodePlaneError as error:
         sys.stderr.write(f"error: {error.message} ({error.name})\n\nhint: {error.hint}\n")
         return 3 if isinstance(error, ServerUnreachable) else 2 if isinstance(error, InvalidArgument) else 1
@@ -97,12 +97,12 @@ def _connect(facts: ServerFacts, query: dict[str, str], token: str) -> socket.so
     return connection
 
 
-def _relay(connection: socket.socket, workspace: Workspace) -> int:
+def _relay(connection: socket.socket, facts: ServerFacts) -> int:
     """Copy in both directions until the client has said everything and been answered."""
     said_all = threading.Event()
     try:
         answers = connection.makefile("rb")
-        _check_head(answers, workspace)
+        _check_head(answers, facts)
         threading.Thread(target=_send_stdin, args=(connection, said_all), daemon=True).start()
         while True:
             length = int(answers.readline(), 16)
@@ -125,13 +125,13 @@ def _ended() -> ServerUnreachable:
     return ServerUnreachable("the server ended", hint="reconnect; the shim starts it again")
 
 
-def _check_head(answers: BufferedReader, workspace: Workspace) -> None:
+def _check_head(answers: BufferedReader, facts: ServerFacts) -> None:
     status = answers.readline().split(b" ", 2)
     headers: dict[bytes, bytes] = {}
     while (line := answers.readline().strip()) != b"":
         name, _, value = line.partition(b":")
         headers[name.lower()] = value.strip()
-    if headers.get(b"x-codeplane-repo") != workspace.header.strip():
+    if headers.get(INSTANCE_HEADER.encode()) != facts.instance.encode():
         raise ServerUnreachable("what answers is not the server of this repository")
     if status[1:2] != [b"200"] or headers.get(b"transfer-encoding") != b"chunked":
         raise ServerUnreachable(f"the server refused the connection: {b' '.join(status).decode(errors='replace')}")

@@ -1,22 +1,33 @@
-"""The gRPC surface: a server of its own beside the HTTP one, with the same methods behind it."""
+"""The gRPC surface: a port of its own beside the HTTP one, with the same methods behind it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health
 from grpc_reflection.v1alpha import reflection
 
-from codeplane.kernel.config import GrpcConfig
+from codeplane.kernel.config import GrpcConfig, ServerConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import BindRefused
+from codeplane.surfaces.connections.connections import Connections
+from codeplane.surfaces.connections.listener import Listener
 from codeplane.surfaces.grpc.handlers import Busy, Handlers, OneToken
+from codeplane.surfaces.grpc.relay import Relay
+from codeplane.surfaces.grpc.slow_requests import SlowRequests
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from codeplane.surfaces.services.services import SERVICES, Services
 
 _GRACE_SEC = 1.0
+_STREAMS_A_CONNECTION = 100
+# The system's own limit is 104 to 108 bytes with the name of the socket.
+_LONGEST_PATH = 90
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
 
@@ -29,34 +40,64 @@ class GrpcSurface:
         conveyor: Conveyor,
         config: GrpcConfig,
         host: str,
+        folder: Path,
+        connections: Connections,
+        bounds: ServerConfig,
         stopping: asyncio.Event,
         tls: Tls | None = None,
-        require_token: bool = False,
-        max_message_bytes: int = 4 * 1024 * 1024,
-        max_calls: int = 1000,
         busy: Busy | None = None,
     ) -> None:
-        """Refuses an address that others reach unless there are TLS and tokens."""
-        check_binding(host, tls=tls, require_token=require_token)
+        """Refuses an address that others reach unless there are TLS and tokens; `folder` is for its own sockets."""
+        check_binding(host, tls=tls, require_token=bounds.require_token)
         self._services = Services(conveyor, stopping=stopping)
         self._config = config
         self._host = host
         self._tls = tls
-        self._max_message_bytes = max_message_bytes
-        self._max_calls = max_calls
+        self._folder = folder
+        self._connections = connections
+        self._bounds = bounds
         self._busy = busy
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[int]:
         """The time during which it is served, and the port."""
+        with _private(self._folder) as folder, self._listen() as sock:
+            async with AsyncExitStack() as stack:
+                own, others = folder / "own", folder / "others"
+                await stack.enter_async_context(self._serving(own, calls=self._bounds.max_connections))
+                await stack.enter_async_context(self._serving(others, calls=max(1, self._bounds.max_connections // 4)))
+                listener = Listener(
+                    sock,
+                    self._connections,
+                    lambda connection: Relay(
+                        connection,
+                        own=str(own),
+                        others=str(others),
+                        first_bytes_sec=self._bounds.header_timeout_sec,
+                    ),
+                    handshake_sec=self._bounds.header_timeout_sec,
+                )
+                listener.start()
+                try:
+                    yield sock.getsockname()[1]
+                finally:
+                    listener.stop()
+
+    @asynccontextmanager
+    async def _serving(self, address: Path, *, calls: int) -> AsyncIterator[None]:
+        """A gRPC server on a socket in the file system."""
+        bounds = self._bounds
         server = grpc.aio.server(
-            interceptors=[OneToken()],
-            maximum_concurrent_rpcs=self._max_calls,
+            interceptors=[
+                SlowRequests(timeout_sec=bounds.body_timeout_sec, max_bytes=bounds.max_body_bytes),
+                OneToken(),
+            ],
+            maximum_concurrent_rpcs=calls,
             options=[
-                # Two servers on one port would take turns.
-                ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", self._max_message_bytes),
+                ("grpc.max_receive_message_length", bounds.max_body_bytes),
                 ("grpc.max_send_message_length", -1),
+                ("grpc.max_concurrent_streams", _STREAMS_A_CONNECTION),
+                ("grpc.server_handshake_timeout_ms", int(bounds.header_timeout_sec * 1000)),
                 # A client may ask whether the server is there, but not all the time.
                 ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ],
@@ -66,29 +107,46 @@ class GrpcSurface:
         alive = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(alive, server)
         reflection.enable_server_reflection([*names, _HEALTH, reflection.SERVICE_NAME], server)
-        port = self._bind(server)
+        if self._tls is None:
+            server.add_insecure_port(f"unix:{address}")
+        else:
+            server.add_secure_port(f"unix:{address}", self._tls.credentials())
         await server.start()
         for name in ("", *names):
             await alive.set(name, health_pb2.HealthCheckResponse.SERVING)
         try:
-            yield port
+            yield
         finally:
             await alive.enter_graceful_shutdown()
             await server.stop(_GRACE_SEC)
 
-    def _bind(self, server: grpc.aio.Server) -> int:
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        address = f"{host}:{self._config.port}"
+    def _listen(self) -> socket.socket:
+        """The socket that clients reach."""
+        sock = socket.socket(socket.AF_INET6 if ":" in self._host else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            if self._tls is None:
-                port = server.add_insecure_port(address)
-            else:
-                port = server.add_secure_port(address, self._tls.credentials())
-        except RuntimeError as error:
-            raise _taken(address) from error
-        if not port:
-            raise _taken(address)
-        return port
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((self._host, self._config.port))
+            sock.listen(1024)
+        except OSError as error:
+            sock.close()
+            raise _taken(f"{self._host}:{self._config.port}") from error
+        return sock
+
+
+@contextmanager
+def _private(folder: Path) -> Iterator[Path]:
+    """A folder that only this account can enter; elsewhere if a socket's address cannot be as long as its path."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        fits = len(os.fsencode(folder)) <= _LONGEST_PATH
+    except OSError:
+        fits = False
+    if fits:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="codeplane-grpc-") as made:
+        yield Path(made)
 
 
 def _taken(address: str) -> BindRefused:

@@ -11,13 +11,14 @@ from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, Un
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.answers import error_answer
 from codeplane.surfaces.http.bounded_body import BoundedBody
+from codeplane.surfaces.http.protocol import LASTING_UPLOADS, connection_of
 from codeplane.surfaces.http.request_id import HEADER, request_id
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_UNBOUNDED = frozenset({"/mcp/stdio"})
 # Where callers without a token are taken for the owner's agents.
 _TOKENLESS = "/mcp"
-IsOwn = Callable[[tuple[str, int], tuple[str, int]], bool]
+# What the connections in reserve are for, beside the owner's token.
+_VITAL = frozenset({"/health", "/ready"})
 # A name or an address and perhaps a port; no user, path or query that another parser would read differently.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::[0-9]{1,5})?")
 
@@ -33,9 +34,9 @@ class Guard:
         host: str,
         ports: Sequence[int],
         activity: Activity,
-        is_own: IsOwn,
+        is_owner: Callable[[str], bool],
     ) -> None:
-        """`is_own` tells whether a program on this machine runs under the owner's account."""
+        """`is_owner` tells whether a token is the owner's."""
         self._app = app
         self._config = config
         # The address of all addresses is no name: a page that calls it means whatever listens on this machine.
@@ -43,7 +44,7 @@ class Guard:
         self._hosts = LOOPBACK | {host, *own} | {name.lower() for name in config.allowed_hosts}
         self._origins = _own_origins(self._hosts, ports) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
-        self._is_own = is_own
+        self._is_owner = is_owner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -71,10 +72,11 @@ class Guard:
 
         self._activity.begin()
         try:
+            self._check_reserve(scope, headers)
             self._check(headers)
             self._check_account(scope, headers)
             body.announced(_first(headers, b"content-length"))
-            await self._app(scope, receive if scope["path"] in _UNBOUNDED else body.receive, send_named)
+            await self._app(scope, receive if scope["path"] in LASTING_UPLOADS else body.receive, send_named)
         except CodePlaneError as error:
             if started:
                 raise
@@ -87,6 +89,7 @@ class Guard:
         self._activity.begin()
         try:
             try:
+                self._check_reserve(scope, scope["headers"])
                 self._check(scope["headers"])
             except CodePlaneError:
                 # Before it is accepted this is answered with 403.
@@ -97,8 +100,6 @@ class Guard:
             self._activity.end()
 
     def _check(self, headers: list[tuple[bytes, bytes]]) -> None:
-        if self._activity.open > self._config.max_connections:
-            raise Overloaded(f"{self._config.max_connections} requests are under way already")
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or _hostname(hosts[0]) not in self._hosts:
             raise OriginDenied(
@@ -113,12 +114,21 @@ class Guard:
                 hint="pages of other sites may not call CodePlane; one that should is added to server.allowed_origins",
             )
 
+    def _check_reserve(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+        """While all other places are taken, a place in reserve is for health checks and the owner's own programs."""
+        connection = connection_of(scope)
+        if connection is None or not connection.is_reserved or scope["path"] in _VITAL:
+            return
+        scheme, _, token = _first(headers, b"authorization").decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer" or not self._is_owner(token.strip()):
+            raise Overloaded("all connections are taken", hint="call again in a moment, or with the owner's token")
+
     def _check_account(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         """Without a token an MCP client is the owner's by running under the owner's account."""
         if not scope["path"].startswith(_TOKENLESS) or _first(headers, b"authorization"):
             return
-        client, server = scope.get("client"), scope.get("server")
-        if client is None or server is None or not self._is_own(tuple(client), tuple(server)):
+        connection = connection_of(scope)
+        if connection is None or not connection.is_own:
             raise Unauthorized(
                 "another account of this machine calls", hint="send a token: cpl agents token makes one for an agent"
             )

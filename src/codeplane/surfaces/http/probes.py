@@ -1,4 +1,4 @@
-"""What operators and monitors ask: health, readiness, metrics, status."""
+"""What operators and monitors ask: health and readiness for everyone, metrics and status for the owner's programs."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from codeplane.kernel.actor import Caller
+from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.errors import CodePlaneError, Unauthorized
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.answers import json_answer
+from codeplane.surfaces.http.protocol import connection_of
+from codeplane.surfaces.services.caller import bearer
 
 
 class Probes:
@@ -23,12 +26,17 @@ class Probes:
         ending: Callable[[], bool],
         problems: Callable[[], list[str]],
         metrics: Callable[[], tuple[bytes, str]],
+        identify: Callable[[Caller], Actor],
+        are_metrics_open: bool,
     ) -> None:
+        """`identity` is shown to everyone, so it does not name the repository; `identify` refuses a false token."""
         self._conveyor = conveyor
         self._identity = identity
         self._ending = ending
         self._problems = problems
         self._metrics = metrics
+        self._identify = identify
+        self._are_metrics_open = are_metrics_open
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -44,14 +52,42 @@ class Probes:
 
     async def _ready(self, request: Request) -> Response:
         problems = self._problems()
-        if problems:
-            return json_answer({"status": "not ready", "problems": problems, **self._identity}, status=503)
-        return json_answer({"status": "ready", **self._identity})
+        if not problems:
+            return json_answer({"status": "ready", **self._identity})
+        # Problems name files, which others need not know.
+        told: JsonObject = {"problems": problems} if self._is_let(request) else {}
+        return json_answer({"status": "not ready", **told, **self._identity}, status=503)
 
     async def _render(self, request: Request) -> Response:
+        if not self._are_metrics_open:
+            self._caller(request)
         body, content_type = self._metrics()
         return Response(body, headers={"content-type": content_type})
 
     async def _status(self, request: Request) -> Response:
-        outcome = await self._conveyor.call("status", {}, Caller(surface="rest", client="probe"))
+        outcome = await self._conveyor.call("status", {}, self._caller(request))
         return json_answer(outcome.to_json(), status=outcome.error.http if outcome.error else 200)
+
+    def _is_let(self, request: Request) -> bool:
+        """Whether it comes from the owner's account, or with a token."""
+        connection = connection_of(request.scope)
+        if connection is not None and connection.is_own:
+            return True
+        try:
+            self._caller(request)
+        except CodePlaneError:
+            return False
+        return True
+
+    def _caller(self, request: Request) -> Caller:
+        """Who asks; Unauthorized for a false token, and without one for programs of other accounts."""
+        token = bearer(request.headers.getlist("authorization"))
+        connection = connection_of(request.scope)
+        if token is None and (connection is None or not connection.is_own):
+            raise Unauthorized(
+                f"{request.url.path} is for programs of the owner's account, and for those with a token",
+                hint="send a token as `Authorization: Bearer …`; observe.metrics_open lets everyone read /metrics",
+            )
+        caller = Caller(surface="rest", client="probe", token=token)
+        self._identify(caller)
+        return caller

@@ -10,32 +10,91 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from codeplane.surfaces.http.target import AddressedProtocol
+from codeplane.kernel.config import ServerConfig
+from codeplane.kernel.errors import Overloaded
+from codeplane.surfaces.connections.connections import Connection, Connections
+from codeplane.surfaces.connections.listener import Listener
+from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC, BoundedProtocol, CountedWebSocket, refusal
 
 _LAST_BYTES_SEC = 1
 
 
 class _Uvicorn(uvicorn.Server):
-    """uvicorn without its own signal handling, and with a word when it listens."""
+    """uvicorn without its own signal handling, with a word when it listens, and with bounded connections."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        own_headers: list[tuple[bytes, bytes]],
+        connections: Connections,
+        bounds: ServerConfig,
+        tls: ssl.SSLContext | None,
+    ) -> None:
         super().__init__(config)
         self.listening = asyncio.Event()
+        self._own_headers = own_headers
+        self._places = connections
+        self._bounds = bounds
+        self._tls = tls
+        self._listeners: list[Listener] = []
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])
+        refused = refusal(Overloaded("all connections are taken"), self.server_state.default_headers)
+        for sock in sockets or []:
+            listener = Listener(
+                sock,
+                self._places,
+                self._protocol,
+                tls=self._tls,
+                handshake_sec=self._bounds.header_timeout_sec,
+                refusal=refused if self._tls is None else b"",
+                has_reserve=True,
+            )
+            listener.start()
+            self._listeners.append(listener)
         self.listening.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for listener in self._listeners:
+            listener.stop()
+        await super().shutdown(sockets)
+
+    def _protocol(self, connection: Connection) -> BoundedProtocol:
+        state = self.lifespan.state
+        return BoundedProtocol(
+            self.config,
+            self.server_state,
+            state,
+            connection=connection,
+            bounds=self._bounds,
+            own_headers=self._own_headers,
+        )
 
 
 class HttpServer:
     """uvicorn, told when to end by a signal or by the application itself."""
 
-    def __init__(self, app: ASGIApp, *, stopping: asyncio.Event, headers: Mapping[str, bytes]) -> None:
-        """`headers` are on every answer, also on those that uvicorn gives by itself."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        stopping: asyncio.Event,
+        headers: Mapping[str, bytes],
+        own_headers: Mapping[str, bytes],
+        connections: Connections,
+        bounds: ServerConfig,
+    ) -> None:
+        """`headers` are on every answer, also on those that uvicorn gives by itself; `own_headers` on those to the
+        owner's account alone."""
+        self._own_headers = [(name.encode(), value) for name, value in own_headers.items()]
+        self._connections = connections
+        self._bounds = bounds
         self._app = app
         self._headers = [(name, value.decode("latin-1")) for name, value in headers.items()]
         self._stopping = stopping
@@ -44,8 +103,7 @@ class HttpServer:
         return _Uvicorn(
             uvicorn.Config(
                 self._app,
-                http=AddressedProtocol,
-                ws="websockets-sansio",
+                ws=CountedWebSocket,
                 ws_max_size=65_536,
                 lifespan="off",
                 log_config=None,
@@ -54,9 +112,12 @@ class HttpServer:
                 headers=self._headers,
                 # Calls have had their time in `drain`; what is left are answers on their way out.
                 timeout_graceful_shutdown=_LAST_BYTES_SEC,
-                timeout_keep_alive=75,
-                ssl_context_factory=(lambda config, default: tls) if tls is not None else None,
-            )
+                timeout_keep_alive=KEEP_ALIVE_SEC,
+            ),
+            own_headers=self._own_headers,
+            connections=self._connections,
+            bounds=self._bounds,
+            tls=tls,
         )
 
     async def run(
@@ -78,6 +139,7 @@ class HttpServer:
         waiting = asyncio.ensure_future(self._stopping.wait())
         all_listen = _all(one.listening.wait() for one, _ in servers)
         listening = asyncio.ensure_future(all_listen)
+        sweeping = asyncio.ensure_future(self._connections.sweep())
         try:
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if not serving.done():
@@ -90,6 +152,7 @@ class HttpServer:
                 one.should_exit = True
             waiting.cancel()
             listening.cancel()
+            sweeping.cancel()
             await asyncio.wait({serving})
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)

@@ -65,7 +65,8 @@ class Served:
         """One number of `/metrics`; None when it is not told."""
         connection = HTTPConnection(self.facts.host, self.facts.port, timeout=self._patience_sec)
         try:
-            connection.request("GET", "/metrics")
+            token = self._workspace.owner_token.read_text().strip()
+            connection.request("GET", "/metrics", headers={"authorization": f"Bearer {token}"})
             text = connection.getresponse().read(_LONGEST).decode()
         except (OSError, HTTPException, UnicodeDecodeError):
             return None

@@ -1,0 +1,1 @@
+"""Accepting connections and bounding them, for every surface that listens."""

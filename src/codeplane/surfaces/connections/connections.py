@@ -1,0 +1,173 @@
+"""Who is connected: a bound on all, a share for each other account, and room for the owner.
+
+A connection whose client owes the server bytes (a head, a body, the next request) is waiting, and has a deadline. When
+there is no room for a new connection, the longest waiting one of the same account makes room, or of the account that
+has most; a connection whose request is being served never does.
+"""
+
+import asyncio
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+_SWEEP_SEC = 0.5
+# Connections beyond the limit, for health checks and for the owner's token alone.
+RESERVE = 32
+
+Address = tuple[str, int]
+
+
+class Accounts(Protocol):
+    """Tells whose program is at the other end of a connection."""
+
+    def account(self, client: Address, server: Address) -> int | None:
+        """The user id, or None when it is not known."""
+        ...
+
+    def is_own(self, client: Address, account: int | None) -> bool:
+        """Whether that is the owner's account."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How many connections there may be."""
+
+    all: int
+    per_account: int
+
+    @property
+    def others(self) -> int:
+        """For all accounts but the owner's together."""
+        return max(1, self.all // 2)
+
+
+class Connection:
+    """One open connection."""
+
+    __slots__ = ("_registry", "close", "deadline", "expire", "group", "is_own", "is_reserved")
+
+    def __init__(
+        self, registry: "Connections", *, group: Hashable, is_own: bool, is_reserved: bool, close: Callable[[], None]
+    ) -> None:
+        """`close` ends it at once; `expire`, the same until its protocol knows better, tells the client why."""
+        self._registry = registry
+        self.group = group
+        self.is_own = is_own
+        self.is_reserved = is_reserved
+        self.close = close
+        self.expire = close
+        self.deadline = 0.0
+
+    def wait_until(self, deadline: float) -> None:
+        """The client owes bytes until a moment of the monotonic clock."""
+        self.deadline = deadline
+        self._registry.set_waiting(self, waiting=True)
+
+    def serve(self) -> None:
+        """The client owes nothing."""
+        self._registry.set_waiting(self, waiting=False)
+
+    def release(self) -> None:
+        """It has ended."""
+        self._registry.release(self)
+
+
+class Connections:
+    """All connections of a server, on whichever port."""
+
+    def __init__(self, accounts: Accounts, limits: Limits) -> None:
+        self._accounts = accounts
+        self._limits = limits
+        self._open: set[Connection] = set()
+        self._count: Counter[Hashable] = Counter()
+        self._others = 0
+        # The longest waiting first.
+        self._waiting: dict[Hashable, dict[Connection, None]] = {}
+
+    def admit(self, sock: socket.socket, *, may_use_reserve: bool) -> Connection | None:
+        """A place for a new connection, or None when there is none."""
+        try:
+            client, server = sock.getpeername()[:2], sock.getsockname()[:2]
+        except OSError:
+            return None
+        account = self._accounts.account(client, server)
+        is_own = self._accounts.is_own(client, account)
+        group: Hashable = "own" if is_own else client[0] if account is None else account
+        if not is_own and not self._room_among_others(group):
+            return None
+        is_reserved = False
+        if len(self._open) >= self._limits.all and not self._evict(self._heaviest()):
+            if not may_use_reserve or (len(self._open) >= self._limits.all + RESERVE and not self._evict("reserve")):
+                return None
+            is_reserved = True
+        found = Connection(
+            self,
+            group="reserve" if is_reserved else group,
+            is_own=is_own,
+            is_reserved=is_reserved,
+            close=lambda: _shut(sock),
+        )
+        self._open.add(found)
+        self._count[found.group] += 1
+        self._others += found.group not in ("own", "reserve")
+        return found
+
+    async def sweep(self) -> None:
+        """End those that let their deadline pass, for as long as the server runs."""
+        while True:
+            await asyncio.sleep(_SWEEP_SEC)
+            now = time.monotonic()
+            for late in [one for some in self._waiting.values() for one in some if one.deadline < now]:
+                late.expire()
+
+    def set_waiting(self, connection: Connection, *, waiting: bool) -> None:
+        """Say whether the client owes bytes."""
+        if connection not in self._open:
+            return
+        group = self._waiting.setdefault(connection.group, {})
+        group.pop(connection, None)
+        if waiting:
+            group[connection] = None
+
+    def release(self, connection: Connection) -> None:
+        """Forget a connection that has ended; once is enough."""
+        if connection not in self._open:
+            return
+        self.set_waiting(connection, waiting=False)
+        self._open.remove(connection)
+        self._count[connection.group] -= 1
+        self._others -= connection.group not in ("own", "reserve")
+        if not self._count[connection.group]:
+            del self._count[connection.group]
+            self._waiting.pop(connection.group, None)
+
+    def _room_among_others(self, group: Hashable) -> bool:
+        if self._count[group] >= self._limits.per_account and not self._evict(group):
+            return False
+        return self._others < self._limits.others or self._evict(self._heaviest(besides="own"))
+
+    def _heaviest(self, *, besides: str = "reserve") -> Hashable:
+        """The account with most connections of those that have one to give up."""
+        able = [group for group, some in self._waiting.items() if some and group not in (besides, "reserve")]
+        return max(able, key=lambda group: self._count[group], default="nobody")
+
+    def _evict(self, group: Hashable) -> bool:
+        """End the longest waiting connection of an account; False when all of them are being served."""
+        oldest = next(iter(self._waiting.get(group, ())), None)
+        if oldest is None:
+            return False
+        self.release(oldest)
+        oldest.close()
+        return True
+
+
+def _shut(sock: socket.socket) -> None:
+    """End a connection in both directions; its loop finds it at its end and closes it."""
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

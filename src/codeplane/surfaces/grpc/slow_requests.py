@@ -1,0 +1,96 @@
+"""A gRPC call whose request does not come is ended, instead of taking up a place for ever."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+import grpc
+
+from codeplane.kernel.errors import RequestTooSlow
+from codeplane.surfaces.grpc.errors import status_of
+from codeplane.surfaces.services.failure import Failed
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+# The library shows a message when all of it is there, so its size cannot be counted on the way.
+_BYTES_A_SEC = 65_536
+
+
+class SlowRequests(grpc.aio.ServerInterceptor):
+    """Reads the request of every call itself, with a time limit; for the library only the whole call has one."""
+
+    def __init__(self, *, timeout_sec: float, max_bytes: int) -> None:
+        self._timeout_sec = timeout_sec + max_bytes / _BYTES_A_SEC
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """The method's own handler, as one that takes a stream of requests: on the wire that is the same."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        codecs = {
+            "request_deserializer": handler.request_deserializer,
+            "response_serializer": handler.response_serializer,
+        }
+        if handler.request_streaming:
+            # Reflection alone; none of ours takes several requests.
+            return grpc.stream_stream_rpc_method_handler(self._conversing(handler.stream_stream), **codecs)
+        if handler.response_streaming:
+            return grpc.stream_stream_rpc_method_handler(self._answering_in_turn(handler.unary_stream), **codecs)
+        return grpc.stream_unary_rpc_method_handler(self._answering_once(handler.unary_unary), **codecs)
+
+    def _answering_once(self, behavior: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def answer(requests: AsyncIterator[object], context: Any) -> object:
+            return await behavior(await self._only(requests, context), context)
+
+        return answer
+
+    def _answering_in_turn(self, behavior: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
+        async def answer(requests: AsyncIterator[object], context: Any) -> None:
+            answers = behavior(await self._only(requests, context), context)
+            if inspect.isawaitable(answers):
+                await answers
+                return
+            try:
+                async for one in answers:
+                    await context.write(one)
+            finally:
+                await answers.aclose()
+
+        return answer
+
+    def _conversing(self, behavior: Callable[..., AsyncIterator[object]]) -> Callable[..., AsyncIterator[object]]:
+        async def timed(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
+            while True:
+                try:
+                    async with asyncio.timeout(self._timeout_sec):
+                        request = await anext(requests)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    await self._refuse(context)
+                yield request
+
+        async def answers(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
+            async for one in behavior(timed(aiter(requests), context), context):
+                yield one
+
+        return answers
+
+    async def _only(self, requests: AsyncIterator[object], context: Any) -> object:
+        try:
+            async with asyncio.timeout(self._timeout_sec):
+                return await anext(aiter(requests))
+        except StopAsyncIteration:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the call has no request")
+        except TimeoutError:
+            await self._refuse(context)
+        raise AssertionError("abort raises")
+
+    async def _refuse(self, context: Any) -> None:
+        error = RequestTooSlow("the request did not come in time", details={"setting": "server.body_timeout_sec"})
+        await context.abort(*status_of(Failed(error)))

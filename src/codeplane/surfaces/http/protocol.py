@@ -1,0 +1,225 @@
+"""HTTP/1.1 with bounds on the head of a request, and on how long its head and its body may take to come."""
+
+import time
+from enum import Enum
+from typing import Any
+
+from starlette.types import Scope
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+
+from codeplane.kernel.config import ServerConfig
+from codeplane.kernel.errors import CodePlaneError, HeadersTooLarge, MalformedRequest, RequestTooSlow
+from codeplane.kernel.json import dumps
+from codeplane.surfaces.connections.connections import Connection
+from codeplane.surfaces.http.target import AddressedProtocol
+
+KEEP_ALIVE_SEC = 75
+# Uploads that last as long as their client does: once it has begun to speak it may pause.
+LASTING_UPLOADS = frozenset({"/mcp/stdio"})
+_CONNECTION, _HEADERS = "connection", "default_headers"
+# A body has one second more for so many bytes of it that have come.
+_BYTES_A_SEC = 500
+
+
+def connection_of(scope: Scope) -> Connection | None:
+    """The connection that a request came by, where the server has counted it."""
+    found = scope.get("state", {}).get(_CONNECTION)
+    return found if isinstance(found, Connection) else None
+
+
+class _Stage(Enum):
+    BETWEEN = "between two requests"
+    HEAD = "in the head of one"
+    BODY = "in its body"
+
+
+class BoundedProtocol(AddressedProtocol):
+    """Ends a connection whose client keeps the server waiting, or sends too long a head."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        *,
+        connection: Connection,
+        bounds: ServerConfig,
+        own_headers: list[tuple[bytes, bytes]],
+    ) -> None:
+        """`own_headers` are added to the answers that the owner's account gets."""
+        headers = [*server_state.default_headers, *(own_headers if connection.is_own else ())]
+        super().__init__(config, server_state, {**app_state, _CONNECTION: connection, _HEADERS: headers})
+        self._default_headers = headers
+        self._connection = connection
+        self._bounds = bounds
+        self._stage, self._since = _Stage.HEAD, time.monotonic()
+        self._head_bytes = self._partial_head_bytes = self._body_bytes = 0
+        self._refusal: CodePlaneError | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """The first head has to come now."""
+        super().connection_made(transport)
+        self._connection.expire = self._expire
+        self._connection.close = transport.abort
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Its place is free again."""
+        self._connection.release()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """From now on it is a WebSocket, which counts until it has ended."""
+        self._connection.close = self._connection.expire = self.transport.abort
+        super().handle_websocket_upgrade()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, then see what is still owed."""
+        super().data_received(data)
+        self._partial_head_bytes = self._partial_head_bytes + len(data) if self._stage is _Stage.HEAD else 0
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        if self._stage is _Stage.HEAD and self._partial_head_bytes > self._bounds.max_header_bytes:
+            self.send_400_response("")
+            return
+        self._look()
+
+    def on_message_begin(self) -> None:
+        """A request begins, and the clock of its head with it."""
+        super().on_message_begin()
+        self._enter(_Stage.HEAD)
+        self._head_bytes = self._partial_head_bytes = self._body_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the target."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or after the body a trailer."""
+        if len(self.headers) >= self._bounds.max_headers:
+            self._refuse_head(f"the request has more than {self._bounds.max_headers} headers", "server.max_headers")
+        self._count(len(name) + len(value) + 4)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._enter(_Stage.BODY)
+        super().on_headers_complete()
+        if self.cycle is not None:
+            self.cycle.default_headers = self._default_headers
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is whole."""
+        self._enter(_Stage.BETWEEN)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """The next request may come."""
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what cannot be parsed, or is too long to be."""
+        if self._refusal is None and self._partial_head_bytes > self._bounds.max_header_bytes:
+            self._refusal = self._head_too_long()
+        self._refuse(self._refusal or MalformedRequest(msg))
+
+    def _enter(self, stage: _Stage) -> None:
+        self._stage, self._since = stage, time.monotonic()
+
+    def _look(self) -> None:
+        """Say what the client owes now, and until when."""
+        cycle, bounds = self.cycle, self._bounds
+        is_served = bool(self.pipeline) or (cycle is not None and not cycle.response_complete)
+        if self._stage is _Stage.BODY and not self.pipeline and not (is_served and self._lasts):
+            self._connection.wait_until(self._since + bounds.body_timeout_sec + self._body_bytes / _BYTES_A_SEC)
+        elif is_served:
+            self._connection.serve()
+        elif self._stage is _Stage.HEAD:
+            self._connection.wait_until(self._since + bounds.header_timeout_sec)
+        else:
+            self._connection.wait_until(time.monotonic() + KEEP_ALIVE_SEC)
+
+    @property
+    def _lasts(self) -> bool:
+        return self._body_bytes > 0 and self.scope.get("path") in LASTING_UPLOADS
+
+    def _expire(self) -> None:
+        """The client is late; not if it was the server that did not read on."""
+        if self._stage is _Stage.BODY and self.flow.read_paused:
+            self._since = time.monotonic()
+            self._look()
+        elif self._stage is _Stage.BETWEEN or (self._stage is _Stage.HEAD and self._partial_head_bytes == 0):
+            self.transport.close()
+        else:
+            part = self._stage.name.lower()
+            setting = "server.header_timeout_sec" if self._stage is _Stage.HEAD else "server.body_timeout_sec"
+            self._refuse(
+                RequestTooSlow(f"the {part} of the request did not come in time", details={"setting": setting})
+            )
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > self._bounds.max_header_bytes:
+            self._refusal = self._head_too_long()
+            raise self._refusal
+
+    def _refuse_head(self, message: str, setting: str) -> None:
+        self._refusal = HeadersTooLarge(message, details={"setting": setting})
+        # Out of the parser's callback: it stops, and what stopped it is answered.
+        raise self._refusal
+
+    def _head_too_long(self) -> CodePlaneError:
+        limit = self._bounds.max_header_bytes
+        return HeadersTooLarge(f"the head is over {limit} bytes", details={"setting": "server.max_header_bytes"})
+
+    def _refuse(self, error: CodePlaneError) -> None:
+        """Answer with an error where nothing was answered yet, and end the connection."""
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.abort()
+                return
+        self.transport.write(refusal(error, self._default_headers))
+        self.transport.close()
+
+
+class CountedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket that has a place among the connections; it can lose it until its client says something."""
+
+    def connection_made(self, transport: Any) -> None:
+        """The upgrade is not over before the client is known, which the application sees to."""
+        super().connection_made(transport)
+        self.default_headers = self.app_state[_HEADERS]
+        self.app_state[_CONNECTION].wait_until(float("inf"))
+
+    def data_received(self, data: bytes) -> None:
+        """The first is the head of the upgrade."""
+        if self.handshake_complete:
+            self.app_state[_CONNECTION].serve()
+        super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Its place is free again."""
+        self.app_state[_CONNECTION].release()
+        super().connection_lost(exc)
+
+
+def refusal(error: CodePlaneError, headers: list[tuple[bytes, bytes]]) -> bytes:
+    """An error as a whole HTTP answer after which the connection ends."""
+    body = dumps({"error": error.to_wire()}).encode()
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    lines.append(b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body))
+    return b"".join([STATUS_LINE[error.http], *lines, body])
