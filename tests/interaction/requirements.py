@@ -404,6 +404,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="SRV-15",
+        source="MCP 2025-11-25, JSON-RPC 2.0",
+        promise="of two requests with one id under way in a session the later is refused, the first answered",
+        tests=("surfaces/mcp/test_request_ids.py",),
+    ),
+    Requirement(
         id="SRV-02",
         source="design §7",
         promise="Host and Origin are checked against DNS rebinding",

@@ -143,7 +143,19 @@ def _by_time() -> list[Pair]:
     return pairs
 
 
-PAIRS: tuple[Pair, ...] = (*_by_account(), *_by_size(), *_by_time())
+def _by_id() -> list[Pair]:
+    """Two requests of one stream in one piece, so that the first is under way when the later is read."""
+    hello = _HELLO + "\n" + '{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+    call = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"status","arguments":{}}}\n'
+    pairs = []
+    for first, later in (("5", "5"), ("5", '"5"'), ('"a"', '"a"')):
+        both = Sent(text=_post("/mcp/stdio", hello + call % first + call % later), status=200, error="is under way")
+        apart = Sent(text=_post("/mcp/stdio", hello + call % first + call % "6"), status=200, error='"id":6')
+        pairs.append(Pair(id=f"one id twice: {first} {later}", refused=both, twin=apart))
+    return pairs
+
+
+PAIRS: tuple[Pair, ...] = (*_by_account(), *_by_size(), *_by_time(), *_by_id())
 EVERYONES: tuple[str, ...] = (
     *(
         _get(path)

@@ -17,6 +17,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, O
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
+from codeplane.surfaces.mcp.request_ids import RequestIds, id_key, is_answer, refusal, request_id_of, whole_body
 from codeplane.surfaces.mcp.resources import Resources
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
 
@@ -61,6 +62,8 @@ class McpSurface:
         self.server.middleware.append(
             RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplane")
         )
+        self._ids = RequestIds()
+        self.server.middleware.append(self._ids.middleware)
         # SSE mode: with JSON responses progress and elicitation would be lost.
         self._manager = StreamableHTTPSessionManager(
             self.server,
@@ -77,6 +80,32 @@ class McpSurface:
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application at `/mcp`."""
+        session = Request(scope).headers.get(SESSION_HEADER)
+        if scope["method"] != "POST" or session is None:
+            await self._handle(scope, receive, send)
+            return
+        body, receive = await whole_body(receive)
+        request_id = request_id_of(body)
+        if request_id is None:
+            await self._handle(scope, receive, send)
+            return
+        key = session, id_key(request_id)
+        if not self._ids.take(key):
+            await refusal(request_id, session)(scope, receive, send)
+            return
+
+        async def free_before_answer(message: Message) -> None:
+            # Whoever has the answer may use its id again at once.
+            if message["type"] == "http.response.body" and is_answer(message.get("body", b"")):
+                self._ids.end_exchange(key)
+            await send(message)
+
+        try:
+            await self._handle(scope, receive, free_before_answer)
+        finally:
+            self._ids.end_exchange(key)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         ended = Request(scope).headers.get(SESSION_HEADER) if scope["method"] == "DELETE" else None
 
         async def watch(message: Message) -> None:

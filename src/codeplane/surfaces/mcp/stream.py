@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from codeplane.kernel.ids import new_id
 from codeplane.surfaces.mcp.caller import STREAM, byte_stream
 from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
+from codeplane.surfaces.mcp.request_ids import duplicate_error, id_key
 from codeplane.surfaces.mcp.server import McpSurface
 
 MEDIA_TYPE = "application/x-ndjson"
@@ -84,8 +85,11 @@ class _Exchange:
                         message = parse(line)
                     except MalformedLine as problem:
                         await refusals.send(SessionMessage(problem.answer()))
-                    else:
-                        await incoming.send(self._framed(message))
+                        continue
+                    if isinstance(message, types.JSONRPCRequest) and not self._unanswered.received(message.id):
+                        await refusals.send(SessionMessage(self._unanswered.refused(message.id)))
+                        continue
+                    await incoming.send(self._framed(message))
                 # A client that sends its last request and closes its end still wants the answer.
                 with anyio.move_on_after(LAST_ANSWERS_SEC):
                     await self._last_answers()
@@ -95,7 +99,6 @@ class _Exchange:
     def _framed(self, message: types.JSONRPCMessage) -> SessionMessage:
         settled = None
         if isinstance(message, types.JSONRPCRequest):
-            self._unanswered.received(message.id)
             settled = partial(self._unanswered.settled, message.id)
         metadata = ServerMessageMetadata(request_context=self._request, on_request_unanswered=settled)
         return SessionMessage(message, metadata=metadata)
@@ -118,15 +121,28 @@ class _Unanswered:
     """The requests that came in and have not been answered yet."""
 
     def __init__(self) -> None:
-        self._ids: set[types.RequestId] = set()
+        self._ids: set[str] = set()
+        self._refusals: list[types.JSONRPCError] = []
         self._none = anyio.Event()
 
-    def received(self, request_id: types.RequestId) -> None:
-        """A request came in."""
-        self._ids.add(request_id)
+    def received(self, request_id: types.RequestId) -> bool:
+        """A request came in; False when one with its id has no answer yet."""
+        key = id_key(request_id)
+        if key in self._ids:
+            return False
+        self._ids.add(key)
+        return True
+
+    def refused(self, request_id: types.RequestId) -> types.JSONRPCError:
+        """The answer to a request whose id is taken; the one that has it stays unanswered."""
+        self._refusals.append(answer := duplicate_error(request_id))
+        return answer
 
     def sent(self, item: SessionMessage) -> None:
         """A message went out."""
+        if any(item.message is refusal for refusal in self._refusals):
+            self._refusals = [refusal for refusal in self._refusals if refusal is not item.message]
+            return
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError) and item.message.id is not None:
             self._discard(item.message.id)
 
@@ -141,6 +157,6 @@ class _Unanswered:
             await self._none.wait()
 
     def _discard(self, request_id: types.RequestId) -> None:
-        self._ids.discard(request_id)
+        self._ids.discard(id_key(request_id))
         if not self._ids:
             self._none.set()

@@ -1,0 +1,110 @@
+"""Request ids of MCP sessions: of two requests under way with one id, the later is refused.
+
+The library keeps one place for the answer of each id. A second request with the same id would take it over, and whoever
+sent the first would wait for ever, or get the answer of the second.
+"""
+
+import json
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive
+
+from codeplane.surfaces.mcp.caller import SESSION_HEADER
+
+Key = tuple[str, str]
+# What the server itself sends is named before its parameters, within so many bytes of the event.
+_HEAD = 160
+
+
+def id_key(request_id: types.RequestId) -> str:
+    """What the library tells ids apart by: to it, 1 and "1" are the same."""
+    return str(request_id)
+
+
+def duplicate_error(request_id: types.RequestId) -> types.JSONRPCError:
+    """The answer to the later one."""
+    message = f"a request with id {request_id!r} is under way in this session; give every request an id of its own"
+    error = types.ErrorData(code=types.INVALID_REQUEST, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+
+
+class RequestIds:
+    """The ids that are taken in sessions over HTTP.
+
+    An id is taken while its HTTP exchange lasts, and while its handler runs: that goes on when its client has left.
+    """
+
+    def __init__(self) -> None:
+        self._exchanged: set[Key] = set()
+        self._handled: set[Key] = set()
+
+    def take(self, key: Key) -> bool:
+        """Whether the id was free; from now on it is not."""
+        if key in self._exchanged or key in self._handled:
+            return False
+        self._exchanged.add(key)
+        return True
+
+    def end_exchange(self, key: Key) -> None:
+        """Its HTTP exchange is over, or brings the answer now."""
+        self._exchanged.discard(key)
+
+    async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Around the handler of every request."""
+        session = ctx.request.headers.get(SESSION_HEADER) if isinstance(ctx.request, Request) else None
+        if session is None or ctx.request_id is None:
+            return await call_next(ctx)
+        key = session, id_key(ctx.request_id)
+        self._handled.add(key)
+        try:
+            return await call_next(ctx)
+        finally:
+            self._handled.discard(key)
+
+
+async def whole_body(receive: Receive) -> tuple[bytes, Receive]:
+    """A request's body, and how it is received once more."""
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            break
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            break
+    body = b"".join(parts)
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    if message["type"] != "http.request":
+        pending = [message]
+
+    async def again() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return body, again
+
+
+def request_id_of(body: bytes) -> types.RequestId | None:
+    """The id of the request that a body holds; None of anything else."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or "method" not in message:
+        return None
+    found = message.get("id")
+    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+
+
+def is_answer(chunk: bytes) -> bool:
+    """Whether a chunk of a response holds the answer to its request: neither a notification, nor a comment."""
+    return bool(chunk.strip()) and not chunk.startswith(b":") and chunk.find(b'"method"', 0, _HEAD) < 0
+
+
+def refusal(request_id: types.RequestId, session: str) -> Response:
+    """The same as an HTTP answer."""
+    body = duplicate_error(request_id).model_dump_json(by_alias=True, exclude_unset=True)
+    return Response(body, media_type="application/json", headers={SESSION_HEADER: session})
