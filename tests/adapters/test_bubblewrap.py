@@ -1,9 +1,11 @@
 """What code in bubblewrap can reach."""
 
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from codeplane.adapters.bubblewrap import MASKED, Bubblewrap
 from codeplane.adapters.process_tree import LinuxProcessTree
@@ -27,13 +29,12 @@ def _secrets(root: Path) -> SecretFiles:
     return SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty")
 
 
-def _shell(script: str, home: Path, reach: Reach, *hidden: Path) -> subprocess.CompletedProcess[str]:
+def _shell(
+    script: str, home: Path, reach: Reach, *hidden: Path, variables: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[str]:
+    known = {"PATH": "/usr/bin:/bin", **variables}
     sandbox = Bubblewrap(
-        home=home,
-        hidden=hidden,
-        cache=home.parent / "cache",
-        environment={"PATH": "/usr/bin:/bin"},
-        secrets=_secrets(reach.root),
+        home=home, hidden=hidden, cache=home.parent / "cache", environment=known, secrets=_secrets(reach.root)
     )
     assert sandbox.missing() == ""
     command = sandbox.command(["/bin/sh", "-c", script], cwd=reach.root, enclosure=reach)
@@ -59,6 +60,42 @@ def test_secrets_are_out_of_sight_and_tools_are_not(tmp_path: Path) -> None:
     script = f"find {root} {home} -type f 2>/dev/null; cat {home}/.cargo/bin/tool"
     done = _shell(script, home, Reach(root=root))
     assert done.stdout == f"{home}/.cargo/bin/tool\ntool", done.stderr
+
+
+def test_toolchains_are_where_variables_and_shims_say_and_their_credentials_are_not(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    tools = tmp_path.resolve() / "tools"
+    shown = (
+        *("pyenv/versions/3.12/bin/python", "nvm/versions/node/v22/bin/node", "rustup/toolchains/stable/bin/cargo"),
+        *("cargo/bin/cargo", "cargo/registry/index", "cargo/config.toml", "asdf/installs/go", "mine/versions/1/bin/x"),
+    )
+    hidden = (
+        *("cargo/credentials.toml", "cargo/credentials", "nvm/.npmrc", "pyenv/.pypirc", "asdf/.netrc", "gradle/init.d"),
+        *("gradle/gradle.properties", "home/.npmrc", "home/.netrc", "home/.local/share/keyrings/login", "other/file"),
+    )
+    for name in (*shown, *hidden, "mine/shims/x", "home/.local/bin/tool"):
+        place = home.parent / name if name.startswith("home/") else tools / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"<{name}>")
+    variables = {
+        "PYENV_ROOT": f"{tools}/pyenv",
+        "NVM_DIR": f"{tools}/nvm",
+        "RUSTUP_HOME": f"{tools}/rustup",
+        "CARGO_HOME": f"{tools}/cargo",
+        "ASDF_DATA_DIR": f"{tools}/asdf",
+        "GRADLE_USER_HOME": f"{tools}/gradle",
+        "PATH": f"/usr/bin:/bin:{tools}/mine/shims:{tools}/cargo/bin:{home}/.local/bin",
+    }
+    # What the runner is found by shows its own folder: here the one with credentials in it.
+    reach = Reach(root=root, tools=(tools / "cargo", home / ".cargo", home / ".local"))
+    done = _shell(f"find {tools} {home} -type f -exec cat {{}} +", home, reach, variables=variables)
+    for name in shown:
+        assert f"<{name}>" in done.stdout, name
+    for name in hidden:
+        assert f"<{name}>" not in done.stdout, name
+    assert "secret" not in done.stdout
+    (tools / "cargo/config.toml").write_text("[registries.mine]\ntoken = 'x'\n")
+    assert "token" not in _shell(f"cat {tools}/cargo/config.toml", home, reach, variables=variables).stdout
 
 
 def test_of_the_systems_own_secrets_nothing_can_be_read(tmp_path: Path) -> None:

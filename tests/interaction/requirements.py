@@ -1785,6 +1785,21 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TST-33",
+        source="002 §11.5",
+        promise="a runner that does not start is an error of the run with reason and fix, never failed or passed tests",
+        tests=("repo/testing/test_start_failures.py",),
+    ),
+    Requirement(
+        id="TST-34",
+        source="002 §11.5, §18",
+        promise="toolchains are there in the sandbox wherever variables and shims say, their credentials are not",
+        tests=(
+            "adapters/test_bubblewrap.py::test_toolchains_are_where_variables_and_shims_say_and_their_credentials_are_not",
+            "repo/testing/test_start_failures.py::test_a_shim_finds_what_it_starts_in_the_sandbox",
+        ),
+    ),
+    Requirement(
         id="TST-32",
         source="002 §11.4",
         promise="a failure without an earlier result is new, and marked as a first run",

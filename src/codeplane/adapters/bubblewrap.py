@@ -9,17 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
 
 _PROBE_SEC = 20.0
-# Of a home only what toolchains read; beside these lie keys and settings with passwords in them.
-_TOOLCHAINS = (
-    *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
-    *(".pyenv", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/mise"),
-    *(".nvm", ".volta", ".fnm", ".local/share/fnm", ".bun/bin", ".deno/bin", ".asdf", ".rbenv", ".rvm"),
-    *("go", "sdk", ".m2/repository", ".m2/wrapper", ".gradle/caches", ".gradle/wrapper", ".gradle/native", ".sdkman"),
-    *(".nuget/packages", ".dotnet", ".mix", ".hex/packages", ".gem/ruby", ".conda", "miniconda3", "anaconda3"),
-)
 # Never shown, wherever a link of the repository's own says that a tool is.
 _KEYS = frozenset(
     {
@@ -113,6 +106,7 @@ class Bubblewrap:
         self._hidden = tuple(hidden)
         self._cache = cache
         self._path = environment.get("PATH", "")
+        self._environment = environment
 
     @cached_property
     def _program(self) -> str | None:
@@ -154,8 +148,11 @@ class Bubblewrap:
             real = Path(shifted).resolve()
             if not _is_shown(real):
                 words += ["--ro-bind-try", str(real), str(real)]
-        for tool in (*self._tools(enclosure), *_shared_git(enclosure.root)):
+        tools = (*self._tools(enclosure), *_shared_git(enclosure.root))
+        for tool in tools:
             words += ["--ro-bind-try", str(tool), str(tool)]
+        for secret in (one for tool in tools for one in toolchains.credentials(tool)):
+            words += ["--ro-bind-try", "/dev/null", str(secret)]
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
         words += _root(enclosure)
@@ -190,13 +187,14 @@ class Bubblewrap:
         return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
 
     def _tools(self, enclosure: Enclosure) -> list[Path]:
-        found = [self._home / name for name in _TOOLCHAINS]
+        found = toolchains.below_home(self._home)
         words = [Path(os.path.normpath(one)) for one in self._path.split(":") if one.startswith("/")]
         on_path = [one for word in words for one in _beside(word, self._home) if one not in enclosure.root.parents]
-        for tool in (*enclosure.tools, *on_path):
+        named = [Path(os.path.normpath(one)) for one in toolchains.named_by(self._environment)]
+        for tool in (*named, *enclosure.tools, *on_path):
             covered = self._home in tool.parents or not _is_shown(tool)
             if covered and tool not in self._home.parents and not self._is_private(tool):
-                found.append(tool)
+                found += toolchains.without_credentials(tool, self._home, self._environment)
         return [one for one in dict.fromkeys(found) if one.exists()]
 
     def _is_private(self, tool: Path) -> bool:
@@ -254,6 +252,8 @@ def _beside(folder: Path, home: Path) -> list[Path]:
     """A folder of programs with what they need: the whole environment of a Python, else what lies beside it."""
     if any((folder.parent / sign).exists() for sign in ("pyvenv.cfg", "conda-meta")):
         return [folder.parent]
+    if (root := toolchains.shimmed(folder)) is not None:
+        return [root]
     alone = folder.parent in (home, *home.parents)
     return [folder, *(folder.parent / name for name in (() if alone else _BESIDE))]
 

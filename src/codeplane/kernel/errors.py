@@ -813,6 +813,19 @@ class SandboxMissing(
     """The repository's code would run without a sandbox, and nobody allowed that."""
 
 
+class TestRunnerFailed(
+    CodePlaneError,
+    name="TEST_RUNNER_FAILED",
+    code=7004,
+    http=422,
+    rpc="failed_precondition",
+    hint="see what it printed: test_output",
+):
+    """The test runner is there, but did not start, so that no test ran."""
+
+    __test__ = False
+
+
 class SequenceConflict(
     CodePlaneError,
     name="SEQUENCE_CONFLICT",

@@ -53,7 +53,7 @@ class BaselineResult(Result):
 
     def excuses(self, result: RunResult) -> bool:
         """Whether old failures are all that is wrong with a run."""
-        is_whole = result.status == "completed" and not result.not_found
+        is_whole = result.status == "completed" and not result.not_found and not result.errors
         return is_whole and bool(self.old_count) and not self.new_count and not self.unknown_count
 
     def lines(self) -> list[str]:

@@ -48,7 +48,7 @@ class CheckpointRequest(InWorkspace):
     message: str = Field(min_length=1, max_length=MAX_MESSAGE)
     paths: tuple[str, ...] = Field((), max_length=_MAX_PATHS, description="files or folders; all changes without")
     tests: Literal["impacted", "all", "none"] = Field(
-        "impacted", description="only failures that HEAD does not have stop it, so none is rarely needed"
+        "impacted", description="only failures that HEAD does not have stop it"
     )
     lint: bool = True
 

@@ -132,6 +132,11 @@ class Discovery:
                     f"tests.runners names {chosen!r} for {language}, which is no known runner",
                     hint=f"known: {', '.join(runners())}; or give a command under tests.custom",
                 )
+            if language not in runners()[chosen].languages:
+                raise ConfigInvalid(
+                    f"tests.runners names {chosen!r} for {language}, which it does not run",
+                    hint=f"it runs {', '.join(runners()[chosen].languages)}; or give a command under tests.custom",
+                )
             # What is not called as its tests are is none of its tests.
             return next(((runner, root) for runner, root, _ in can if runner.name == chosen), None)
         text = self._text(known)

@@ -16,6 +16,15 @@ def missing_runners(root: Path, config: TestsConfig, environment: Mapping[str, s
     for runner in runners().values():
         if any(_is_marked(root, marker.file, marker.contains) for marker in runner.markers):
             needed.add(runner.name)
+    return _missing(programs, config, needed)
+
+
+def missing_configured(programs: Programs, config: TestsConfig) -> tuple[str, ...]:
+    """The runners that the settings name and that are not there."""
+    return _missing(programs, config, {name for name in config.runners.values() if name in runners()})
+
+
+def _missing(programs: Programs, config: TestsConfig, needed: set[str]) -> tuple[str, ...]:
     known = runners()
     found = [
         f"Test runner '{name}' not found in PATH" for name in sorted(needed) if programs.at(known[name], "") is None

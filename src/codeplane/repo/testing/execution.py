@@ -21,9 +21,9 @@ from codeplane.repo.testing.outcome import (
     is_unexplained,
     not_found,
     not_run,
+    not_started,
     outcome,
     sorted_out,
-    unrunnable,
 )
 from codeplane.repo.testing.packing import Batch
 from codeplane.repo.testing.parent_tree import ParentTree
@@ -32,6 +32,7 @@ from codeplane.repo.testing.report import cases as cases_of
 from codeplane.repo.testing.report import contents
 from codeplane.repo.testing.reports.unreadable import Unreadable
 from codeplane.repo.testing.sandbox import Enclosure, ProcessTree, Sandbox
+from codeplane.repo.testing.start_failure import NotStarted, start_failure
 from codeplane.repo.testing.target import Wanted
 
 _TAIL = 4000
@@ -145,13 +146,19 @@ class Execution:
         report = folder / "report"
         try:
             program, command = self._command(wanted, report)
+            began = time.time()
+            ended = await self._run(wanted, program, command, folder, output)
         except TestRunnerNotFound as error:
-            return _Over(outcomes=[unrunnable(one, f"{error.message}; {error.hint}") for one in wanted])
-        began = time.time()
-        ended = await self._run(wanted, program, command, folder, output)
+            why = NotStarted(reason=error.message, fix=error.hint or "")
+            return _Over(outcomes=[not_started(one, why) for one in wanted])
         cases, problem = await asyncio.to_thread(self._read, wanted, report, output, began)
         tail = await asyncio.to_thread(_tail, output)
         tail = tail.replace(f"file://{self.means.root}/", "").replace(f"{self.means.root}/", "")
+        network = self.means.config.network or self.means.sandbox is None
+        failure = start_failure(wanted[0].target, cases, ended, tail, network=network)
+        if failure is not None:
+            outcomes = [not_started(one, failure, output=output.name, shared=len(wanted)) for one in wanted]
+            return _Over(outcomes=outcomes)
         if ended.code == _USAGE and wanted[0].target.runner_name == "pytest" and not cases:
             said = await asyncio.to_thread(_said, output)
             if wrong := complaint.wrong_expression(said):

@@ -9,10 +9,10 @@ from codeplane.repo.testing.case import BAD, Case, CaseStatus
 from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.complaint import USAGE, is_cut_short, reason
 from codeplane.repo.testing.process import Ended
+from codeplane.repo.testing.start_failure import NotStarted
 from codeplane.repo.testing.target import Target, Wanted
 
 NO_REPORT = "it wrote no report"
-NO_RUNNER = "TestRunnerNotFound"
 _NO_TESTS = 5
 _UNSAID = "test failed"
 
@@ -36,6 +36,7 @@ class Outcome:
     missing: tuple[str, ...] = ()
     unmatched: bool = False
     reused_from: str = ""
+    not_started: NotStarted | None = None
 
     @property
     def target_id(self) -> str:
@@ -114,10 +115,19 @@ def not_run(wanted: Wanted, why: str) -> Outcome:
     return Outcome(wanted=wanted, status="skipped", cases=(), seconds=0.0, note=f"not run: {why}{about}", ran=False)
 
 
-def unrunnable(wanted: Wanted, why: str) -> Outcome:
-    """A target whose runner is not there."""
-    case = Case(name=wanted.target.runner_name, status="error", kind=NO_RUNNER, message=why, is_whole=True)
-    return Outcome(wanted=wanted, status="error", cases=(case,), seconds=0.0, note="not run", ran=False)
+def not_started(wanted: Wanted, why: NotStarted, *, output: str = "", shared: int = 1) -> Outcome:
+    """A target whose runner is missing, or did not start."""
+    return Outcome(
+        wanted=wanted,
+        status="error",
+        cases=(),
+        seconds=0.0,
+        output=output,
+        shared=shared,
+        note="runner did not start",
+        ran=False,
+        not_started=why,
+    )
 
 
 def not_found(wanted: Wanted, names: Sequence[str]) -> Outcome:

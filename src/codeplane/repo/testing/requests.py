@@ -25,8 +25,8 @@ class RunRequest(InWorkspace):
     failed_only: bool = Field(False, description="what failed last time")
     rerun_failed: int = Field(0, ge=0, le=10, description="times, to tell flaky ones")
     fail_fast: bool = False
-    fresh: bool = Field(False, description="run again though nothing changed since the last run")
-    baseline: bool = Field(False, description="run them as they are at HEAD; checkpoint compares with that")
+    fresh: bool = Field(False, description="run again though nothing changed")
+    baseline: bool = Field(False, description="run them as of HEAD, for checkpoint to compare")
     parallelism: int | None = Field(None, ge=1, le=64)
     timeout_sec: float | None = Field(None, gt=0, le=86_400, description="for each target")
     wait: bool = Field(True, description="false: answer at once, see test_status")

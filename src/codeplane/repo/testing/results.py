@@ -9,7 +9,6 @@ from pydantic import Field
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.testing.case import CaseStatus
-from codeplane.repo.testing.outcome import NO_RUNNER
 
 RunStatus = Literal["running", "completed", "cancelled", "failed"]
 
@@ -92,8 +91,6 @@ class FailedTest(Result):
 
     def text(self) -> str:
         said = " ".join(self.message.split())[:500]
-        if self.kind == NO_RUNNER:
-            return f"NOT RUN {self.test}: {said}"
         told = said if not self.kind or self.kind in said else f"{self.kind}: {said}"
         return "\n".join([f"{self.status.upper()} {self.test}: {told}", *(f"  {line}" for line in self.useful())])
 
@@ -119,6 +116,22 @@ class FailedTest(Result):
         if any(line.lstrip().startswith("at ") for line in lines):
             return lines[:_FRAMES]
         return lines[-_FRAMES:]
+
+
+class RunnerError(Result):
+    """A runner that did not start, so that nothing is known of its tests."""
+
+    runner: str
+    reason: str
+    fix: str
+    targets: tuple[str, ...]
+    target_count: int
+
+    def text(self) -> str:
+        names = ", ".join(self.targets[:_SHOWN_NOT_RUN])
+        more = f" and {self.target_count - _SHOWN_NOT_RUN} more" if self.target_count > _SHOWN_NOT_RUN else ""
+        what = "" if self.reason.startswith("Test runner ") else f"{self.runner} did not start: "
+        return f"NOT RUN {names}{more}: {what}{self.reason}; {self.fix}"
 
 
 class TargetFailure(Result):
@@ -178,6 +191,7 @@ class RunResult(Result):
     failures: tuple[FailedTest, ...] = ()
     results: tuple[TargetResult, ...] = ()
     more_failures: int = 0
+    errors: tuple[RunnerError, ...] = Field((), description="runners that did not start: no test of theirs ran")
     not_found: tuple[str, ...] = Field((), description="tests that were named and are not there, with what is near")
     notes: tuple[str, ...] = ()
     began_at: str = ""
@@ -189,7 +203,7 @@ class RunResult(Result):
     @property
     def is_green(self) -> bool:
         """Whether everything that was asked for ran and nothing failed."""
-        is_whole = self.status == "completed" and not self.not_found
+        is_whole = self.status == "completed" and not self.not_found and not self.errors
         return is_whole and not self.failures and not self.progress.failed
 
     def showing(self, tests: Collection[str]) -> "RunResult":
@@ -200,11 +214,14 @@ class RunResult(Result):
         return self.model_copy(update={"failures": failures, "more_failures": more, "summary": summary})
 
     def unmet(self) -> str | None:
+        if self.errors:
+            return f"tests: {self.errors[0].runner} did not start"
         return None if self.is_green or self.status == "running" else f"tests: {self.status}, not all passed"
 
     def text(self) -> str:
         lines = self._failures()
         lines += [f"NOT FOUND {one}" for one in self.not_found[:_SHOWN_NAMES]]
+        lines += [one.text() for one in self.errors]
         lines += self._not_run()
         first = self.summary.first_runs
         for word, tests in (
@@ -262,13 +279,15 @@ class RunResult(Result):
             over += f" (no match in {progress.unmatched} more)"
         elif progress.unmatched:
             tests, over = ["nothing ran"], _counted(progress.unmatched, "target")
+        elif not summary.tests and (self.errors or not progress.total):
+            tests = ["nothing ran"]
         total = len(self.failures) + self.more_failures
         is_new = bool(total) and len(summary.new_failures) == total
         all_new = ", all new" if is_new and not summary.first_runs else ""
         over += ", first run" if is_new and len(summary.first_runs) == total else ""
         state = "" if self.status == "completed" else f"{self.status} "
         # The output of one that failed is fetched by its id.
-        named = f" {self.run_id}" if self.failures or self.status != "completed" else ""
+        named = f" {self.run_id}" if self.failures or self.errors or self.status != "completed" else ""
         took = f"{summary.total_duration_ms / 1000:.1f} s"
         if progress.reused:
             what = took if progress.reused < done else ""

@@ -13,13 +13,14 @@ from codeplane.repo.testing.environment_state import EnvironmentState
 from codeplane.repo.testing.execution import Execution
 from codeplane.repo.testing.fingerprint import fingerprint
 from codeplane.repo.testing.history import History
-from codeplane.repo.testing.outcome import NO_RUNNER, Outcome
+from codeplane.repo.testing.outcome import Outcome
 from codeplane.repo.testing.packing import Batch, packed
 from codeplane.repo.testing.parent_tree import Head
 from codeplane.repo.testing.results import (
     MAX_FAILURES,
     MAX_PASSED,
     FailedTest,
+    RunnerError,
     RunProgress,
     RunResult,
     RunStatus,
@@ -102,7 +103,10 @@ class Run:
                 async with asyncio.timeout(self.plan.seconds):
                     await self._work()
                 self.is_steady = await self._is_unchanged()
-                self.status = "completed"
+                outcomes = self.execution.outcomes.values()
+                # With no runner at all there is no result that could be complete.
+                nothing = bool(outcomes) and all(one.not_started is not None for one in outcomes)
+                self.status = "failed" if nothing else "completed"
             except TimeoutError:
                 self.status = "failed"
             except asyncio.CancelledError:
@@ -264,9 +268,9 @@ class Run:
             ),
             summary=RunSummary(
                 total_duration_ms=round(seconds * 1000),
-                tests=sum(case.kind != NO_RUNNER for case in cases),
+                tests=len(cases),
                 tests_passed=sum(case.status == "passed" for case in cases),
-                tests_failed=sum(one.kind != NO_RUNNER for one in failures),
+                tests_failed=len(failures),
                 tests_skipped=sum(case.status == "skipped" for case in cases),
                 flaky=self.flaky,
                 new_failures=tuple(sorted(self._new)),
@@ -277,6 +281,7 @@ class Run:
             more_failures=max(0, len(failures) - MAX_FAILURES),
             results=tuple(sorted(kept, key=lambda one: one.target_id)),
             not_found=self.not_found,
+            errors=_errors(outcomes),
             notes=self.plan.notes + self._notes(outcomes),
             began_at=self.plan.began_at,
             state=self.plan.state,
@@ -289,11 +294,7 @@ class Run:
         """Whether each test passed that came to an end of its own."""
         fresh = [one for one in self.execution.outcomes.values() if one.ran and not one.reused_from]
         ended = [(one.target_id, case) for one in fresh for case in one.cases]
-        return {
-            _test(target_id, case): not case.is_bad
-            for target_id, case in ended
-            if case.status != "skipped" and case.kind != NO_RUNNER
-        }
+        return {_test(target_id, case): not case.is_bad for target_id, case in ended if case.status != "skipped"}
 
     def failed(self) -> tuple[Failed, ...]:
         """Every test that failed."""
@@ -325,6 +326,25 @@ class Run:
             asked += [f"has the tag {' or '.join(filters.tags)}"] if filters.tags else []
             found.append(f"no test {' and '.join(asked)}")
         return tuple(found)
+
+
+def _errors(outcomes: Sequence[Outcome]) -> tuple[RunnerError, ...]:
+    """The runners that did not start, each with its targets."""
+    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    for one in outcomes:
+        if one.not_started is not None:
+            target, why = one.wanted.target, one.not_started
+            found.setdefault((target.runner_name, why.reason, why.fix), []).append(one)
+    return tuple(
+        RunnerError(
+            runner=runner,
+            reason=reason,
+            fix=fix,
+            targets=tuple(one.target_id for one in of[:_MAX_NAMED]),
+            target_count=len(of),
+        )
+        for (runner, reason, fix), of in found.items()
+    )
 
 
 def _failed(target_id: str, case: Case) -> FailedTest:

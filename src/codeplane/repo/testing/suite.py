@@ -17,6 +17,7 @@ from codeplane.kernel.errors import (
     NotFound,
     NotGit,
     SandboxMissing,
+    TestRunnerFailed,
     TestRunnerNotFound,
     TestRunNotFound,
     TooLarge,
@@ -30,6 +31,7 @@ from codeplane.repo.testing.baseline import Baseline, Baselines, Comparison, Fai
 from codeplane.repo.testing.changes import Changes
 from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.discovery import Discovery, LookedAt
+from codeplane.repo.testing.doctor import missing_configured
 from codeplane.repo.testing.environment import clean
 from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState, environment_state
 from codeplane.repo.testing.execution import Execution, Means
@@ -164,6 +166,13 @@ class Suite:
             await started.cancel()
             raise
         result = started.result()
+        if result.errors and not result.progress.completed:
+            error = result.errors[0]
+            raise TestRunnerFailed(
+                f"{error.runner} did not start, and no test ran: {error.reason}",
+                hint=error.fix,
+                details={"run_id": result.run_id, "errors": [one.model_dump(mode="json") for one in result.errors[:5]]},
+            )
         if result.not_found and not result.progress.completed and not result.failures:
             first, *others = result.not_found
             name, did, near = first.rpartition(_DID_YOU_MEAN)
@@ -378,6 +387,8 @@ class Suite:
         if not self._running and (trimmed := await asyncio.to_thread(self._trimmed)):
             notes = (*notes, trimmed)
         if not targets:
+            if missing := missing_configured(self.programs, self._config):
+                raise TestRunnerNotFound(missing[0], hint="install it, or change tests.runners and tests.custom")
             notes = (*notes, "no tests found in this repository")
         _check(wanted, filters)
         self._refuse_unrunnable(wanted)
@@ -469,7 +480,8 @@ class Suite:
         target = wanted[0].target
         if target.custom is None and target.runner is not None:
             self.programs.find(target.runner, target.root)
-        raise TestRunnerNotFound(f"Test runner '{target.runner_name}' not found in PATH")
+        word = target.custom.cmd[0] if target.custom is not None else target.runner_name
+        raise TestRunnerNotFound(f"Test runner '{word}' not found in PATH")
 
     def _can_run(self, target: Target) -> bool:
         if target.custom is not None:
