@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from codeplane.adapters.secret_files import EMPTY, SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.changing import Changing
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
@@ -199,8 +200,10 @@ def _wire(
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
     assert served.changing is not None
     further, workspace_operations = workspaces(shared, workspace)
-    parts = {
-        "daemon": daemon_part(port=lambda: health.port, started_ns=clock.monotonic_ns()),
+    parts: dict[str, Callable[[Call], JsonObject | Awaitable[JsonObject]]] = {
+        "daemon": daemon_part(
+            port=lambda: health.port, started_ns=clock.monotonic_ns(), last_error=lambda: logs.last_error
+        ),
         "ledger": lambda call: _ledger_part(log),
         "session": session_operations.state,
         "index": served.index.state,

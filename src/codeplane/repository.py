@@ -110,7 +110,13 @@ def repository(
         modules=SharedModules(),
         vectors=index.vectors,
     )
-    contexts = ContextOperations(home=home, root=root, fresh=index.ready, parsers=index.parsers)
+    contexts = ContextOperations(
+        home=home,
+        root=root,
+        fresh=index.ready,
+        parsers=index.parsers,
+        is_indexed=lambda: index.newest() is not None,
+    )
     max_file_bytes = shared.config.index.max_file_bytes
     changed, environment = None, clean_environment
     if not attached:

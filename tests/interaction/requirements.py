@@ -518,6 +518,23 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="CLI-30",
+        source="002 §4.2",
+        promise="cpl init builds the first index, can be told not to, and leaves no server behind",
+        tests=(
+            "surfaces/cli/test_init.py::test_it_is_built_and_no_server_is_left",
+            "surfaces/cli/test_init.py::test_it_can_be_declined",
+            "surfaces/cli/test_init.py::test_a_running_server_keeps_its_own",
+            "surfaces/cli/test_init.py::test_what_cannot_be_indexed_is_said",
+        ),
+    ),
+    Requirement(
+        id="CLI-31",
+        source="002 §4.2, §23.7",
+        promise="status tells symbols, size, last reconcile, active contexts and the last error",
+        tests=("observe/test_status.py",),
+    ),
+    Requirement(
         id="CLI-02",
         source="issue CLI",
         promise="clients are registered from one table, keeping comments and other entries",

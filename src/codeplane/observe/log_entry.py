@@ -20,6 +20,7 @@ MAX_TEXT = 32_768
 MAX_ITEMS = 200
 MAX_DEPTH = 6
 MAX_INT_BITS = 1024
+_MAX_REASON = 500
 
 _CORRELATION = ("request_id", "op_id", "task_id")
 _OURS = frozenset({"ts", "level", "event", "exc_info", *_CORRELATION})
@@ -49,6 +50,12 @@ class LogEntry:
             if name not in _OURS:
                 fields[name] = REDACTED if _is_secret(name) else _plain(value, 0)
         return cls(fields=fields, exception=_traceback(said.get("exc_info")))
+
+    def error_facts(self) -> JsonObject:
+        """When and where something went wrong, and what; in few words."""
+        reason = self.fields.get("reason") or (self.exception or "").strip().rpartition("\n")[2]
+        facts = {"at": self.fields["ts"], "logger": self.fields.get("logger"), "event": self.fields["event"]}
+        return {**facts, "reason": str(reason)[:_MAX_REASON] if reason else None}
 
     def redacted(self, redactor: Redactor) -> "LogEntry":
         """The entry without what looks like a secret."""

@@ -14,6 +14,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LoggingConfig
 from codeplane.kernel.errors import ConfigInvalid
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import Redactor
 from codeplane.observe.log_entry import DEBUG, ERROR, INFO, WARN, LogEntry
 from codeplane.observe.log_sink import FileSink, LogSink, StreamSink
@@ -56,6 +57,8 @@ class Logs:
         self._clock = clock
         self._lock = threading.RLock()  # a finaliser may log while this thread is writing
         self._dropped = 0
+        # The newest line that tells of an error, as `status` shows it.
+        self.last_error: JsonObject | None = None
         self._redactor = Redactor()
         self._capture: _Capture | None = None
         self._outputs: list[_Output] = []
@@ -104,6 +107,8 @@ class Logs:
 
     def _emit(self, severity: int, said: Mapping[str, object]) -> None:
         entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, said=said).redacted(self._redactor)
+        if severity >= ERROR:
+            self.last_error = entry.error_facts()
         with self._lock:
             if not self._outputs:
                 self._dropped += 1

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result, Risk, operation
 
 API_VERSION = "1.0.0"
+_NAMED = 5
 
 Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy"]
 
@@ -48,10 +49,14 @@ class StatusResult(Result):
             )
         if self.index:
             lines.append(index_line(self.index))
+        if said := contexts_said(self.contexts):
+            lines.append(f"contexts: {said}")
+        if said := error_said(self.daemon, self.index):
+            lines.append(f"last error: {said}")
         if self.ledger:
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
-            if said := self.ledger.get("problem"):
-                lines.append(f"ledger: {said}")
+            if problem := self.ledger.get("problem"):
+                lines.append(f"ledger: {problem}")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
         if said := settings_said(self.config):
@@ -61,6 +66,24 @@ class StatusResult(Result):
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
+
+
+def contexts_said(contexts: JsonValue) -> str:
+    """The projects that own files, as people read it; nothing while they are not known."""
+    if not isinstance(contexts, dict) or not isinstance(active := contexts.get("active"), list):
+        return ""
+    more = int(str(contexts.get("valid", 0))) - len(active[:_NAMED])
+    return (", ".join(map(str, active[:_NAMED])) or "none") + (f" and {more} more" if more > 0 else "")
+
+
+def error_said(daemon: JsonValue, index: JsonValue) -> str:
+    """What went wrong last: what is wrong with the index now, else the newest error of the log."""
+    if isinstance(index, dict) and (failure := index.get("last_error")):
+        return f"index: {failure}"
+    error = daemon.get("last_error") if isinstance(daemon, dict) else None
+    if not isinstance(error, dict):
+        return ""
+    return " ".join(str(error[name]) for name in ("at", "logger", "event", "reason") if error.get(name))
 
 
 def settings_said(config: JsonValue) -> str:
@@ -90,7 +113,14 @@ def index_line(index: JsonObject) -> str:
     skipped = index.get("skipped")
     left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
-    said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}, {watched}"
+    said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
+    if isinstance(symbols := index.get("symbol_count"), int):
+        said += f", {counted(symbols, 'symbol')}"
+    if isinstance(size := index.get("size_bytes"), int):
+        said += f", {size / 1_000_000:.1f} MB"
+    if isinstance(last := index.get("last_reconcile"), dict):
+        said += f", reconciled {str(last['at'])[:19]}Z"
+    said += f", {watched}"
     return said + _symbols(index.get("symbols")) + (f"; left out: {left_out}" if left_out else "")
 
 
@@ -115,19 +145,27 @@ def _symbols(symbols: JsonValue) -> str:
 class StatusOperations:
     """Puts the parts together that the planes report."""
 
-    def __init__(self, *, parts: "dict[str, Callable[[Call], JsonObject]]") -> None:
+    def __init__(self, *, parts: "dict[str, Callable[[Call], JsonObject | Awaitable[JsonObject]]]") -> None:
         self._parts = parts
 
     @operation("status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
         wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy")
-        found = {name: self._parts[name](call) for name in wanted if name in self._parts}
+        found: dict[str, JsonObject] = {}
+        for name in wanted:
+            if name in self._parts:
+                part = self._parts[name](call)
+                found[name] = part if isinstance(part, dict) else await part
+        if "config" in found and "contexts" in found:
+            found["config"]["active_contexts"] = found["contexts"].get("active", [])
         return StatusResult(**found, unavailable=tuple(name for name in wanted if name not in self._parts))
 
 
-def daemon_part(*, port: Callable[[], int | None], started_ns: int) -> Callable[[Call], JsonObject]:
-    """What the process says about itself."""
+def daemon_part(
+    *, port: Callable[[], int | None], started_ns: int, last_error: Callable[[], JsonObject | None]
+) -> Callable[[Call], JsonObject]:
+    """What the process says about itself; `last_error` is the newest line of the log that tells of one."""
 
     def part(call: Call) -> JsonObject:
         return {
@@ -136,6 +174,7 @@ def daemon_part(*, port: Callable[[], int | None], started_ns: int) -> Callable[
             "pid": os.getpid(),
             "port": port(),
             "memory_mb": resident_bytes() // (1024 * 1024),
+            "last_error": last_error(),
         }
 
     return part

@@ -28,7 +28,7 @@ class User:
 
     def rows(self, *arguments: str, cwd: Path | None = None) -> dict[str, tuple[str, str]]:
         """What `cpl init --json` did to which file, by its name as seen from the repository or home."""
-        done = self.cpl("init", "--json", *arguments, cwd=cwd)
+        done = self.cpl("init", "--json", "--no-index", *arguments, cwd=cwd)
         assert done.returncode == 0, done.stderr
         return {
             row["client"] or self._short(row["file"]): (row["action"], row["reason"])
@@ -125,7 +125,7 @@ class TestInit:
 
     def test_a_clients_file_that_cannot_be_written_fails_alone(self, user: User) -> None:
         user.codex.chmod(0o444)
-        done = user.cpl("init", "--yes", "--json")
+        done = user.cpl("init", "--yes", "--json", "--no-index")
         assert done.returncode == 1
         rows = {row["client"]: row for row in json.loads(done.stdout)["files"]}
         assert rows["codex"]["action"] == "failed"
@@ -133,9 +133,42 @@ class TestInit:
         assert rows["claude-code"]["action"] == "updated"
 
     def test_for_people_a_line_a_file_and_how_to_undo(self, user: User) -> None:
-        done = user.cpl("init", "--yes")
+        done = user.cpl("init", "--yes", "--no-index")
         assert [line.split()[0] for line in done.stdout.splitlines()] == ["created"] * 4 + ["updated"] * 2 + ["skipped"]
         assert "undo: cpl uninstall" in done.stderr
+
+
+class TestFirstIndex:
+    def test_it_is_built_and_no_server_is_left(self, user: User) -> None:
+        (user.repo / "shop.py").write_text("def total():\n    return 1\n")
+        done = user.cpl("init", "--no-clients")
+        assert done.returncode == 0, done.stderr
+        assert "indexed    2 files, 2 symbols in " in done.stdout
+        assert "no server is left behind" in done.stderr
+        assert user.cpl("status").returncode == 3
+        assert (user.repo / ".codeplane/index.db").exists()
+        again = json.loads(user.cpl("init", "--no-clients", "--json").stdout)
+        assert again["index"]["action"] == "indexed" and again["index"]["symbol_count"] == 2
+
+    def test_it_can_be_declined(self, user: User) -> None:
+        done = user.cpl("init", "--no-clients", "--no-index")
+        assert done.returncode == 0 and "indexed" not in done.stdout
+        assert not (user.repo / ".codeplane/index.db").exists()
+
+    def test_a_running_server_keeps_its_own(self, user: User) -> None:
+        server = start(user.repo)
+        try:
+            done = user.cpl("init", "--no-clients", "--json")
+            assert json.loads(done.stdout)["index"]["action"] == "skipped"
+        finally:
+            server.stop()
+
+    def test_what_cannot_be_indexed_is_said(self, user: User) -> None:
+        user.rows("--no-clients")
+        (user.repo / ".codeplane/config.yaml").write_text("index: {verify_after_sec: -1}\n")
+        done = user.cpl("init", "--no-clients")
+        assert done.returncode == 1
+        assert "failed" in done.stdout and "verify_after_sec" in done.stdout
 
 
 class TestWhere:

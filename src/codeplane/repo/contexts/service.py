@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
-from codeplane.kernel.errors import NotFound
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.errors import CodePlaneError, NotFound
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.contexts.contexts import Contexts
@@ -25,6 +26,7 @@ from codeplane.repo.truth.freshness import Fresh
 from codeplane.repo.truth.paths import canonical, shown
 
 _SHOWN = 200
+_DISCOVERY_SEC = 2.0
 
 
 class ContextInfo(Result):
@@ -87,8 +89,17 @@ class OfResult(Result):
 class ContextOperations:
     """Discovers contexts when something that decides about them changed, and answers from the last discovery."""
 
-    def __init__(self, *, home: Path, root: Path, fresh: Callable[[], Awaitable[Fresh]], parsers: Parsers) -> None:
+    def __init__(
+        self,
+        *,
+        home: Path,
+        root: Path,
+        fresh: Callable[[], Awaitable[Fresh]],
+        parsers: Parsers,
+        is_indexed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._root = root
+        self._is_indexed = is_indexed
         self._file = home / NAME
         self._fresh = fresh
         self._parsers = parsers
@@ -101,12 +112,18 @@ class ContextOperations:
         async with self._discovering:
             return snapshot, await asyncio.to_thread(self._of, snapshot)
 
-    def state(self, call: Call) -> JsonObject:
-        """The words of `status`."""
+    async def state(self, call: Call) -> JsonObject:
+        """The words of `status`; contexts that nobody has asked for yet are looked for a moment."""
+        if self._last is None and self._is_indexed():
+            with suppress(TimeoutError, CodePlaneError):
+                async with asyncio.timeout(_DISCOVERY_SEC):
+                    await self.now()
         if self._last is None:
             return {"discovered": False}
         contexts = self._last[2]
-        found: JsonObject = {"discovered": True, "valid": len(contexts.valid()), "all": len(contexts.all)}
+        valid = contexts.valid()
+        active: list[JsonValue] = [one.id for one in valid[:_SHOWN]]
+        found: JsonObject = {"discovered": True, "active": active, "valid": len(valid), "all": len(contexts.all)}
         return found | ({"problem": str(contexts.problem)} if contexts.problem else {})
 
     @operation("context.list", risk=Risk.READ)

@@ -78,6 +78,7 @@ class FactStore:
         self.version = 0
         self._names: tuple[int, list[str]] = (-1, [])
         self._problems: tuple[int, dict[str, int]] = (-1, {})
+        self._definitions: tuple[int, int] = (-1, 0)
 
     @property
     def remade(self) -> str | None:
@@ -148,6 +149,15 @@ class FactStore:
                         held[name] = held.get(name, 0) + count
             self._problems = (version, held)
         return held
+
+    def definition_count(self) -> int:
+        """How many definitions are known; kept until something changes."""
+        version, count = self._definitions
+        if version != self.version:
+            version = self.version
+            count = int(self._read("SELECT COUNT(*) FROM definitions")[0][0])
+            self._definitions = (version, count)
+        return count
 
     def kinds(self) -> list[str]:
         """Every kind of definition there is."""

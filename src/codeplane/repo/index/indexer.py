@@ -22,6 +22,8 @@ from codeplane.repo.truth.listing import GitAt, Listing, list_files
 from codeplane.repo.truth.ticks import Ticks
 
 _LOOKS = 3
+# What is derived of the repository, in the folder that is CodePlane's own.
+_KEPT = ("index.db", "facts.db", "content", "tantivy", "vectors")
 _DEAD_SHARE = 0.5
 _DEAD_BYTES = 4 * 1024 * 1024
 
@@ -41,6 +43,15 @@ class Changes:
 
 
 Told = Callable[[Snapshot, Changes], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile:
+    """When the index was last compared with the disk, how (`walk`, `files` or `rebuild`) and for how long."""
+
+    kind: str
+    at_ns: int
+    spent_ns: int
 
 
 class Indexer:
@@ -78,6 +89,7 @@ class Indexer:
         self._content: ContentFile | None = None
         self._generation = 0
         self._snapshot: Snapshot | None = None
+        self.last_reconcile: Reconcile | None = None
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -141,6 +153,10 @@ class Indexer:
                 different.append(path)
         return different
 
+    def size_bytes(self) -> int:
+        """What the index takes on the disk, with everything that is derived of it."""
+        return sum(_size(self._home / name) for name in _KEPT)
+
     def close(self) -> None:
         """Close the files."""
         with self._lock:
@@ -179,7 +195,9 @@ class Indexer:
         began = self._clock.monotonic_ns()
         with span("index.refresh", kind=kind):
             yield
-        self._reconciled(kind, self._clock.monotonic_ns() - began)
+        spent_ns = self._clock.monotonic_ns() - began
+        self.last_reconcile = Reconcile(kind=kind, at_ns=self._clock.now_ns(), spent_ns=spent_ns)
+        self._reconciled(kind, spent_ns)
 
     def _rebuild(self) -> Snapshot:
         with self._timed("rebuild"):
@@ -422,6 +440,18 @@ class Indexer:
 
 def _sorted(files: dict[str, Known]) -> dict[str, Known]:
     return dict(sorted(files.items(), key=lambda item: os.fsencode(item[0])))
+
+
+def _size(place: Path) -> int:
+    """The bytes of a file, of what SQLite keeps beside it, or of everything in a folder."""
+    files = place.rglob("*") if place.is_dir() else place.parent.glob(f"{place.name}*")
+    found = 0
+    for one in files:
+        try:
+            found += one.lstat().st_size if one.is_file() else 0
+        except OSError:
+            continue
+    return found
 
 
 def _left_out(listing: Listing) -> dict[str, int]:

@@ -172,9 +172,10 @@ class IndexService:
 
     def told(self) -> JsonObject:
         """The same, for who is not in a call."""
-        snapshot = self._indexer.snapshot
+        snapshot, last = self._indexer.snapshot, self._indexer.last_reconcile
         if snapshot is None:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
+        symbols = self._following.state()
         skipped: JsonObject = dict(snapshot.skipped())
         if problems := self._following.follower.facts.problem_counts():
             skipped |= problems
@@ -182,12 +183,22 @@ class IndexService:
             "version": snapshot.epoch,
             "commit": snapshot.commit,
             "file_count": len(snapshot.texts),
+            "symbol_count": self.store.definition_count(),
+            "size_bytes": self._indexer.size_bytes(),
             "included": snapshot.included,
             "skipped": skipped,
             "last_updated": rfc3339(snapshot.verified_at_ns),
+            "last_reconcile": {
+                "at": rfc3339(last.at_ns),
+                "kind": last.kind,
+                "duration_ms": last.spent_ns // 1_000_000,
+            }
+            if last is not None
+            else None,
+            "last_error": self._failure or symbols.get("failure"),
             "watching": self._fresh.watching,
-            "symbols": self._following.state(),
-            "healthy": True,
+            "symbols": symbols,
+            "healthy": self._failure is None,
         }
 
     @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)

@@ -59,6 +59,20 @@ class EmbeddedClient:
         """Refused: nothing happens in a CodePlane that only this command uses."""
         raise ServerUnreachable(f"{operation} needs a running server", hint="start it: cpl up --detach")
 
+    def index_state(self) -> JsonObject:
+        """How far the index is, in the words of `status`; it is begun if it was not."""
+        return self._runner.run(self._index_state())
+
+    def wait(self, seconds: float) -> None:
+        """Let it work."""
+        import asyncio
+
+        self._runner.run(asyncio.sleep(seconds))
+
+    async def _index_state(self) -> JsonObject:
+        self._plane.index.start()
+        return self._plane.index.told()
+
     async def _call(self, operation: str, arguments: JsonObject, text: bool) -> str:
         from codeplane.kernel.actor import Caller
 

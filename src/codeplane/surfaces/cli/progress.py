@@ -1,5 +1,6 @@
 """How far the first index has come, as one line on a terminal that is written over and over."""
 
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -68,9 +69,13 @@ def follow(
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
     patience_sec: float = 3600.0,
+    shown: bool = True,
 ) -> bool:
-    """Show the index being built until it is ready; False when nobody answers any more or it takes too long."""
-    out = out or sys.stderr
+    """Show the index being built until it is ready; False when nobody answers any more or it takes too long.
+
+    Where nobody looks, it is not `shown`.
+    """
+    out = out or (sys.stderr if shown else io.StringIO())
     began = clock()
     width = 0
     while clock() - began < patience_sec:

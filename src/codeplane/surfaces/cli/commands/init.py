@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from codeplane.kernel.json import JsonValue, dumps
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
+from codeplane.surfaces.cli.first_index import build_index, told
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 
 CONFIG_TEMPLATE = """\
@@ -43,14 +44,16 @@ def init(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changing a client's settings.")] = False,
     clients: Annotated[bool, typer.Option("--clients/--no-clients", help="Register with coding clients.")] = True,
     only: Annotated[list[str] | None, typer.Option("--client", help="Only this client; can be repeated.")] = None,
+    index: Annotated[bool, typer.Option("--index/--no-index", help="Build the first index now.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Create .codeplane/ and register CodePlane with the coding clients found here; safe to run again."""
+    """Create .codeplane/, register CodePlane with the coding clients found here, and index; safe to run again."""
     workspace = workspace_of(repo)
     changes = plan_for(workspace, only or []) if clients else ()
     rows = _own_files(workspace) + [_register(change, yes=yes) for change in changes]
-    _report(rows, as_json=as_json)
-    if any(row.action == "failed" for row in rows):
+    built = build_index(workspace) if index else None
+    _report(rows, built, as_json=as_json)
+    if any(row.action == "failed" for row in rows) or (built is not None and built["action"] == "failed"):
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -100,14 +103,16 @@ def _agreed(change: registration.Change) -> bool:
     return typer.confirm(f"Register CodePlane with {change.client} in {change.file}?", default=True, err=True)
 
 
-def _report(rows: list[Row], *, as_json: bool) -> None:
+def _report(rows: list[Row], index: JsonObject | None, *, as_json: bool) -> None:
     if as_json:
         files: list[JsonValue] = [
             {"file": str(row.file), "client": row.client, "action": row.action, "reason": row.reason} for row in rows
         ]
-        print(dumps({"files": files, "undo": "cpl uninstall"}))
+        print(dumps({"files": files, **({"index": index} if index is not None else {}), "undo": "cpl uninstall"}))
         return
     for row in rows:
         whose = f" ({row.client})" if row.client else ""
         print(f"{row.action:<9}  {row.file}{whose}{f'  {row.reason}' if row.reason else ''}")
+    if index is not None:
+        print(told(index))
     print("\nnext: cpl up    undo: cpl uninstall", file=sys.stderr)

@@ -1,5 +1,6 @@
 """`cpl status`: one view of what runs here."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -22,6 +23,7 @@ from codeplane.surfaces.cli.output import (
 )
 
 _LINES = 50
+_SEARCHED_LINES = 1000
 _POLL_SEC = 0.2
 
 
@@ -50,7 +52,14 @@ def status(
         if facts is not None and result is not None:
             _show_running(workspace, facts, result, _waiting(workspace, facts), _untrusted(workspace, facts))
         else:
-            block([("server", _absent(holder)), ("repository", str(workspace.root))])
+            error = _logged_error(workspace)
+            block(
+                [
+                    ("server", _absent(holder)),
+                    ("repository", str(workspace.root)),
+                    *([("last error", error)] if error else []),
+                ]
+            )
         print("\n".join(lines or ()), end="\n" if lines else "")
     if follow:
         log_end.follow()
@@ -75,6 +84,21 @@ def _last_lines(workspace: Workspace) -> list[str]:
     from codeplane.observe.log_tail import tail
 
     return tail(workspace.log, _LINES)
+
+
+def _logged_error(workspace: Workspace) -> str:
+    """The newest error in the log, also of a server that has ended; nothing when there is none."""
+    from codeplane.observe.log_tail import tail
+
+    for line in reversed(tail(workspace.log, _SEARCHED_LINES)):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and entry.get("level") == "error":
+            said = (entry.get(name) for name in ("ts", "logger", "event", "reason"))
+            return " ".join(str(one) for one in said if one)
+    return ""
 
 
 def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
@@ -109,6 +133,8 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *addresses(facts),
             ("repository", f"{workspace.root} at {config['head'] or 'no commit'}"),
             ("index", _index_said(result)),
+            *([("contexts", contexts)] if (contexts := _contexts_said(result)) else []),
+            *([("last error", error)] if (error := _error_said(result) or _logged_error(workspace)) else []),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             *([("", str(problem))] if (problem := ledger.get("problem")) else []),
             ("sessions", f"{session['open_sessions']} open"),
@@ -125,6 +151,18 @@ def _settings_said(config: JsonObject) -> str:
     from codeplane.observe.status import settings_said
 
     return settings_said(config)
+
+
+def _contexts_said(result: JsonObject) -> str:
+    from codeplane.observe.status import contexts_said
+
+    return contexts_said(result.get("contexts"))
+
+
+def _error_said(result: JsonObject) -> str:
+    from codeplane.observe.status import error_said
+
+    return error_said(result.get("daemon"), result.get("index"))
 
 
 def _policy_said(result: JsonObject) -> str:
