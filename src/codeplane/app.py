@@ -44,6 +44,7 @@ from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
 from codeplane.repo.index.service import IndexService
+from codeplane.repo.refactor.decisions.table import DecisionTable
 from codeplane.repo.refactor.scip.tools import newest_by_language
 from codeplane.repo.state_hash import StateHash
 from codeplane.repo.workspaces.workspaces import Workspaces
@@ -166,7 +167,7 @@ def _wire(
 
     log = SqliteLog(
         path=workspace.ledger,
-        projections=(SessionTable(), TaskTable(), OperationTable(), *trust_tables()),
+        projections=(SessionTable(), TaskTable(), OperationTable(), DecisionTable(), *trust_tables()),
         config=config.ledger,
         clock=clock,
         on_commit=committed,

@@ -8,6 +8,8 @@ from codeplane.repo.edit.engine import Engine
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.refactor.applying import Applying
+from codeplane.repo.refactor.decisions.operations import DecisionOperations
+from codeplane.repo.refactor.decisions.remembered import Decisions
 from codeplane.repo.refactor.operations import RefactorOperations
 from codeplane.repo.refactor.planning import Planning
 from codeplane.repo.refactor.plans import Plans
@@ -31,7 +33,7 @@ def refactoring(
     """Build them; with `refactor.enabled` off, what says so instead."""
     config = shared.config.refactor
     if not config.enabled:
-        kinds = (RefactorOperations, ScipOperations)
+        kinds = (RefactorOperations, DecisionOperations, ScipOperations)
         return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
     planning = Planning(
         knowledge=knowledge,
@@ -42,7 +44,9 @@ def refactoring(
         plans=Plans(home / "plans", shared.clock),
     )
     applying = Applying(root=root, scope=scope, engine=engine, planning=planning)
+    decisions = Decisions(log=shared.log, root=root)
     return (
-        RefactorOperations(planning=planning, applying=applying, cursors=shared.cursors),
+        RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=shared.cursors),
+        DecisionOperations(decisions),
         ScipOperations(root=root, knowledge=knowledge, store=scip, clock=shared.clock),
     )

@@ -7,7 +7,7 @@ from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.ports import EventLog
+from codeplane.kernel.ports import Ledger
 from codeplane.observe.logs import Logs
 
 
@@ -16,7 +16,7 @@ class Shared:
     """The same for all of them: settings, log, time and words."""
 
     config: Config
-    log: EventLog
+    log: Ledger
     clock: Clock
     logs: Logs
     cursors: Cursors

@@ -2108,6 +2108,18 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="REF-43",
+        source="002 §8.5a, §8.5c",
+        promise="open places are decided with proof, and decisions count again for the same question until forgotten",
+        tests=(
+            "repo/refactor/decisions/test_decisions.py::test_a_receiver_is_decided_by_including_places_with_proof",
+            "repo/refactor/decisions/test_decisions.py::test_the_same_question_is_answered_as_before_and_another_is_not",
+            "repo/refactor/decisions/test_decisions.py::test_a_decision_is_listed_and_forgotten",
+            "repo/refactor/decisions/test_decisions.py::test_a_candidate_is_remembered_too",
+            "repo/refactor/decisions/test_decisions.py::test_the_table_of_decisions_is_the_log_s",
+        ),
+    ),
+    Requirement(
         id="REF-05",
         source="002 §8.5a",
         promise="an override family is a decision with a whole plan for each answer",

@@ -235,6 +235,9 @@ class RefactorResult(Result):
     open_places: int = Field(
         0, description="proposals that may be uses: nothing is applied until include or exclude names them"
     )
+    decision_id: str | None = Field(
+        None, description="the decision that was made, or that answers this question since it was asked before"
+    )
     commit_endpoint: str | None = None
     suggested_refresh_scope: tuple[str, ...] = Field(
         (),
@@ -337,6 +340,9 @@ class RefactorResult(Result):
         return said
 
     def _undecided(self) -> list[str]:
+        if self.decision_id:
+            call = f"{self._by} refactor_id={self.refactor_id}"
+            return [*self._previewed_plan(), f"decided before: {self.decision_id}; {call} applies it so again"]
         if not self.candidates or self.candidate:
             return [*self._previewed_plan(), *self._to_decide()]
         said = [f"{self.title}: which is meant?", *(one.text() for one in self.candidates)]
@@ -378,6 +384,7 @@ class RefactorResult(Result):
         assert self.applied is not None
         one = self.applied
         said = [f"{self.title}: {summary(one.delta)}"]
+        said += [f"remembered for the same question: {self.decision_id}"] if self.decision_id else []
         said += [f"WARNING: {warning}" for warning in one.validation]
         if one.doc_updates_applied is not None and one.doc_updates_applied.review_recommended:
             said.append(f"please review {one.doc_updates_applied.text()}")

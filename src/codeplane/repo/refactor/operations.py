@@ -11,7 +11,8 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Verdict
 from codeplane.repo.refactor.answers import RefactorResult
-from codeplane.repo.refactor.applying import Applying, assessed, chosen, undecided
+from codeplane.repo.refactor.applying import Applying, Choice, assessed, chosen, undecided
+from codeplane.repo.refactor.decisions.remembered import Decisions
 from codeplane.repo.refactor.foretold import foretold, reading
 from codeplane.repo.refactor.outcome import blocked_by, diverging, made
 from codeplane.repo.refactor.plan import Asked, Plan
@@ -53,9 +54,10 @@ def _judges(name: str) -> Judges:
 class RefactorOperations:
     """Plans from facts, applies through the mutation engine."""
 
-    def __init__(self, *, planning: Planning, applying: Applying, cursors: Cursors) -> None:
+    def __init__(self, *, planning: Planning, applying: Applying, decisions: Decisions, cursors: Cursors) -> None:
         self._planning = planning
         self._applying = applying
+        self._decisions = decisions
         self._cursors = cursors
 
     @assesses("refactor.rename")
@@ -79,7 +81,7 @@ class RefactorOperations:
         if request.cursor:
             return await self._next(request)
         if request.refactor_id:
-            plan = await self._planning.kept(request.refactor_id)
+            plan = await self._kept(request.refactor_id)
             return await self._applied(call, plan, request.candidate, request.include, request.exclude)
         asked = request.asked()
         chosen_now = request.include or request.exclude
@@ -161,13 +163,13 @@ class RefactorOperations:
         """A plan's edits, a page at a time; with candidate those of one candidate."""
         if request.cursor:
             return await self._next(request)
-        plan = await self._planning.kept(request.refactor_id)
+        plan = await self._kept(request.refactor_id)
         return await asyncio.to_thread(self._page, plan, request.candidate, 0, request.limit)
 
     @operation("refactor.apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def apply(self, call: Call, request: ApplyRequest) -> RefactorResult:
         """Apply a plan: its sure edits, and those proposals that are included; refused when the files moved on."""
-        plan = await self._planning.kept(request.refactor_id)
+        plan = await self._kept(request.refactor_id)
         return await self._applied(call, plan, request.candidate, request.include, request.exclude)
 
     @assesses("refactor.apply")
@@ -183,7 +185,7 @@ class RefactorOperations:
     @operation("refactor.cancel", risk=Risk.READ)
     async def cancel(self, call: Call, request: CancelRequest) -> RefactorResult:
         """Forget a plan."""
-        plan = await self._planning.kept(request.refactor_id)
+        plan = await self._kept(request.refactor_id)
         await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
         return RefactorResult(
             refactor_id=plan.plan_id,
@@ -196,43 +198,69 @@ class RefactorOperations:
 
     @operation("decision.commit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def commit(self, call: Call, request: DecisionRequest) -> RefactorResult:
-        """Choose a candidate of a plan that needs a decision, with the lines that prove it; everything is checked
-        again before it is applied."""
-        plan = await self._planning.kept(request.plan_id)
-        plan.listed(request.selected_candidate_id)
-        if not plan.undecided:
+        """Decide what a plan asks, with the lines that prove it: a candidate, and by include and exclude which open
+        places are uses. Everything is checked again before it is applied; the same question is answered so again."""
+        plan = await self._kept(request.plan_id)
+        candidate, include, exclude = request.selected_candidate_id, request.include, request.exclude
+        if plan.conflicts:
+            return diverging(plan)
+        if plan.undecided and not candidate:
+            known = ", ".join(one.id for one in plan.draft.candidates)
+            raise InvalidArgument("this plan has several candidates", hint=f"selected_candidate_id: {known}")
+        chosen(plan, candidate or None, include, exclude)
+        if not plan.undecided and not plan.open_places():
             raise InvalidArgument("this plan needs no decision", hint="apply it: refactor_apply")
-        blocked = await self._gated(plan, request.selected_candidate_id)
+        if undecided(plan, candidate or None, include, exclude, seen=True):
+            return await asyncio.to_thread(self._page, plan, candidate, 0, _PAGE)
+        blocked = await self._gated(plan, candidate or None)
         if blocked is not None:
             return blocked
         texts = {shown(path): text for path, text in plan.texts.items()}
-        wrong = disproved(request.proof, symbol=plan.asked.symbol, qualified=plan.draft.name, texts=texts)
+        wrong = disproved(
+            request.proof,
+            symbol=plan.asked.symbol,
+            qualified=plan.draft.name,
+            texts=texts,
+            elsewhere=bool(include or exclude),
+        )
         if wrong:
             raise InvalidArgument(
                 "the proof does not hold: " + "; ".join(wrong[:10]),
                 hint="read the lines again; nothing was changed",
                 details={"wrong": list(wrong[:50])},
             )
-        return await self._done(call, plan, request.selected_candidate_id, (), ())
+        done = await self._done(call, plan, candidate or None, include, exclude)
+        remembered = await self._decisions.remember(call, plan, candidate, include, exclude)
+        return done.model_copy(update={"decision_id": remembered})
 
     @assesses("decision.commit")
     def assess_commit(self, request: DecisionRequest) -> Assessment:
-        """The files that the plan would write with this candidate."""
-        return assessed(self._planning.plans, request.plan_id, (request.selected_candidate_id, (), ()))
+        """The files that the plan would write with this decision."""
+        choice = (request.selected_candidate_id, request.include, request.exclude)
+        return assessed(self._planning.plans, request.plan_id, choice)
 
     @previews("decision.commit")
     async def preview_commit(self, request: DecisionRequest) -> Preview:
-        """The plan with the candidate that was chosen, and what it would write."""
-        plan = await self._planning.kept(request.plan_id)
-        return await asyncio.to_thread(foretold, plan, request.selected_candidate_id, (), (), kept=True)
+        """The plan with what was chosen, and what it would write."""
+        plan = await self._kept(request.plan_id)
+        choice = (request.selected_candidate_id, request.include, request.exclude)
+        return await asyncio.to_thread(foretold, plan, *choice, kept=True)
+
+    async def _kept(self, plan_id: str) -> Plan:
+        """A plan by its id, once the decisions that may answer what it asks are known."""
+        await self._decisions.load()
+        return await self._planning.kept(plan_id)
 
     def _assessed(self, request: ApplyRequest | RenameRequest) -> Assessment:
-        choice = (request.candidate, request.include, request.exclude)
+        choice: Choice = (request.candidate, request.include, request.exclude)
+        plan = self._planning.plans.get(request.refactor_id)
+        if plan is not None:
+            choice = self._decisions.completed(plan, choice)
         return assessed(self._planning.plans, request.refactor_id, choice)
 
     async def _foreseen_plan(self, request: ApplyRequest | RenameRequest) -> Preview:
-        plan = await self._planning.kept(request.refactor_id)
-        choice = (request.candidate, request.include, request.exclude)
+        plan = await self._kept(request.refactor_id)
+        choice = self._decisions.completed(plan, (request.candidate, request.include, request.exclude))
         return await asyncio.to_thread(foretold, plan, *choice, kept=True)
 
     async def _foreseen(
@@ -246,7 +274,9 @@ class RefactorOperations:
             raise IndexNotReady(f"{title}: files change, or are still read", hint="call again in a moment")
         if grave := _grave(found.plan):
             return Preview(summary=f"plan: {title}", body=f"Nothing is written: {', '.join(grave)} is looked at first.")
-        return await asyncio.to_thread(foretold, found.plan, candidate, include, exclude, kept=False)
+        await self._decisions.load()
+        choice = self._decisions.completed(found.plan, (candidate, include, exclude))
+        return await asyncio.to_thread(foretold, found.plan, *choice, kept=False)
 
     async def _answered(
         self,
@@ -264,10 +294,12 @@ class RefactorOperations:
         if blocked is not None:
             return blocked
         plan = found.plan
+        await self._decisions.load()
+        decided = None if candidate or include or exclude else self._decisions.of(plan)
         grave = _grave(plan)
         if apply and grave:
             call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
-        if not apply or grave or plan.conflicts or (plan.undecided and not candidate):
+        if not apply or grave or plan.conflicts or (plan.undecided and not candidate and decided is None):
             return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
         try:
             return await self._applied(call, plan, candidate, include, exclude, seen=False, limit=request.limit)
@@ -291,6 +323,10 @@ class RefactorOperations:
     ) -> RefactorResult:
         if plan.conflicts:
             return diverging(plan)
+        decided = None if candidate or include or exclude else self._decisions.of(plan)
+        if decided is not None:
+            candidate, include, exclude = self._decisions.completed(plan, ("", (), ()))
+            call.warn(f"as decided before: {decided.decision_id}; decision_forget ids=[…] lets it count no longer")
         if plan.undecided and not candidate:
             return await asyncio.to_thread(self._page, plan, "", 0, 0)
         # What is asked for must make sense before anything is looked at again.
@@ -298,7 +334,10 @@ class RefactorOperations:
         if undecided(plan, candidate or None, include, exclude, seen=seen):
             return await asyncio.to_thread(self._page, plan, candidate, 0, limit)
         blocked = await self._gated(plan, candidate or None)
-        return blocked or await self._done(call, plan, candidate or None, include, exclude)
+        if blocked is not None:
+            return blocked
+        done = await self._done(call, plan, candidate or None, include, exclude)
+        return done if decided is None else done.model_copy(update={"decision_id": decided.decision_id})
 
     async def _gated(self, plan: Plan, candidate: str | None) -> RefactorResult | None:
         now = await self._applying.gate(plan, candidate)
@@ -315,7 +354,7 @@ class RefactorOperations:
 
     async def _next(self, request: Paged) -> RefactorResult:
         state = self._cursors.open(request.cursor or "", scope=_SCOPE)
-        plan = await self._planning.kept(str(state["plan"]))
+        plan = await self._kept(str(state["plan"]))
         start = state["start"]
         assert isinstance(start, int)
         return self._page(plan, str(state["candidate"]), start, request.limit)
@@ -326,6 +365,7 @@ class RefactorOperations:
         told = Told(plan)
         edits = plan.listed(candidate or None)
         open_places = plan.open_places(candidate or None)
+        decided = self._decisions.of(plan)
         needs_decision = bool(plan.undecided or open_places)
         result = told.result("needs_decision" if needs_decision else "previewed", edits=edits, start=start, limit=limit)
         if needs_decision:
@@ -336,6 +376,7 @@ class RefactorOperations:
                     "decision_capsules": told.capsules(candidate or None),
                     "candidate": candidate,
                     "open_places": len(open_places),
+                    "decision_id": decided.decision_id if decided is not None else None,
                     "commit_endpoint": _COMMIT,
                 }
             )

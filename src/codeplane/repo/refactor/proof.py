@@ -39,13 +39,21 @@ class Proof(Request):
     file_line_evidence: tuple[LineEvidence, ...] = Field((), max_length=_MAX)
 
 
-def disproved(proof: Proof, *, symbol: str, qualified: str, texts: Mapping[str, bytes]) -> list[str]:
+def disproved(
+    proof: Proof, *, symbol: str, qualified: str, texts: Mapping[str, bytes], elsewhere: bool = False
+) -> list[str]:
     """What of a proof does not hold; a proof that names no line with the name in it proves nothing.
 
-    `symbol` is how the plan was asked for, `qualified` the dotted name of what it is about.
+    `symbol` is how the plan was asked for, `qualified` the dotted name of what it is about. `elsewhere` says that lines
+    without the name count beside one with it: those that say what a receiver is.
     """
     wrong: list[str] = []
     name = qualified.rpartition(".")[2]
+    named = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+
+    def says(line: bytes | None) -> bool:
+        return line is not None and named.search(line) is not None
+
     said = proof.symbol_identity.strip().replace("::", ".").removesuffix("()")
     if said and said != symbol and not _ends_alike(said, qualified):
         wrong.append(f"symbol_identity is {said!r}, the plan is about {qualified!r}")
@@ -63,10 +71,14 @@ def disproved(proof: Proof, *, symbol: str, qualified: str, texts: Mapping[str, 
         line = _line(texts, evidence.file, evidence.line)
         if line is None:
             wrong.append(f"{evidence.file}:{evidence.line} is no line of the plan's files")
-        elif not re.search(rb"\b" + re.escape(name.encode()) + rb"\b", line):
+        elif not elsewhere and not says(line):
             wrong.append(f"{evidence.file}:{evidence.line} does not say {name}")
         elif not _is_line(line, evidence):
             wrong.append(f"{evidence.file}:{evidence.line} reads otherwise")
+    lines = [_line(texts, one.file, one.line) for one in proof.anchors]
+    lines += [_line(texts, one.file, one.line) for one in proof.file_line_evidence]
+    if not wrong and not any(map(says, lines)):
+        wrong.append(f"no line of the proof says {name}")
     return wrong
 
 

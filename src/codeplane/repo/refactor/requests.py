@@ -119,8 +119,12 @@ class CancelRequest(Request):
 
 
 class DecisionRequest(Request):
-    """Which candidate of a plan, and what that rests on."""
+    """Which candidate of a plan and which of its open places, and what that rests on."""
 
     plan_id: str = Field(min_length=1, max_length=100)
-    selected_candidate_id: str = Field(min_length=1, max_length=100)
+    selected_candidate_id: str = Field("", max_length=100, description="of a plan with several")
+    include: tuple[str, ...] = Field(
+        (), max_length=1000, description="places that are uses, by numbers of edits or tier; the others are left"
+    )
+    exclude: tuple[str, ...] = Field((), max_length=1000, description="places that are none")
     proof: Proof

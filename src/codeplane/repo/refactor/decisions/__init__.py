@@ -1,0 +1,1 @@
+"""Decisions about refactorings that count again for the same question."""
