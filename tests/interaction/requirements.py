@@ -1050,6 +1050,23 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="RNK-02",
+        source="002 §23.7",
+        promise="a question in plain English lists few files, source before prose and data, each by a telling line",
+        tests=(
+            "repo/search/test_questions.py::test_prose_and_data_do_not_answer_a_question_about_code",
+            "repo/search/test_questions.py::test_the_line_shown_is_a_definition_or_a_passage_and_no_import",
+            "repo/search/test_questions.py::test_names_of_files_and_folders_are_evidence",
+            "repo/search/test_questions.py::test_a_test_speaks_for_the_file_it_is_about",
+            "repo/search/test_questions.py::test_auto_ranks_whatever_reads_like_a_sentence",
+            "repo/search/test_questions.py::test_auto_leaves_code_that_is_nowhere_unanswered",
+            "repo/search/test_questions.py::test_a_page_of_ranked_files_is_short_unless_more_is_asked_for",
+            "repo/search/test_questions.py::test_kinds_of_files",
+            "repo/search/test_questions.py::test_which_file_a_test_is_about",
+            "surfaces/cli/test_search.py::test_a_question_is_answered_in_a_few_lines",
+        ),
+    ),
+    Requirement(
         id="MAP-01",
         source="002 §23.7",
         promise="map_repo shows a newcomer the repository within a budget, ranked by use and focus, by the index alone",

@@ -52,11 +52,11 @@ def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
 def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
     async def body(ask: Ask) -> None:
         question = result(await ask("search", query="where is the credit card charged?"))
-        assert (question["mode"], paths(question)[0]) == ("hybrid", "shop/payment.py")
+        assert (question["mode"], paths(question)[0]) == ("ranked", "shop/payment.py")
         first = result(await ask("search", query="shop cart email receipt item money", limit=1))
         cursor = at(first, "pagination", "next_cursor")
         second = result(await ask("search", query="shop cart email receipt item money", limit=1, cursor=cursor))
-        assert second["mode"] == "hybrid" and paths(second) != paths(first)
+        assert second["mode"] == "ranked" and paths(second) != paths(first)
         part = result(await ask("search", query="addItem"))
         assert (part["mode"], paths(part)[0]) == ("symbol", "shop/cart.py")
         text = result(await ask("search", query="email with the bill"))

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.index.fulltext import Document, FullText
+from codeplane.repo.search.best_line import best_lines
 from codeplane.repo.search.question import MAX_QUESTION, parsed, variants
-from codeplane.repo.search.ranking import Ranked, best_lines, rank, reasons, weigh
+from codeplane.repo.search.ranking import Ranked, rank, reasons, weigh
 
 FILES = {
     "shop/cart.py": (

@@ -106,3 +106,13 @@ def test_an_index_is_carried_to_a_clone(repo: Path, tmp_path: Path) -> None:
     refused = cpl("index", "import", str(tmp_path / "text"), cwd=repo)
     assert refused.returncode == 1 and "ARCHIVE_REFUSED" in refused.stderr
     assert cpl("index", "import", str(tmp_path / "missing"), cwd=repo).returncode == 2
+
+
+def test_a_question_is_answered_in_a_few_lines(tmp_path: Path) -> None:
+    files = {f"src/size_{number}.py": f"def parse_size_{number}(text):\n    return text\n" for number in range(30)}
+    repo = make_repo(tmp_path / "repo", files)
+    done = cpl("search", "how is the size parsed from text?", cwd=repo)
+    assert len(done.stdout.splitlines()) == 10 and "10 of 30" in done.stderr and "ranked" in done.stderr
+    more = cpl("search", "how is the size parsed from text?", "-n", "25", cwd=repo)
+    assert len(more.stdout.splitlines()) == 25
+    assert len(cpl("search", "return text", cwd=repo).stdout.splitlines()) == 30

@@ -213,6 +213,10 @@ class FullText:
         files = self._seen.searcher.doc_freq
         return {word: files(field, word) for word in words}
 
+    def has(self, path: str) -> bool:
+        """Whether a file is in it; one that was removed may count until it is compacted."""
+        return bool(self._seen.searcher.doc_freq("path", _key(path)))
+
     def release(self) -> None:
         """Give back what writing holds in memory, after pending merges; what was not committed is lost."""
         with self._lock:

@@ -70,6 +70,7 @@ class SearchResult(Result):
     tiers: dict[str, int] | None = None
     of: tuple[str, ...] = ()
     model: str | None = None
+    weaker: str | None = None
     partial: str | None = None
     stale: tuple[str, ...] = ()
     query_time_ms: float
@@ -97,6 +98,8 @@ class SearchResult(Result):
             said += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
         if self.of:
             said += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
+        if self.weaker:
+            said += f" {self.weaker}"
         if self.partial:
             said += f" {self.partial}"
         if self.stale:

@@ -67,6 +67,10 @@ class Question:
     """Files and modules, each as the places it may be, the most exact first."""
     about_tests: bool
     """Whether tests are what it asks about."""
+    humped: Mapping[str, tuple[str, ...]]
+    """Words of mixed case, in lower case, and the words they are made of."""
+    loose: frozenset[str]
+    """Words that stand by themselves somewhere."""
 
 
 def parsed(text: str) -> Question:
@@ -79,7 +83,9 @@ def parsed(text: str) -> Question:
     title, _, body = text.strip().partition("\n")
     code, prose = " ".join(_CODE_BLOCK.findall(body)), _CODE_BLOCK.sub(" ", body)
     names: dict[str, bool] = {}
-    counted = [Counter(_words(part, names, titled=part is title)) for part in (title, prose, code)]
+    humped: dict[str, tuple[str, ...]] = {}
+    loose = {word.lower() for word in _WORD.findall(text)}
+    counted = [Counter(_words(part, names, humped, titled=part is title)) for part in (title, prose, code)]
     if not any(counted):
         raise InvalidArgument("the question has no words", hint="say what to look for")
     if any(word not in _STOP_WORDS for count in counted for word in count):
@@ -91,6 +97,8 @@ def parsed(text: str) -> Question:
         names={name: titled for name, titled in names.items() if name.lower() not in _STOP_WORDS},
         mentions=tuple(dict.fromkeys(islice(_mentions(text), _MAX_MENTIONS))),
         about_tests=not _ABOUT_TESTS.isdisjoint(counted[0]),
+        humped=humped,
+        loose=frozenset(loose),
     )
 
 
@@ -111,13 +119,25 @@ def variants(word: str) -> set[str]:
     return forms - {word}
 
 
-def _words(text: str, names: dict[str, bool], *, titled: bool) -> Iterator[str]:
+def stem(word: str) -> str:
+    """The beginning that an English word shares with its other forms: `comput` of computed, `color` of colors."""
+    if len(word) < 5 or not word.isalpha():
+        return word
+    for ending, _ in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            found = word.removesuffix(ending)
+            return found[:-1] if found[-1] == found[-2] and found[-1] not in "sl" else found
+    return word.removesuffix("e")
+
+
+def _words(text: str, names: dict[str, bool], humped: dict[str, tuple[str, ...]], *, titled: bool) -> Iterator[str]:
     for word in _WORD.findall(text):
         pieces = parts(word)
         yield from pieces
         whole = word.strip("_")
         if len(pieces) > 1 and "_" not in whole:
             yield whole.lower()
+            humped[whole.lower()] = pieces
         if not word[0].isdigit() and (not word.islower() or "_" in whole):
             names[word] = names.get(word, False) or titled
 

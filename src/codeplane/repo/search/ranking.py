@@ -1,40 +1,20 @@
 """Ranked search: the files a question is most likely about, without any model."""
 
 import math
-import re
-from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
 from codeplane.repo.index.fulltext import Field, FullText, Term, parts, places
+from codeplane.repo.search.file_kinds import Kind, files_under_test, kind_of, kinds_asked_for, names_asked_for
 from codeplane.repo.search.question import Question, parsed, variants
 from codeplane.repo.search.scope import is_test
-from codeplane.repo.search.sweep import Find, finding
 
 # A long report has more words than are needed to find its files.
 _MAX_WORDS = 150
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
-_ASIDE = re.compile(
-    r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated|locale|locales|fixtures)/"
-    r"|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.(?:lock|map|svg|po|pot|csv|json)$"
-)
-_PROSE = re.compile(
-    r"(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|txt|html?)$|(?:^|/)(?:CHANGE\w*|AUTHORS|NEWS|HISTORY)[^/]*$"
-)
-# A line that opens a definition says more than one that uses it.
-_OPENING = re.compile(
-    rb"\s*(?:async |export |public |static |pub )*(?:def|class|function|func|fn|interface|struct|type)\b"
-)
-_OPENS = 1.5
-_MAX_LINE_WORDS = 24
-# So many lines of a file are weighed, those with the rarest words first: a word that is on hundreds tells little.
-_MAX_LINES = 60
-_ROUNDED = 1 + 1e-9
-_MAX_LINE_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +26,19 @@ class Weights:
     most_often: float = 1.5
     in_names: float = 0.2
     in_path: float = 1.2
-    covered_title: float = 0.5
+    covered_title: float = 1.0
+    covered_names: float = 0.5
     variant: float = 0.3
+    variant_in_names: float = 0.6
+    letters: float = 0.3
     defined: float = 1.5
-    mentioned: float = 2.0
+    mentioned: float = 3.0
+    tested: float = 0.25
+    folder: float = 0.2
     tests: float = 0.5
     prose: float = 0.5
-    aside: float = 0.4
+    settings: float = 0.5
+    data: float = 0.2
 
 
 WEIGHTS = Weights()
@@ -75,6 +61,10 @@ class Evidence:
     defined: tuple[str, ...]
     mentioned: tuple[str, ...]
     about_tests: bool
+    kinds: frozenset[Kind]
+    names: frozenset[str]
+    title: frozenset[str]
+    """Words of the title and their other forms."""
 
 
 def rank(
@@ -105,16 +95,23 @@ def rank_by(
     """The same for a question already weighed."""
     with_tests = evidence.about_tests if tests is None else tests
     # What a file's score is worth: tests, prose and what others wrote say much and decide little.
-    standing = {
-        "aside": weights.aside,
+    standing: dict[Kind, float] = {
+        "data": weights.data,
         "tests": 1.0 if with_tests else weights.tests,
         "prose": weights.prose,
+        "settings": weights.settings,
         "source": 1.0,
     }
+    standing |= dict.fromkeys(evidence.kinds, 1.0)
     pool = max(_POOL, 4 * limit)
     while True:
         hits = full_text.found(evidence.terms, limit=pool, language=language)
-        found = sorted([(-score * standing[_kind(path)], path) for score, path in hits])
+        if not with_tests:
+            hits = _supported(full_text, hits, evidence, weights)
+        if evidence.names:
+            found = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
+        else:
+            found = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
         # Best first, so that those who come too late to be shown need not be looked at.
         kept = (one for one in found if (keep is None or keep(one[1])) and not (tests is False and is_test(one[1])))
         chosen = list(islice(kept, limit))
@@ -124,132 +121,40 @@ def rank_by(
     return [Ranked(path=path, score=-score) for score, path in chosen]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """A line that shows why a file is there."""
-
-    number: int
-    text: str
-    offset: int
+def _standing(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
+    """What a file's score is worth where the question names files that are no source."""
+    return standing[kind_of(path)] if names.isdisjoint(parts(path)) else 1.0
 
 
-def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[Telling]:
-    """The lines of a file that hold most of the words, by what those count, in the order of the file."""
-    return [_telling(text, start) for start in sorted(LineFinder(words).best(text, limit=limit))]
-
-
-class LineFinder:
-    """Finds the lines of files that hold most of some words; what the words need is made once for all files."""
-
-    def __init__(self, words: Mapping[str, float]) -> None:
-        wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
-        counts = [(word.encode(), words[word]) for word in wanted]
-        self._words = [_Word.of(counts[first:]) for first in range(len(counts))]
-        self._counts = dict(counts)
-        # A word inside of another does not count beside it, for which they are looked for together: that takes longer.
-        nested = any(one in other for one in self._counts for other in self._counts if one is not other)
-        longest = sorted(self._counts, key=len, reverse=True)
-        self._words_of = re.compile(b"|".join(map(re.escape, longest))).findall if nested else None
-
-    def best(self, text: bytes, *, limit: int = 1) -> list[int]:
-        """Where the best lines begin, the best first."""
-        lowered = text.lower()
-        seek = finding(lowered)
-        best: list[tuple[float, int]] = []
-        seen: set[int] = set()
-        for word in self._words:
-            if len(seen) >= _MAX_LINES or (len(best) >= limit and best[-1][0] < -word.left * _OPENS):
-                # No line without the words so far can be better: those that are left do not count enough, and need
-                # not be looked for.
-                break
-            self._weigh(text, lowered, seek, word, seen, best, limit)
-        return [start for _, start in best]
-
-    def _weigh(
-        self,
-        text: bytes,
-        lowered: bytes,
-        seek: Find,
-        word: "_Word",
-        seen: set[int],
-        best: list[tuple[float, int]],
-        limit: int,
-    ) -> None:
-        """Put the lines that hold a word and were not seen yet where they belong among the best."""
-        find, rfind, plain = lowered.find, lowered.rfind, self._words_of is None
-        spelled, count, later = word.spelled, word.count, word.later
-        least = -best[-1][0] if len(best) >= limit else 0.0
-        # A line of this word needs others beside it to be one of the best: the one that counts most has to be there
-        # where all that are left do not make up for it.
-        needed = self._needed(word, least) if plain else b""
-        at = seek(spelled)
-        while at >= 0 and len(seen) < _MAX_LINES:
-            start, end = rfind(b"\n", 0, at) + 1, find(b"\n", at)
-            end = len(lowered) if end < 0 else end
-            if start not in seen:
-                seen.add(start)
-                if needed and find(needed, start, end) < 0:
-                    at = seek(spelled, end)
-                    continue
-                line = lowered[start:end]
-                # Written out, as is all of this: it runs for hundreds of lines a question.
-                score = count
-                if plain:
-                    for other, more in later:
-                        if other in line:
-                            score += more
-                else:
-                    score = self._together(line)
-                # Whether a line opens a definition is looked at where that could make it one of the best.
-                if score * _OPENS >= least:
-                    score = score * _OPENS if _OPENING.match(text, start) else score
-                    if score > least or len(best) < limit or start < best[-1][1]:
-                        insort(best, (-score, start))
-                        del best[limit:]
-                        least = -best[-1][0] if len(best) >= limit else 0.0
-                        needed = self._needed(word, least) if plain else b""
-            at = seek(spelled, end)
-
-    @staticmethod
-    def _needed(word: "_Word", least: float) -> bytes:
-        """The word that a line with this one has to hold to be as good as the best, if there is such a one."""
-        if not word.later:
-            return b""
-        spelled, count = word.later[0]
-        return spelled if (word.left - count) * _OPENS < least else b""
-
-    def _together(self, line: bytes) -> float:
-        """What the words of a line count, where some are inside of others."""
-        held = set(self._words_of(line)) if self._words_of is not None else ()
-        # In one order, so that sums do not differ in their last bits.
-        return sum([self._counts[word] for word in sorted(held)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Word:
-    """A word of lines: what it counts, those that come after it, and what it counts together with all of them.
-
-    A line that holds an earlier word was seen when that was looked for.
+def _supported(
+    full_text: FullText, hits: Sequence[tuple[float, str]], evidence: Evidence, weights: Weights
+) -> list[tuple[float, str]]:
+    """The same files with what others add to their scores: tests speak in plain words of the file they are about, and
+    the files of a folder that the title names belong together.
     """
+    scores = {path: score for score, path in hits}
+    kinds = [(path, kind_of(path)) for path in scores]
+    source = [path for path, kind in kinds if kind == "source"]
+    tests = [path for path, kind in kinds if kind == "tests"]
 
-    spelled: bytes
-    count: float
-    later: tuple[tuple[bytes, float], ...]
-    left: float
+    def exists(path: str) -> bool:
+        return path in scores or full_text.has(path)
 
-    @classmethod
-    def of(cls, counts: Sequence[tuple[bytes, float]]) -> "_Word":
-        (spelled, count), *later = counts
-        # With more than sums differ by in their last bits.
-        left = sum(one for _, one in counts) * _ROUNDED
-        return cls(spelled=spelled, count=count, later=tuple(later), left=left)
-
-
-def _telling(text: bytes, start: int) -> Telling:
-    end = text.find(b"\n", start)
-    line = text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()
-    shown = line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
-    return Telling(number=text.count(b"\n", 0, start) + 1, text=shown, offset=start)
+    more: dict[str, float] = {}
+    for test, file in files_under_test(tests, source, exists=exists).items():
+        more[file] = max(more.get(file, 0.0), weights.tested * scores[test])
+    for path, added in more.items():
+        scores[path] = scores.get(path, 0.0) + added
+    best: dict[str, float] = {}
+    for path in source:
+        folder = path.rpartition("/")[0]
+        if not evidence.title.isdisjoint(parts(folder.rpartition("/")[2])):
+            best[folder] = max(best.get(folder, 0.0), scores[path])
+    for path in source if best else ():
+        leads = best.get(path.rpartition("/")[0], 0.0) - scores[path]
+        if leads > 0:
+            scores[path] += weights.folder * leads
+    return [(score, path) for path, score in scores.items()]
 
 
 def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
@@ -261,6 +166,10 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         for word in {*question.title, *question.prose, *question.code}
     }
     rarity = _rarity(full_text.frequencies("content", often), total)
+    split = _split_by_mistake(question, rarity)
+    for word in split:
+        often[word] *= weights.letters
+        rarity[word] *= weights.letters
     # A word that no text has may still be in a path or a name, as the last of them.
     ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:_MAX_WORDS]
     words = {word: often[word] for word in ordered}
@@ -279,6 +188,12 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         Term(field="content", word=word, weight=weights.covered_title * rarity[word], flat=True)
         for word in sorted(question.title & rarity.keys())
     ]
+    in_names = {**dict.fromkeys(question.title, 1.0), **dict.fromkeys(forms, weights.variant_in_names)}
+    in_names |= dict.fromkeys(split & in_names.keys(), weights.letters)
+    terms += [
+        Term(field="names", word=word, weight=weights.covered_names * in_names[word] * rare, flat=True)
+        for word, rare in sorted(_rarity(full_text.frequencies("names", in_names), total).items())
+    ]
     names = sorted(question.names, key=lambda name: (not question.names[name], name))[:_MAX_NAMES]
     defined = _rarity(full_text.frequencies("names", names), total)
     terms += [
@@ -296,7 +211,21 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         defined=tuple(sorted(defined, key=lambda name: (-defined[name], name))),
         mentioned=tuple(sorted(mentioned)),
         about_tests=question.about_tests,
+        kinds=kinds_asked_for(question.title),
+        names=names_asked_for(question.title),
+        title=question.title | forms.keys(),
     )
+
+
+def _split_by_mistake(question: Question, rarity: Mapping[str, float]) -> set[str]:
+    """Parts of words such as ETag that are one word here: split, they would stand for `e` and `tag`."""
+    return {
+        piece
+        for whole, pieces in question.humped.items()
+        if whole in rarity and any(len(piece) == 1 for piece in pieces)
+        for piece in pieces
+        if piece in rarity and piece not in question.loose
+    }
 
 
 def _rarity(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
@@ -319,15 +248,6 @@ def _most_exact(full_text: FullText, question: Question) -> dict[str, int]:
         there = full_text.frequencies("path_words", ways)
         found.update(next(([(way, there[way])] for way in ways if there[way]), []))
     return found
-
-
-@lru_cache(maxsize=16_384)
-def _kind(path: str) -> str:
-    if _ASIDE.search(path):
-        return "aside"
-    if is_test(path):
-        return "tests"
-    return "prose" if _PROSE.search(path) else "source"
 
 
 def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:

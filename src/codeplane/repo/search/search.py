@@ -48,6 +48,8 @@ _STREAMED = 100
 _FED_SEC = 5.0
 _NOT_FED = "PARTIAL: the newest changes are not in the full text yet"
 _OF_WORDS = frozenset({"ranked", "hybrid"})
+_BEST_FIRST = frozenset({"ranked", "hybrid", "semantic"})
+_FEW = 10
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 _OF_NAMES = frozenset({"definitions", "references"})
 
@@ -63,8 +65,9 @@ Mode = OneOf[
     "semantic",
     "hybrid",
 ]
-# What looks like a question rather than text that stands somewhere.
-_WORDS = re.compile(r"^[\w'’-]+(?:[\s,]+[\w'’.()-]+){2,}\s*\??$")
+# A word as people write it in a sentence, with what may stand around it.
+_WORD = re.compile(r"[\"'`(\[]*[^\W\d_][\w'’.-]*[\"'`)\]]*[,.;:!?]*$")
+_LEAST_WORDS, _SHARE_OF_WORDS = 3, 0.6
 
 
 class SearchRequest(PageRequest, InWorkspace):
@@ -79,6 +82,7 @@ class SearchRequest(PageRequest, InWorkspace):
     ignore_case: bool = False
     context: int = Field(0, ge=0, le=10, description="lines before and after")
     fresh: OneOf["default", "strict"] = Field("default", description="strict walks the disk first")
+    limit: int = Field(20, ge=1, le=100, description="default 10 where files are ranked")
 
 
 class StreamRequest(SearchRequest):
@@ -101,7 +105,7 @@ class SearchOperations:
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
         """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; files by a question or issue text
-        (hybrid, ranked by words, semantic by meaning); definitions of a name (also Class.method, path:line),
+        (ranked by words, semantic by meaning, hybrid); definitions of a name (also Class.method, path:line),
         references to one (by certainty), symbol (parts of names).
 
         auto is literal or regex by the query's shape, and ranks when that finds nothing; it says what it took.
@@ -118,9 +122,9 @@ class SearchOperations:
             mode = str(resumed[1]["mode"])
         asked = _Asked(request=request, mode=mode, keep=keep, scope=place, resumed=resumed)
         answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
-        if request.mode == "auto" and not answer.total and mode in ("literal", "definitions"):
+        if request.mode == "auto" and not answer.total and (second_mode := _second_mode(mode, request.query)):
             named = on_path(answer.snapshot, request.query)
-            ranking = replace(asked, mode="hybrid" if _WORDS.match(request.query) else "symbol")
+            ranking = replace(asked, mode=second_mode)
             second = await self._listed(fresh, ranking) if named is None else None
             if second is not None and second.hits:
                 asked, answer = ranking, second
@@ -148,6 +152,7 @@ class SearchOperations:
             tiers=answer.found.tiers if answer.found else None,
             of=answer.found.of if answer.found else (),
             model=answer.found.model if answer.found else None,
+            weaker=answer.found.weaker if answer.found else None,
             partial=answer.partial,
             stale=freshness.stale,
             query_time_ms=round((time.monotonic() - started) * 1000, 2),
@@ -261,7 +266,7 @@ class SearchOperations:
         behind = held[1] if held is not None else await self._knowledge.behind(snapshot)
         if held is None and asked.mode == "semantic":
             await self._knowledge.filled()
-        limit, context = asked.request.limit, asked.request.context
+        limit, context = _page_size(asked), asked.request.context
 
         def look() -> _Look:
             late = held is None and asked.mode in _OF_WORDS and not behind.files and not self._fed(snapshot)
@@ -403,6 +408,26 @@ def _meant(call: Call, request: SearchRequest) -> str:
         call.warn(f"looked for as text: {error.message}")
         return "literal"
     return "regex"
+
+
+def _page_size(asked: _Asked) -> int:
+    """How many hits a page has: what was asked for, or fewer of what comes best first."""
+    few = asked.mode in _BEST_FIRST and "limit" not in asked.request.model_fields_set
+    return _FEW if few else asked.request.limit
+
+
+def _second_mode(mode: str, query: str) -> str | None:
+    """What auto tries when the first mode finds nothing: ranking for sentences, parts of names for the rest."""
+    if _is_sentence(query):
+        return "ranked"
+    return "symbol" if mode in ("literal", "definitions") else None
+
+
+def _is_sentence(query: str) -> bool:
+    """Whether a query reads like a question, an issue or a phrase rather than like text that stands somewhere."""
+    said = query.split()
+    words = sum(_WORD.match(one) is not None for one in said)
+    return words >= _LEAST_WORDS and words >= _SHARE_OF_WORDS * len(said)
 
 
 def _pattern(request: SearchRequest, mode: str) -> Pattern:

@@ -16,6 +16,8 @@ from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, f
 from codeplane.surfaces.cli.owner import owner_client
 
 _PAGE = 100
+_MOST_LINES, _MOST_RANKED = 200, 10
+_RANKED = frozenset({"ranked", "lexical", "hybrid", "semantic"})
 _PATH, _LINE, _MATCH, _FAINT, _PLAIN = "\x1b[35m", "\x1b[32m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 
 
@@ -34,7 +36,12 @@ def search(
     ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Capitals do not matter.")] = False,
     context: Annotated[int, typer.Option("--context", "-C", min=0, max=10, help="Lines before and after.")] = 0,
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="An attached workspace.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="At most this many lines.")] = 200,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "-n", min=1, max=100_000, help="At most this many lines; 200, or 10 of what is ranked."
+        ),
+    ] = None,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,15 +60,22 @@ def search(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _pages(client: Client | EmbeddedClient, asked: JsonObject, limit: int, *, as_json: bool) -> Iterator[JsonObject]:
-    """The answer page by page, up to the limit."""
+def _pages(
+    client: Client | EmbeddedClient, asked: JsonObject, given: int | None, *, as_json: bool
+) -> Iterator[JsonObject]:
+    """The answer page by page, up to the limit that was given or that fits the mode."""
     cursor: JsonValue = None
     shown = 0
+    limit = given or _MOST_LINES
     while shown < limit:
         page = client.call("search", {**asked, "limit": min(_PAGE, limit - shown), "cursor": cursor})
         result = result_of(page, as_json=as_json)
         for warning in _warnings(page):
             print(f"warning: {warning}", file=sys.stderr)
+        if given is None and result.get("mode") in _RANKED:
+            # What auto picked is known only now.
+            limit = _MOST_RANKED
+            result = {**result, "results": list(_hits(result)[:limit])}
         yield result
         shown += len(_hits(result))
         pagination = result.get("pagination")
@@ -157,7 +171,7 @@ def _summary(page: JsonObject, shown: int) -> str:
     said = f"{shown} of {page.get('total', 0)}{more} in {files}, {page.get('mode')}"
     commit = page.get("commit")
     said += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"
-    for name in ("model", "partial"):
+    for name in ("model", "weaker", "partial"):
         said += f", {page[name]}" if page.get(name) else ""
     tiers = page.get("tiers")
     if isinstance(tiers, dict):
