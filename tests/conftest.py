@@ -67,7 +67,7 @@ def fixture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]
     running = start(
         make_repo(tmp_path_factory.mktemp("fixture") / "repo"),
         program=program,
-        overrides=["mcp.toolset=all", "approvals.elicit_risky=true", _PAIRING],
+        overrides=["mcp.toolset=all", _PAIRING],
     )
     yield running
     running.stop()

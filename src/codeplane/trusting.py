@@ -35,6 +35,8 @@ from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.operations import CapabilityOperations
 from codeplane.trust.capabilities.paths import real_below
 from codeplane.trust.capabilities.table import GrantTable
+from codeplane.trust.clients.operations import ClientOperations
+from codeplane.trust.clients.registry import ClientRegistry, ClientTable
 from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued import AgentTable
@@ -68,6 +70,7 @@ def trust_tables() -> tuple[Projection, ...]:
         AuditTable(),
         NotificationTable(),
         UntrustedTable(),
+        ClientTable(),
     )
 
 
@@ -81,6 +84,7 @@ class Trusting:
     authority: CallAuthority
     approvals: Approvals
     untrusted: UntrustedMarks
+    clients: ClientRegistry
     resuming: Resuming
     operations: tuple[object, ...]
     describe: Callable[[Catalogue], None]
@@ -90,6 +94,7 @@ class Trusting:
         await self.identity.restore(log)
         await self.grants.restore()
         await self.untrusted.restore(log)
+        await self.clients.restore(log)
 
     async def sweep(self) -> None:
         """What has to be looked at now and then: questions and grants whose time is over."""
@@ -125,7 +130,15 @@ def trusting(
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
     untrusted = UntrustedMarks(clock=clock, require_token=config.server.require_token)
     remembered = RememberedAnswers(log=log, clock=clock)
-    approvals = Approvals(log=log, clock=clock, config=config.approvals, remembered=remembered, redactor=redactor)
+    clients = ClientRegistry()
+    approvals = Approvals(
+        log=log,
+        clock=clock,
+        config=config.approvals,
+        remembered=remembered,
+        redactor=redactor,
+        clients=clients,
+    )
     identity.lets_go(LettingGo(grants=grants, approvals=approvals))
     policies = PolicyOperations(
         policy=policy,
@@ -150,6 +163,7 @@ def trusting(
         ),
         approvals=approvals,
         untrusted=untrusted,
+        clients=clients,
         resuming=Resuming(
             approvals=approvals,
             blobs=log,
@@ -175,6 +189,7 @@ def trusting(
                 untrusted=untrusted,
             ),
             UntrustedOperations(untrusted),
+            ClientOperations(registry=clients, log=log),
             policies,
             AuditOperations(log=log, cursors=cursors, exports=workspace.exports),
             NotificationOperations(log=log, cursors=cursors),

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codeplane.adapters.bubblewrap import MASKED, Bubblewrap
+from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.secret_files import NOTHING_SHOWN
@@ -96,6 +97,29 @@ def test_toolchains_are_where_variables_and_shims_say_and_their_credentials_are_
     assert "secret" not in done.stdout
     (tools / "cargo/config.toml").write_text("[registries.mine]\ntoken = 'x'\n")
     assert "token" not in _shell(f"cat {tools}/cargo/config.toml", home, reach, variables=variables).stdout
+
+
+def test_the_secrets_of_registered_clients_are_out_of_sight_also_for_hooks(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    secrets = home / ".config" / "codeplane" / "clients"
+    (secrets / "id").mkdir(parents=True)
+    (secrets / "id" / "editor.key").write_text("secret")
+    settings = home / ".config" / "codeplane" / "config.yaml"
+    settings.write_text("{}")
+    script = f"find {home}/.config -type f"
+    assert _shell(script, home, Reach(root=root, tools=(secrets.parent,))).stdout == ""
+    # A hook has the user's home, but not that.
+    link = tmp_path / "link"
+    link.symlink_to(secrets)
+    for place in (secrets, link):
+        before = HookEnclosure(_secrets(root), registered=place).command(
+            root=root, hidden=root / ".codeplane", shown=None, fixed=()
+        )
+        assert before is not None
+        done = subprocess.run(
+            [*before, "/bin/sh", "-c", script], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert done.stdout == f"{settings}\n"
 
 
 def test_of_the_systems_own_secrets_nothing_can_be_read(tmp_path: Path) -> None:

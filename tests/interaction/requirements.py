@@ -2679,6 +2679,17 @@ REQUIREMENTS = (
         tests=("trust/web/test_search.py",),
     ),
     Requirement(
+        id="TRUST-61",
+        source="threat model",
+        promise="an answer through an MCP client counts only with the secret that the owner made for it, never for "
+        "shell commands, what destroys, or outward calls after untrusted content; else the client is not asked",
+        tests=(
+            "surfaces/mcp/test_asking.py",
+            "trust/approvals/test_approvals.py",
+            "trust/refusals/test_refusals.py",
+        ),
+    ),
+    Requirement(
         id="TRUST-60",
         source="threat model",
         promise="after untrusted content each outward call of whoever read it asks a person, whatever is remembered, "

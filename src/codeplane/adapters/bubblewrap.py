@@ -11,6 +11,7 @@ from typing import Protocol
 
 from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.kernel.workspace import client_secrets
 
 _PROBE_SEC = 20.0
 # Never shown, wherever a link of the repository's own says that a tool is.
@@ -103,7 +104,9 @@ class Bubblewrap:
     ) -> None:
         self._home = home
         self._secrets = secrets
-        self._hidden = tuple(hidden)
+        # Whoever has the secret of a registered client answers for a person.
+        registered = client_secrets(environment, home)
+        self._hidden = (*hidden, *dict.fromkeys((registered, registered.resolve())))
         self._cache = cache
         self._path = environment.get("PATH", "")
         self._environment = environment

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import mask_options, pin_options
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.kernel.workspace import client_secrets
 
 _PROBE_SEC = 20.0
 # One operation asks git many things, each of which may run a filter.
@@ -22,10 +23,14 @@ _AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshar
 
 
 class HookEnclosure:
-    """Encloses single programs: all is as it is outside, but for what is hidden or fixed, and for secrets files."""
+    """Encloses single programs: all is as it is outside, but for what is hidden or fixed, and for secrets files.
 
-    def __init__(self, secrets: SecretFiles) -> None:
+    The secrets of registered clients are hidden always: whoever has one answers for a person.
+    """
+
+    def __init__(self, secrets: SecretFiles, *, registered: Path | None = None) -> None:
         self._secrets = secrets
+        self._registered = registered or client_secrets(os.environ, Path.home())
         self._known: dict[Path, tuple[float, list[Hidden]]] = {}
 
     @cached_property
@@ -53,6 +58,9 @@ class HookEnclosure:
         words = [*self._program]
         words += ["--bind", str(root), str(root), *pin_options(secrets, root)] if secrets else []
         words += ["--tmpfs", str(hidden)]
+        for place in dict.fromkeys((self._registered, self._registered.resolve())):
+            if place.is_dir() and not place.is_symlink():
+                words += ["--tmpfs", str(place)]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         for place in fixed:
             words += ["--ro-bind-try", str(place), str(place)]

@@ -156,8 +156,7 @@ class ApprovalsConfig(Section):
     expiring_soon_minutes: float = Field(10.0, ge=0, description="how long before that a notification says so")
     max_pending: int = Field(20_000, ge=1, description="questions open at once; more are refused")
     max_pending_each: int = Field(1000, ge=1, description="questions of one caller open at once")
-    elicit: bool = Field(True, description="ask in the MCP client where it can show a question")
-    elicit_risky: bool = Field(False, description="there also about shell commands and what destroys work or history")
+    elicit: bool = Field(True, description="ask the person at MCP clients that `cpl clients allow` named")
     trust_days: float = Field(7.0, gt=0, description="how long a remembered answer holds")
 
 

@@ -1,11 +1,19 @@
 """A repository root and the places CodePlane keeps its own files in."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 # Names the running server in every HTTP answer; server.json holds the same.
 INSTANCE_HEADER = "x-codeplane-instance"
+
+
+def client_secrets(environ: Mapping[str, str], home: Path) -> Path:
+    """The user's folder of the secrets that registered clients show; never inside a repository."""
+    given = environ.get("XDG_CONFIG_HOME", "")
+    base = Path(given) if given and Path(given).is_absolute() else home / ".config"
+    return base / "codeplane" / "clients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

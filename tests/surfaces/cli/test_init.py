@@ -78,6 +78,8 @@ class TestInit:
         assert f'command = "{CPL}"' in user.codex.read_text()
         assert json.loads(user.claude.read_text())["projects"][str(user.repo)]["mcpServers"]["codeplane"]["args"] == [
             "mcp",
+            "--client",
+            "claude-code",
             "--repo",
             str(user.repo),
         ]
@@ -114,7 +116,7 @@ class TestInit:
         assert action == "created"
         assert "inside the repository" in reason
         entry = json.loads((user.repo / ".vscode/mcp.json").read_text())["servers"]["codeplane"]
-        assert entry["args"] == ["mcp", "--repo", "${workspaceFolder}"]
+        assert entry["args"] == ["mcp", "--client", "vscode", "--repo", "${workspaceFolder}"]
         assert git(user.repo, "status", "--porcelain") == "?? .vscode/\n"
 
     def test_an_unknown_client(self, user: User) -> None:

@@ -19,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
 from tests.harness import Server
 
 LEGACY: Final = "legacy"
@@ -52,11 +53,16 @@ async def connected(
     headers: Mapping[str, str] | None = None,
     name: str = "tester",
     person: ElicitationFnT | None = None,
+    registered: str | None = None,
 ) -> AsyncIterator[Client]:
-    """The SDK's client, connected; with a person to show questions to when there is one."""
+    """The SDK's client, connected; with a person to show questions to when there is one.
+
+    `registered` is the name under which it is registered, and shows the secret that the owner may have given it.
+    """
     who = types.Implementation(name=name, version="1")
     if way.transport == "stdio":
-        options = [*(["--toolset", toolset] if toolset else []), *(["--structured"] if structured else [])]
+        options = [*(["--client", registered] if registered else [])]
+        options += [*(["--toolset", toolset] if toolset else []), *(["--structured"] if structured else [])]
         program, *arguments = server.stdio
         parameters = StdioServerParameters(command=program, args=[*arguments, *options], env=dict(os.environ))
         async with Client(
@@ -66,8 +72,10 @@ async def connected(
         return
     query = "&".join([*([f"toolset={toolset}"] if toolset else []), *(["structured=true"] if structured else [])])
     url = f"{server.mcp_url}?{query}" if query else server.mcp_url
+    secret = ClientSecret.of(server.workspace, registered).read() if registered else ""
+    shown = {**(headers or {}), **({HEADER: secret} if secret else {})}
     # Proxies of the environment are for elsewhere; the limit on an event is the client's own taste.
-    async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS, headers=dict(headers or {})) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS, headers=shown) as http:
         transport = streamable_http_client(url, http_client=http, max_sse_event_size=None)
         async with Client(transport, mode=way.era, client_info=who, cache=None, elicitation_callback=person) as client:
             yield client

@@ -1,17 +1,20 @@
 """What a person decides: asked once, settled once, run once."""
 
 import asyncio
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.actor import Answer, Caller, Progress
+from codeplane.app import Plane
+from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
 from codeplane.trust.approvals.remembered import RememberedTable
 from codeplane.trust.approvals.table import ActionTable
+from codeplane.trust.clients.registry import ClientTable
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import (
     action_of,
@@ -27,6 +30,16 @@ from tests.trust.approvals.asking import (
     shown,
     soon,
 )
+
+SECRET = "cpl_client_" + "s" * 43
+
+
+async def answering(opened: Plane, ask: AskPerson) -> Caller:
+    """An agent in a client whose person may answer, as the owner said."""
+    hashed = hashlib.sha256(SECRET.encode()).hexdigest()
+    assert (await decide(opened, "client.allow", name="editor", secret_hash=hashed)).error is None
+    return replace(AGENT, ask=ask, client_secret=SECRET)
+
 
 GUARDED = ["fixture.destroy", "fixture.send", "fixture.shell"]
 
@@ -302,11 +315,11 @@ def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str 
             return said
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, await answering(opened, ask))
             assert (outcome.error.name if outcome.error else None) == error
             assert len(asked) == 1
             (action,) = items(await decide(opened, "approval.list"))
-            assert action["decided_by"] == "client:agent"
+            assert action["decided_by"] == "client:editor"
 
     run(scenario())
 
@@ -317,10 +330,10 @@ def test_a_client_whose_person_puts_it_aside_leaves_it_open(tmp_path: Path) -> N
             return None
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, await answering(opened, ask))
             assert refused(outcome) == "APPROVAL_PENDING"
         async with asking(tmp_path, "approvals.elicit=false") as opened:
-            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, await answering(opened, ask))
             assert refused(outcome) == "APPROVAL_PENDING"
 
     run(scenario())
@@ -451,7 +464,7 @@ def test_the_tables_are_those_that_the_log_gives(tmp_path: Path) -> None:
                 if number % 2:
                     await executed(opened, action_of(first))
             await opened.log.flush()
-            for projection in (ActionTable(), RememberedTable()):
+            for projection in (ActionTable(), RememberedTable(), ClientTable()):
                 assert await opened.log.readers.run(lambda connection: differences(connection, projection)) == []  # noqa: B023  # used at once
 
     run(scenario())
@@ -599,7 +612,7 @@ def test_a_client_that_cannot_show_the_question_leaves_it_to_others(tmp_path: Pa
             raise ConnectionError("the window is closed")
 
         async with asking(tmp_path) as opened:
-            outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("fixture.send", {}, await answering(opened, ask))
             assert refused(outcome) == "APPROVAL_PENDING"
 
     run(scenario())
@@ -613,12 +626,26 @@ def test_a_clients_own_word_is_not_enough_for_what_destroys_or_is_a_command(tmp_
 
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            outcome = await opened.conveyor.call(name, {}, replace(AGENT, ask=ask))
+            client = await answering(opened, ask)
+            outcome = await opened.conveyor.call(name, {}, client)
             assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
             assert "question" not in outcome.error.details, "it is not asked in the client's next round either"
-        assert ops.ran == []
-        async with asking(tmp_path, "approvals.elicit_risky=true", operations=[ops]) as opened:
-            assert (await opened.conveyor.call(name, {}, replace(AGENT, ask=ask))).error is None
+            assert ops.ran == []
+            assert (await opened.conveyor.call("fixture.send", {}, client)).error is None
+
+    run(scenario())
+
+
+def test_what_is_too_long_to_be_shown_in_a_client_is_left_to_others(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async def ask(question: str) -> Answer:
+            raise AssertionError("it is shown in part")
+
+        async with asking(tmp_path) as opened:
+            client = await answering(opened, ask)
+            outcome = await opened.conveyor.call("fixture.send", {"text": "#" * 20_000}, client)
+            assert refused(outcome) == "APPROVAL_PENDING"
+            assert outcome.error is not None and "question" not in outcome.error.details
 
     run(scenario())
 
@@ -631,10 +658,10 @@ def test_whoever_asks_for_more_rights_does_not_answer(tmp_path: Path) -> None:
             asked.append(question)
             return Answer.APPROVE
 
-        # Also where clients are trusted with everything else.
-        async with asking(tmp_path, "approvals.elicit_risky=true") as opened:
+        # Also where the client is trusted with other questions.
+        async with asking(tmp_path) as opened:
             wanted: JsonObject = {"capabilities": ["spawn_agents"]}
-            outcome = await opened.conveyor.call("capability.request", wanted, replace(AGENT, ask=ask))
+            outcome = await opened.conveyor.call("capability.request", wanted, await answering(opened, ask))
             assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
             assert asked == [] and "question" not in outcome.error.details
             assert result(await decide(opened, "approval.approve", action_id=action_of(outcome)))["status"]
@@ -653,11 +680,12 @@ def test_the_client_of_an_agent_with_a_token_of_its_own_is_not_asked(tmp_path: P
         async with asking(tmp_path) as opened:
             able = ["read_files", "write_files", "execute_tools"]
             issued = result(await decide(opened, "agent.token", agent="far", capabilities=[*able]))
-            caller = replace(AGENT, token=str(issued["token"]), ask=ask)
+            trusted = await answering(opened, ask)
+            caller = replace(trusted, token=str(issued["token"]))
             outcome = await opened.conveyor.call("fixture.send", {}, caller)
             assert refused(outcome) == "APPROVAL_PENDING" and outcome.error is not None
             assert asked == [] and "question" not in outcome.error.details
-            assert (await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=ask))).error is None
+            assert (await opened.conveyor.call("fixture.send", {}, trusted)).error is None
             assert len(asked) == 1
 
     run(scenario())

@@ -246,6 +246,13 @@ def _grant(place: Place) -> str:
     return str(place.owner("capability.grant", agent="somebody", capabilities=["write_files"]).grant_id)
 
 
+def _answering(place: Place) -> str:
+    """A client that passes answers on."""
+    name = new_id("c").replace("_", "-")
+    place.owner("client.allow", name=name, secret_hash="f" * 64)
+    return name
+
+
 _MAKING: Mapping[str, Callable[[Place], str]] = {
     "action": lambda place: str(_action(place)["action_id"]),
     "pending_action": lambda place: str(_action(place)["action_id"]),
@@ -271,8 +278,9 @@ _MAKING: Mapping[str, Callable[[Place], str]] = {
     "spent_session": lambda place: _session(place, max_mutations=0),
     "agent": _agent,
     "grant": _grant,
+    "client": _answering,
 }
-_USED_UP = frozenset({"action", "new_device", "task_action", "answer", "code", "device_id", "agent", "grant"})
+_USED_UP = frozenset({"action", "new_device", "task_action", "answer", "code", "device_id", "agent", "grant", "client"})
 
 
 def _digest(root: Path) -> str:

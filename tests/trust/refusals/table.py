@@ -109,6 +109,8 @@ PEOPLES: tuple[tuple[str, JsonObject, str], ...] = (
     ("approval.reject", {"action_id": "$action"}, "device"),
     ("approval.forget", {"answer_id": "$answer"}, "owner"),
     ("untrusted.clear", {}, "owner"),
+    ("client.allow", {"name": "editor", "secret_hash": "0" * 64}, "owner"),
+    ("client.revoke", {"name": "$client"}, "device"),
     ("pairing.create", {}, "device"),
     ("pairing.bind", {"code": "$code", "device_name": "phone"}, "nobody"),
     ("device.revoke", {"device_id": "$device_id"}, "device"),
@@ -128,6 +130,8 @@ def _for_people() -> Iterable[Row]:
             mark = "for a person, with more" if "for_task" in arguments else "for a person"
             yield _row(mark, who, operation, "POLICY_DENIED", arguments, by=by)
     yield _row("for the owner", "device", "untrusted.clear", "POLICY_DENIED", by="owner")
+    allow: JsonObject = {"name": "editor", "secret_hash": "1" * 64}
+    yield _row("for the owner", "device", "client.allow", "POLICY_DENIED", allow, by="owner")
     yield _row("for a device", "owner", "device.rotate", "POLICY_DENIED", by="new_device")
     yield _row("for an agent", "owner", "agent.session", "POLICY_DENIED", by="whole")
     yield _row("for an agent", "agent", "agent.session", "POLICY_DENIED", by="whole")

@@ -95,7 +95,7 @@ class Client:
     def entry(self, host: Host) -> Entry:
         """What the client needs to start the stdio shim."""
         repo = str(host.repo) if self.repo_argument == REPO else self.repo_argument
-        return self.shape(str(host.cpl), ["mcp", *(["--repo", repo] if repo else [])])
+        return self.shape(str(host.cpl), ["mcp", "--client", self.id, *(["--repo", repo] if repo else [])])
 
 
 def _exists(path: Path) -> bool:

@@ -13,14 +13,16 @@ from urllib.parse import quote, urlencode
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnreachable
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
+from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
 from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace
 from codeplane.surfaces.cli.launch import start_server
 
-USAGE = """Usage: cpl mcp [--repo DIR] [--toolset NAMES] [--structured]
+USAGE = """Usage: cpl mcp [--repo DIR] [--client NAME] [--toolset NAMES] [--structured]
 
 Serve MCP on stdin and stdout for the repository around the current folder; starts its server if need be.
 
   --repo DIR        the repository, instead of the one around the current folder
+  --client NAME     who starts it, as registered; see `cpl clients` for what its person may answer
   --toolset NAMES   core (default), all, or families joined by commas, such as session,core
   --structured      add structured content to the answers
 """
@@ -34,10 +36,11 @@ def main(arguments: list[str]) -> int:
         return 0
     try:
         options = _options(arguments)
-        repo = options.pop("repo", None)
+        repo, client = options.pop("repo", None), options.pop("client", None)
         workspace = find_workspace(Path(repo or _project_folder()), explicit=repo is not None)
         facts, _ = start_server(workspace)
-        with _connect(facts, options, _token(workspace)) as connection:
+        secret = ClientSecret.of(workspace, client).read() if client else ""
+        with _connect(facts, options, _token(workspace), secret) as connection:
             return _relay(connection, facts)
     except CodePlaneError as error:
         sys.stderr.write(f"error: {error.message} ({error.name})\n\nhint: {error.hint}\n")
@@ -58,7 +61,7 @@ def _options(arguments: list[str]) -> dict[str, str]:
         name, given, value = argument.partition("=")
         if argument == "--structured":
             options["structured"] = "true"
-        elif name in ("--repo", "--toolset"):
+        elif name in ("--repo", "--client", "--toolset"):
             found = value if given else next(rest, None)
             if not found:
                 raise InvalidArgument(f"{name} needs a value", hint="cpl mcp --help")
@@ -77,7 +80,7 @@ def _token(workspace: Workspace) -> str:
     return token if token.isprintable() and " " not in token else ""
 
 
-def _connect(facts: ServerFacts, query: dict[str, str], token: str) -> socket.socket:
+def _connect(facts: ServerFacts, query: dict[str, str], token: str, secret: str) -> socket.socket:
     path = "/mcp/stdio" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
     host = f"[{facts.host}]" if ":" in facts.host else facts.host
     lines = [
@@ -85,6 +88,7 @@ def _connect(facts: ServerFacts, query: dict[str, str], token: str) -> socket.so
         f"Host: {host}:{facts.port}",
         "Content-Type: application/x-ndjson",
         *([f"Authorization: Bearer {token}"] if token else []),
+        *([f"{HEADER}: {secret}"] if secret else []),
         "Transfer-Encoding: chunked",
         "Connection: close",
     ]

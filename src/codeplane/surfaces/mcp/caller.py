@@ -6,6 +6,8 @@ from starlette.requests import Request
 
 from codeplane.kernel.actor import Caller, Progress
 
+# Sent by `cpl mcp --client NAME`, or set by the user in a client's own settings.
+CLIENT_HEADER = "x-codeplane-client"
 CONNECTION_HEADER = "x-codeplane-connection"
 SESSION_HEADER = "mcp-session-id"
 STREAM = "codeplane.mcp.stream"
@@ -27,6 +29,7 @@ def caller_of(ctx: Context) -> Caller:
         connection_id=_connection(ctx),
         client=_plain(client.client_info.name) if client else None,
         token=_credential(ctx.request),
+        client_secret=ctx.request.headers.get(CLIENT_HEADER) if ctx.request is not None else None,
         request_id=_request_id(ctx.request),
         on_progress=report,
         traceparent=_traceparent(ctx),

@@ -40,6 +40,7 @@ from codeplane.trust.approvals.action import (
 from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten, named
 from codeplane.trust.approvals.remembered import RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
+from codeplane.trust.clients.registry import ClientRegistry
 from codeplane.trust.identity.identities import has_own_token
 
 _TELL_SEC = 5.0
@@ -71,11 +72,13 @@ class Approvals:
         config: ApprovalsConfig,
         remembered: RememberedAnswers,
         redactor: Redactor,
+        clients: ClientRegistry,
     ) -> None:
         self._log = log
         self._clock = clock
         self._config = config
         self._remembered = remembered
+        self._clients = clients
         self._events = ApprovalEvents(clock=clock, config=config, redactor=redactor)
         self._waiting: dict[str, _Waiting] = {}
         self._resume: Callable[[Action], None] | None = None
@@ -303,12 +306,14 @@ class Approvals:
                 settled.cancel()
 
     def _may_ask(self, action: Action, question: Question) -> bool:
-        """Whether the client's person is asked: the whole of it, and never about more rights for whoever asks."""
+        """Whether the client's person is asked: where the owner trusts the client with that, about the whole of it,
+        never about shell commands and what destroys, nor about more rights for whoever asks."""
         call = question.call
         return (
             self._config.elicit
             and not question.decision.person_only
-            and (self._config.elicit_risky or action.risk not in _NOT_BY_CLIENTS)
+            and action.risk not in _NOT_BY_CLIENTS
+            and self._clients.name_of(call.caller.client_secret) is not None
             and call.caller.ask is not None
             and not has_own_token(call.actor)
             and action.operation not in _NOT_IN_CLIENTS
@@ -319,9 +324,11 @@ class Approvals:
         """Show the question in the client; what the person there says is an answer like any other."""
         assert call.caller.ask is not None
         said = await call.caller.ask(_question(action))
-        if said is None:
+        # Revoked while the question was shown, its answer is nobody's.
+        name = self._clients.name_of(call.caller.client_secret)
+        if said is None or name is None:
             return
-        by = f"{CLIENT}{call.caller.client or 'unnamed'}"
+        by = f"{CLIENT}{name}"
         try:
             await self.decide(action.action_id, approve=said is Answer.APPROVE, by=by, reason="asked in the client")
         except (ApprovalSettled, ApprovalExpired):

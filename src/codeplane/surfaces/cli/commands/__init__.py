@@ -6,6 +6,7 @@ from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.approvals import approvals
 from codeplane.surfaces.cli.commands.audit import audit
 from codeplane.surfaces.cli.commands.call import call
+from codeplane.surfaces.cli.commands.clients import clients
 from codeplane.surfaces.cli.commands.dashboard import dashboard
 from codeplane.surfaces.cli.commands.demo import demo
 from codeplane.surfaces.cli.commands.devices import devices
@@ -38,6 +39,7 @@ for command in (init, up, demo, dashboard, status, search, diff, doctor, call, l
     app.command()(command)
 app.add_typer(index, name="index")
 app.add_typer(approvals, name="approvals")
+app.add_typer(clients, name="clients")
 app.add_typer(devices, name="devices")
 app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from codeplane.surfaces.cli import registration
+from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.commands.init import cpl_path
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, complain, failing_clearly, workspace_of
@@ -34,6 +35,8 @@ def uninstall(
     doomed = [f"update  {change.file} ({change.client})" for change in changes if change.action == "updated"]
     if not keep_data and os.path.lexists(workspace.home):
         doomed.append(f"delete  {workspace.home} and the ledger in it")
+        if (kept := folder_of(workspace)).is_dir():
+            doomed.append(f"delete  {kept}, the secrets of clients that pass answers on")
     if not doomed:
         print("nothing to do")
         return
@@ -44,6 +47,7 @@ def uninstall(
     down(repo=workspace.root)
     failed = [change for change in changes if not _removed(change)]
     if not keep_data:
+        shutil.rmtree(folder_of(workspace), ignore_errors=True)
         _delete(workspace.home)
     if failed:
         raise typer.Exit(EXIT_FAILED)

@@ -1,0 +1,106 @@
+"""`client.list`, `client.allow` and `client.revoke`: where the person at an MCP client may answer."""
+
+import asyncio
+
+from pydantic import Field
+
+from codeplane.kernel.actor import ActorKind
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import NotFound, PolicyDenied
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.trust.clients.registry import ALLOWED, REVOKED, AnsweringClient, ClientRegistry, client_stream
+from codeplane.trust.people import person
+
+_NAME = r"^[a-z0-9][a-z0-9._-]*$"
+
+
+class ClientRequest(Request):
+    """Which client is meant."""
+
+    name: str = Field(min_length=1, max_length=64, pattern=_NAME, description="as in claude-code")
+
+
+class AllowRequest(ClientRequest):
+    """A client, and the hash of the secret that it will show."""
+
+    secret_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the secret, in hexadecimal digits")
+
+
+class ClientView(Result):
+    """A client whose answers count."""
+
+    name: str
+    since: str
+    allowed_by: str
+
+    @classmethod
+    def of(cls, client: AnsweringClient) -> "ClientView":
+        """What is shown of a client; never its secret, nor the hash of it."""
+        return cls(name=client.name, since=rfc3339(client.since_ns), allowed_by=client.allowed_by)
+
+    def text(self) -> str:
+        return f"{self.name}: its person's answers count, since {self.since[:19]}Z"
+
+
+class ClientList(Result):
+    """The clients whose answers count."""
+
+    items: tuple[ClientView, ...]
+
+    def text(self) -> str:
+        none = "no client passes answers on; a person decides with cpl, in the dashboard or on a device"
+        return "\n".join(item.text() for item in self.items) or none
+
+
+class RevokedClient(Result):
+    """A client whose answers count no more."""
+
+    name: str
+
+    def text(self) -> str:
+        return f"{self.name}: its person is not asked any more"
+
+
+class ClientOperations:
+    """The owner names clients that are trusted to ask their person."""
+
+    def __init__(self, *, registry: ClientRegistry, log: ProjectionStore) -> None:
+        self._registry = registry
+        self._log = log
+        # What is known after a change is what the log had then.
+        self._changing = asyncio.Lock()
+
+    @operation("client.list", risk=Risk.READ)
+    async def list(self, call: Call, request: Request) -> ClientList:
+        """The MCP clients through which a person answers questions."""
+        found = sorted(self._registry.clients.values(), key=lambda client: client.name)
+        return ClientList(items=tuple(map(ClientView.of, found)))
+
+    @operation("client.allow", risk=Risk.WRITE, people=True)
+    async def allow(self, call: Call, request: AllowRequest) -> ClientView:
+        """Let the person at a registered MCP client answer there; for the owner, see `cpl clients allow`."""
+        person(call.actor)
+        if call.actor.kind is not ActorKind.OWNER:
+            raise PolicyDenied(
+                f"{call.actor} is not the owner, and only the owner lets a client pass answers on",
+                hint=f"on the owner's machine: cpl clients allow {request.name}",
+            )
+        async with self._changing:
+            payload = {"name": request.name, "secret_hash": request.secret_hash}
+            await call.record([(client_stream(request.name), ALLOWED, {**payload})])
+            await self._registry.restore(self._log)
+        return ClientView.of(self._registry.clients[request.name])
+
+    @operation("client.revoke", risk=Risk.WRITE, people=True)
+    async def revoke(self, call: Call, request: ClientRequest) -> RevokedClient:
+        """Ask the person at a client no more, from now on; also about what was asked there already."""
+        person(call.actor)
+        async with self._changing:
+            if request.name not in self._registry.clients:
+                known = ", ".join(sorted(self._registry.clients)) or "none"
+                raise NotFound(f"no client {request.name!r} passes answers on", hint=f"these do: {known}")
+            self._registry.forget(request.name)
+            await call.record([(client_stream(request.name), REVOKED, {"name": request.name})])
+        return RevokedClient(name=request.name)

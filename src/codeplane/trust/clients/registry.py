@@ -1,0 +1,92 @@
+"""The clients whose answers count: named by the owner, each known by a secret of which only the hash is here."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codeplane.kernel.event import Event
+from codeplane.kernel.ids import digest
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.ledger.projection import Tables
+from codeplane.ledger.rows import Cell
+
+# Retention has no class for these streams: what the owner allowed holds until it is revoked.
+ALLOWED, REVOKED = "client.allowed", "client.revoked"
+_COLUMNS = "name, secret_hash, since_ns, allowed_by"
+_MAX_SECRET = 200
+
+
+def client_stream(name: str) -> str:
+    """The stream of one client's facts."""
+    return f"client/{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweringClient:
+    """A client through which a person answers."""
+
+    name: str
+    secret_hash: str
+    since_ns: int
+    allowed_by: str
+
+    @classmethod
+    def from_row(cls, row: tuple[Cell, ...]) -> "AnsweringClient":
+        """The client that a row of the table is."""
+        name, secret_hash, since_ns, allowed_by = row
+        return cls(
+            name=str(name), secret_hash=str(secret_hash), since_ns=int(str(since_ns)), allowed_by=str(allowed_by)
+        )
+
+
+class ClientTable:
+    """One row a client that is allowed to pass answers on."""
+
+    name: ClassVar[str] = "answering_clients"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("answering_clients",)
+    types: ClassVar[frozenset[str]] = frozenset({ALLOWED, REVOKED})
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE answering_clients(
+            name TEXT PRIMARY KEY, secret_hash TEXT, since_ns INTEGER, allowed_by TEXT) WITHOUT ROWID""",
+    )
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        payload = event.payload
+        if event.type == ALLOWED:
+            tables.execute(
+                "INSERT OR REPLACE INTO answering_clients VALUES (?, ?, ?, ?)",
+                (str(payload["name"]), str(payload["secret_hash"]), event.at_ns, event.actor or ""),
+            )
+        else:
+            tables.execute("DELETE FROM answering_clients WHERE name = ?", (str(payload["name"]),))
+
+
+class ClientRegistry:
+    """Knows the clients whose answers count now."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, AnsweringClient] = {}
+
+    @property
+    def clients(self) -> Mapping[str, AnsweringClient]:
+        """Those that are allowed, by name."""
+        return self._clients
+
+    async def restore(self, log: ProjectionStore) -> None:
+        """Read them from the log's table, at the start and after each change."""
+        rows = await log.select(f"SELECT {_COLUMNS} FROM answering_clients")
+        self._clients = {client.name: client for client in map(AnsweringClient.from_row, rows)}
+
+    def forget(self, name: str) -> None:
+        """Let a client's answers count no more, at once."""
+        self._clients.pop(name, None)
+
+    def name_of(self, secret: str | None) -> str | None:
+        """The client that a secret stands for; None for one that nobody has, or that was revoked."""
+        if not secret or len(secret) > _MAX_SECRET:
+            return None
+        shown = digest(secret.encode("utf-8", "backslashreplace")).encode()
+        known = [one.name for one in self._clients.values() if hmac.compare_digest(one.secret_hash.encode(), shown)]
+        return known[0] if known else None
