@@ -1819,6 +1819,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TST-35",
+        source="002 §9.5, §11",
+        promise="the affected tests of an edit are those that test_run takes for its files",
+        tests=("repo/testing/test_affected_tests.py",),
+    ),
+    Requirement(
         id="TST-33",
         source="002 §11.5",
         promise="a runner that does not start is an error of the run with reason and fix, never failed or passed tests",

@@ -8,7 +8,7 @@ from pathlib import Path
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.resolve.world import World
 from codeplane.repo.testing.changes import Changes
-from codeplane.repo.testing.impact import NEAREST, Impact, Reached, Selection
+from codeplane.repo.testing.impact import Impact, Reached, Selection
 from codeplane.repo.testing.imports import Imports, ImportsKept
 from codeplane.repo.testing.target import Target
 from tests.repo.testing.door import Door, at_the_door, written
@@ -172,39 +172,7 @@ async def _snapshot(door: Door) -> Snapshot:
     return snapshot
 
 
-def test_near_are_those_that_import_it_themselves_or_reach_it_and_say_the_name(tmp_path: Path) -> None:
-    root = written(tmp_path / "repo", SHOP)
-
-    async def body(door: Door) -> None:
-        snapshot = await _snapshot(door)
-        found = door.suite.impact.near(snapshot, ["shop/money.py"], ["cents"])
-        assert found is not None
-        assert {one.path: one.reason for one in found} == {
-            "tests/test_money.py": "imports shop/money.py",
-            "tests/test_uses.py": "names cents",
-        }
-        itself = door.suite.impact.near(snapshot, ["tests/test_alone.py"], [])
-        assert itself == (Reached(path="tests/test_alone.py", reason="changed itself", distance=1),)
-        assert door.suite.impact.near(snapshot, ["shop/money.py"], ["nobody_says_this"]) == (
-            Reached(path="tests/test_money.py", reason="imports shop/money.py", distance=1),
-        )
-
-    at_the_door(root, body)
-
-
-def test_near_is_bounded(tmp_path: Path) -> None:
-    many = {f"tests/test_{at}.py": "import shop.money\n" for at in range(NEAREST + 5)}
-    root = written(tmp_path / "repo", {**SHOP, **many})
-
-    async def body(door: Door) -> int:
-        found = door.suite.impact.near(await _snapshot(door), ["shop/money.py"], ["cents"] * 1000)
-        assert found is not None
-        return len(found)
-
-    assert at_the_door(root, body) == NEAREST
-
-
-def test_near_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
+def test_an_edit_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", SHOP)
 
     async def body(door: Door) -> None:
@@ -217,12 +185,13 @@ def test_near_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
             return door.suite.targets_of(state)
 
         impact = Impact(knowledge=door.suite._knowledge, targets=slow, changes=Changes(root))
-        first = asyncio.ensure_future(asyncio.to_thread(impact.near, snapshot, ["shop/money.py"], []))
+        first = asyncio.ensure_future(impact.after_edit(snapshot, ["shop/money.py"]))
         await asyncio.to_thread(asked.wait, 60)
-        assert impact.near(snapshot, ["shop/money.py"], []) is None
+        assert await impact.after_edit(snapshot, ["shop/money.py"]) is None
         answer.set()
-        assert [one.path for one in await first or ()] == ["tests/test_money.py"]
-        assert impact.near(snapshot, ["shop/money.py"], []) is not None
+        found = await first
+        assert found is not None and "tests/test_money.py" in _paths(found)
+        assert await impact.after_edit(snapshot, ["shop/money.py"]) == found
 
     at_the_door(root, body)
 
@@ -260,9 +229,9 @@ def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> 
 
             for without in ([], gone):
                 assert importers(kept, without) == importers(ImportsKept(knowledge.modules), without), step
-            found = door.suite.impact.near(snapshot, list(step), [])
+            found = await door.suite.impact.after_edit(snapshot, list(step))
             if step and "outer/__init__.py" not in step:
-                assert found, step
+                assert found is not None and found.reached, step
 
     at_the_door(root, body)
 

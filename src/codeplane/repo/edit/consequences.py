@@ -18,9 +18,10 @@ from codeplane.repo.truth.ignore import says_what_belongs
 from codeplane.repo.truth.paths import shown
 
 MAX_SYMBOLS = 50
+MAX_TESTS = 200
 _MAX_COMPARED = 200
 _READY_SEC = 0.5
-_TESTS_SEC = 0.5
+_TESTS_SEC = 1.0
 
 
 class Reached(Protocol):
@@ -30,10 +31,17 @@ class Reached(Protocol):
     def path(self) -> str: ...
 
 
+class Selection(Protocol):
+    """The tests to run for a change."""
+
+    @property
+    def reached(self) -> Sequence[Reached]: ...
+
+
 class Impact(Protocol):
     """Which tests reach changed files."""
 
-    def near(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> Sequence[Reached] | None: ...
+    async def after_edit(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +114,7 @@ class Consequences:
         warnings = list(compared.errors)
         if len(changed) > _MAX_COMPARED:
             warnings.append(f"symbols and syntax of the first {_MAX_COMPARED} files only")
-        tests = await self._tests(after, changed, compared.symbols, warnings)
+        tests = await self._tests(after, changed, warnings)
         return Consequence(
             symbols=_bounded(compared.symbols, MAX_SYMBOLS),
             tests=tests,
@@ -138,20 +146,19 @@ class Consequences:
             after={path: one.content for path, one in found.items() if one.skipped is None},
         )
 
-    async def _tests(
-        self, after: Snapshot, changed: Sequence[str], symbols: Sequence[str], warnings: list[str]
-    ) -> tuple[str, ...]:
+    async def _tests(self, after: Snapshot, changed: Sequence[str], warnings: list[str]) -> tuple[str, ...]:
+        """What test_run takes for these paths."""
         if self._impact is None or not changed:
             return ()
-        names = list(dict.fromkeys(symbol.rpartition(":")[2].rpartition(".")[2] for symbol in symbols))
-        found: Sequence[Reached] | None = None
+        found: Selection | None = None
         with suppress(TimeoutError, CodePlaneError):
             async with asyncio.timeout(_TESTS_SEC):
                 # Whoever finds out goes on when nobody waits any more, and the next one is told at once.
-                found = await asyncio.to_thread(self._impact.near, after, changed, names)
+                found = await self._impact.after_edit(after, changed)
         if found is None:
             warnings.append("affected tests are not known yet: test_run impacted=true finds them")
-        return tuple(shown(one.path) for one in found or ())
+            return ()
+        return _bounded([shown(one.path) for one in found.reached], MAX_TESTS)
 
 
 def fingerprint(snapshot: Snapshot) -> str:

@@ -23,10 +23,11 @@ class Changes:
         self._root = root
 
     async def since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
-        """The changed files, or of these paths those that are, with their changed lines, against a ref or HEAD."""
-        return await asyncio.to_thread(self._since, ref, paths)
+        """What `between` gives, without blocking."""
+        return await asyncio.to_thread(self.between, ref, paths)
 
-    def _since(self, ref: str, paths: Sequence[str] | None) -> Mapping[str, Lines]:
+    def between(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
+        """The changed files, or of these paths those that are, with their changed lines, against a ref or HEAD."""
         try:
             repository = pygit2.Repository(str(self._root))
         except (pygit2.GitError, KeyError) as error:

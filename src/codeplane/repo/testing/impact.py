@@ -15,7 +15,7 @@ from codeplane.repo.resolve.world import World
 from codeplane.repo.testing.changes import Changes, Lines
 from codeplane.repo.testing.imports import Imports, ImportsKept, Step
 from codeplane.repo.testing.mentions import by_name, mentioning, same_place
-from codeplane.repo.testing.narrowing import Narrowing
+from codeplane.repo.testing.narrowing import Narrowing, UsesKept
 from codeplane.repo.testing.target import Target
 from codeplane.repo.truth.paths import shown
 
@@ -24,10 +24,6 @@ _ENOUGH = 4
 _SHARE = 0.4
 _MOST = 60
 _MAX_CHAIN = 4
-NEAREST = 10
-_NEAR_NAMES = 20
-_NEAR_USERS = 100
-_ITSELF, _DIRECT = 10.0, 0.3
 _SETTINGS = re.compile(
     r"(?:^|/)(?:pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|setup\.py|package\.json|tsconfig[\w.]*\.json"
     r"|(?:jest|vitest|vite|babel)\.config\.\w+|go\.mod|go\.sum|Cargo\.toml|Cargo\.lock|build\.rs|pom\.xml|mix\.exs"
@@ -63,55 +59,46 @@ class Impact:
         self._targets = targets
         self._changes = changes
         self._imports = ImportsKept(knowledge.modules)
-        self._near = threading.Lock()
+        self._uses = UsesKept()
+        self._waiting = False
+        self._busy = threading.Lock()
 
-    def near(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> tuple[Reached, ...] | None:
-        """A few tests that say the changed names or import the changed files themselves; None while that is not known.
+    async def after_edit(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
+        """What `selection` gives for the files of an edit, in the state after it; None while that is not known.
 
-        For the answer of an edit, so it looks no further, and does not wait for whoever is just finding out.
+        An edit does not wait for another that is just finding out, so that many edits cost one selection at a time.
         """
-        if not self._near.acquire(blocking=False):
+        if self._waiting:
+            return None
+        self._waiting = True
+        try:
+            if (await self._knowledge.behind(snapshot)).files:
+                return None
+            return await asyncio.to_thread(self._unless_busy, snapshot, paths)
+        finally:
+            self._waiting = False
+
+    def _unless_busy(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
+        if not self._busy.acquire(blocking=False):
             return None
         try:
-            return self._nearest(snapshot, paths, names)
+            return self.selected(snapshot, self._changed(paths, ""))
         finally:
-            self._near.release()
+            self._busy.release()
 
-    def _nearest(self, snapshot: Snapshot, paths: Sequence[str], names: Sequence[str]) -> tuple[Reached, ...]:
-        targets = {path: one for one in self._targets(snapshot) for path in _files(one)}
-        world = World(snapshot, self._knowledge.store, self._knowledge.modules)
-        imports = Imports(world, self._imports, gone=[path for path in paths if path not in snapshot.files])
-        reach = imports.reaching(paths)
-        scores: dict[str, float] = {}
-        why: dict[str, str] = {}
-
-        def note(path: str, score: float, reason: str) -> None:
-            target = targets.get(path)
-            if target is not None:
-                scores[target.target_id] = scores.get(target.target_id, 0.0) + score
-                why.setdefault(target.target_id, reason)
-
-        for path in paths:
-            note(path, _ITSELF, "changed itself")
-            for importer in sorted(imports.importers.get(path, ())):
-                note(importer, _DIRECT, f"imports {shown(path)}")
-        for name in names[:_NEAR_NAMES]:
-            users = [path for path, _ in self._knowledge.store.files_with(name) if path in reach and path in targets]
-            for path in users if len(users) <= _NEAR_USERS else ():
-                note(path, 1.0 / (1.0 + math.log2(len(users))), f"names {name}")
-        order = sorted(scores, key=lambda one: (-scores[one], one))[:NEAREST]
-        return tuple(Reached(path=one, reason=why[one], distance=1) for one in order)
-
-    async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
-        """The tests to run for changed files; without paths for what differs from a ref, or from HEAD."""
+    def _changed(self, paths: Sequence[str] | None, since: str) -> Mapping[str, Lines]:
         try:
-            known = await self._changes.since(since, paths)
+            known = self._changes.between(since, paths)
         except NotGit:
             if paths is None:
                 raise
             # Whole files count as changed.
             known = {}
-        changed = dict(known) if paths is None else {path: known.get(path, ()) for path in paths}
+        return dict(known) if paths is None else {path: known.get(path, ()) for path in paths}
+
+    async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
+        """The tests to run for changed files; without paths for what differs from a ref, or from HEAD."""
+        changed = await asyncio.to_thread(self._changed, paths, since)
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=True)
         behind = (await self._knowledge.behind(snapshot)).line()
@@ -164,7 +151,7 @@ class Impact:
         most = max(_ENOUGH, min(math.floor(len(targets) * _SHARE), _MOST))
         if len(found) - len(always) <= most:
             return Selection(reached=_sorted(found.values()))
-        narrowing = Narrowing(world, self._knowledge.store, imports, targets)
+        narrowing = Narrowing(world, self._knowledge.store, imports, targets, self._uses)
         ranked = narrowing.ranked(changed, [one for one in found if one not in always])
         kept = {target_id: found[target_id] for target_id in always}
         for target_id, why in ranked[:most]:

@@ -23,6 +23,7 @@ _FURTHER = 0.7
 _MAX_STEPS = 250
 _MAX_FILES = 300
 _MAX_HITS = 200
+_MAX_KEPT = 200_000
 _HOLDERS = frozenset({"function", "method", "class", "constructor", "property", "interface", "struct", "trait"})
 _WORD = re.compile(rb"[\w\x80-\xff]")
 _SMALL = frozenset({"local", "argument"})
@@ -36,13 +37,33 @@ class _Place:
     index: int
 
 
+class UsesKept:
+    """Where files use names, by the files' content: most files are the same from one edit to the next."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def get(self, digest: str, name: str) -> tuple[int, ...] | None:
+        """The places of a name in a file of this content; None when nobody looked yet."""
+        return self._found.get((digest, name))
+
+    def put(self, digest: str, name: str, places: Sequence[int]) -> None:
+        """Keep the places; all are forgotten when there are too many."""
+        if len(self._found) >= _MAX_KEPT:
+            self._found.clear()
+        self._found[digest, name] = tuple(places)
+
+
 class Narrowing:
     """Follows names from changed definitions to the tests that use them, weaker with every step."""
 
-    def __init__(self, world: World, store: FactStore, imports: Imports, targets: Sequence[Target]) -> None:
+    def __init__(
+        self, world: World, store: FactStore, imports: Imports, targets: Sequence[Target], kept: UsesKept
+    ) -> None:
         self._world = world
         self._store = store
         self._imports = imports
+        self._kept = kept
         self._targets = {path: one.target_id for one in targets for path in (one.covers or (one.path,))}
         self._folded: dict[str, tuple[list[int], list[int]]] = {}
 
@@ -209,9 +230,19 @@ class Narrowing:
         definers = {one.path for one in self._store.named(name, limit=30)} - set(self._targets)
         return 1.0 / (1.0 + math.log(max(1, len(definers)), 2)) if len(name) > 2 else 0.1
 
-    def _hits(self, path: str, name: str) -> list[int]:
-        if path not in self._world.snapshot.files:
-            return []
+    def _hits(self, path: str, name: str) -> Sequence[int]:
+        known = self._world.snapshot.files.get(path)
+        if known is None:
+            return ()
+        kept = self._kept.get(known.digest, name)
+        if kept is None:
+            kept = tuple(self._found(path, name))
+            # Before it is parsed, strings and comments cannot be told.
+            if path not in self._world.missing:
+                self._kept.put(known.digest, name, kept)
+        return kept
+
+    def _found(self, path: str, name: str) -> list[int]:
         facts = self._world.facts(path)
         text = self._world.text(path)
         wanted = name.encode()
