@@ -123,7 +123,9 @@ async def running(
         stack.callback(plane.trust.policy.close)
         stack.push_async_callback(plane.trust.resuming.stop)
         await plane.trust.restore(plane.log)
-        found = await recover(plane.log) | await record(plane.log, plane.changing.recovered, plane.changing.kept)
+        endings = plane.changing.endings(plane.log, plane.conveyor.catalogue)
+        found = await recover(plane.log, endings.of)
+        found |= await record(plane.log, plane.changing.recovered, plane.changing.kept, plane.changing.moves)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
         if plane.log.rebuilt:

@@ -12,9 +12,12 @@ from codeplane.adapters.git_cli import clean_environment
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
+from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
+from codeplane.kernel.ports import EventLog
 from codeplane.kernel.secret_files import SecretRules
 from codeplane.refactoring import refactoring
+from codeplane.repo.call_endings import CallEndings
 from codeplane.repo.checkpoint.checkpoint import CheckpointOperations
 from codeplane.repo.checkpoint.lint import Linters
 from codeplane.repo.contexts.service import ContextOperations
@@ -92,9 +95,21 @@ class Changing:
     operations: tuple[object, ...]
     recovered: tuple[Recovered, ...]
     kept: KeptMutations
+    pending: Pending
+    moves: IndexMoves
     suite: Suite
     knowledge: Knowledge
     scip: ScipStore
+
+    def endings(self, log: EventLog, catalogue: Catalogue) -> CallEndings:
+        """What became of the calls that the last run left under way."""
+        return CallEndings(
+            log=log,
+            journaled=[one.name for one in catalogue if one.journaled],
+            recovered=self.recovered,
+            kept=self.kept,
+            notes=self.pending.notes(),
+        )
 
 
 def changing(
@@ -119,6 +134,7 @@ def changing(
     locks = PathLocks()
     programs = GuardedPrograms(home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock)
     git = Git(root, config.git, clean_environment, programs)
+    moves = IndexMoves(git)
     engine = Engine(
         root=root,
         scope=scope,
@@ -126,7 +142,7 @@ def changing(
         kept=kept,
         locks=locks,
         consequences=consequences,
-        moves=IndexMoves(git),
+        moves=moves,
         clock=shared.clock,
         config=config.edits,
     )
@@ -149,6 +165,8 @@ def changing(
     return Changing(
         recovered=recovered,
         kept=kept,
+        pending=pending,
+        moves=moves,
         suite=suite,
         knowledge=knowledge,
         scip=scip,

@@ -352,6 +352,16 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TASK-08",
+        source="002 §12.4, design §6",
+        promise="of a call that was cut off it is said whether it was done, where the journal or git's record knows",
+        tests=(
+            "work/test_cut_off.py::test_a_kill_is_followed_by_what_became_of_it",
+            "work/test_cut_off.py::test_a_call_that_its_caller_left_is_told_by_its_key",
+            "work/test_cut_off.py::test_an_approved_change_that_was_not_done_is_run_after_the_restart",
+        ),
+    ),
+    Requirement(
         id="TASK-07",
         source="002 §9.5, §12",
         promise="a change is recorded with a hash of HEAD, git's index and the files, before and after it",

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codeplane.kernel.actor import Actor, Caller, Progress
 from codeplane.kernel.event import Correlation, Draft
@@ -12,6 +12,8 @@ from codeplane.kernel.operation import Assessment, Operation, Request
 
 if TYPE_CHECKING:
     from codeplane.kernel.ports import EventLog, Task
+
+ChangeState = Literal["none", "begun", "done", "not_done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,9 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None
+    # How far its change of the repository has come; journaled operations alone keep it.
+    change: ChangeState = "none"
+    mutation_id: str | None = None
 
     @property
     def correlation(self) -> Correlation:
@@ -91,6 +96,15 @@ class Call:
     def changed(self, effects: Effects) -> None:
         """State what this mutation changed."""
         self.effects = effects
+
+    def change_begins(self) -> None:
+        """State that from here on something may be changed."""
+        self.change = "begun"
+
+    def change_ended(self, *, done: bool, mutation_id: str | None = None) -> None:
+        """State that the change is made as a whole, or that nothing is changed."""
+        self.change = "done" if done else "not_done"
+        self.mutation_id = mutation_id if done else None
 
     def failed(self, failure: Failure) -> None:
         """State what failed (tests, a command) though the call itself answers."""

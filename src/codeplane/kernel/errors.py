@@ -188,6 +188,18 @@ class OperationDisabled(
     """An operation that a setting switches off; details name the setting."""
 
 
+class Interrupted(
+    CodePlaneError,
+    name="INTERRUPTED",
+    code=1019,
+    http=409,
+    rpc="aborted",
+    hint="nothing was changed: call again, with the same idempotency_key if there was one",
+    retryable=True,
+):
+    """The server ended while the call ran, and nothing of it was done."""
+
+
 class Unauthorized(
     CodePlaneError,
     name="UNAUTHORIZED",

@@ -169,6 +169,12 @@ class Operation:
         """Whether a call can change anything, so that its intent is durable before it runs."""
         return self.mark.risk is not Risk.READ
 
+    @property
+    def journaled(self) -> bool:
+        """Whether all that it changes goes through the edit journal or the record of git's changes, so that those know
+        what became of a call that was cut off."""
+        return self.mutates and self.mark.capability == "write_files"
+
     def assessment(self, request: Request, call: "Call | None" = None) -> Assessment:
         """What this call would do; the operation's own risk where it has nothing finer to say."""
         if self.assess is None:

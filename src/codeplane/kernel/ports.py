@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.call import Call, Effects, Failure
@@ -297,6 +297,15 @@ class StreamObserver(Protocol):
     def open(self, *, surface: str, after: int, resumed: bool) -> StreamReader:
         """A stream begins after a position; `resumed` when its reader had been there before."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What became of the change of a call that nobody saw the end of."""
+
+    state: Literal["done", "not_done", "unknown"]
+    mutation_id: str | None = None
+    paths: tuple[str, ...] = ()
 
 
 class RepoState(Protocol):

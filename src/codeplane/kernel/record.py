@@ -69,6 +69,11 @@ def with_action(finished: Draft) -> list[Draft]:
     return [finished, ended]
 
 
+def recovered_payload(mutation_id: str | None, *, cut_off: str) -> JsonObject:
+    """What is added to the record of a call whose change is done, though its answer never came."""
+    return {"cut_off": cut_off, **({"mutation_id": mutation_id} if mutation_id else {})}
+
+
 def key_holder(actor: Actor) -> str:
     """Whose an idempotency key is: nobody else is given what was answered to it."""
     return f"{actor.owner_id}/{actor}"
@@ -112,7 +117,15 @@ class Record:
         """How the call ended."""
         payload = self._common()
         payload["duration_us"] = duration_ns // 1000
-        payload["executed"] = self.executed
+        change = self.call.change if self.operation.journaled else "begun"
+        executed = self.executed
+        if error is not None and error.name in CUT_OFF and executed:
+            # The journal knows what became of it, however its caller left.
+            if change == "done":
+                payload |= recovered_payload(self.call.mutation_id, cut_off=error.name)
+                error = None
+            executed = change in ("begun", "done")
+        payload["executed"] = executed
         payload["status"] = "ok" if error is None else error.name
         if result is not None:
             payload["result_hash"] = digest(result)

@@ -8,7 +8,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.operation import Operation, Result
 from codeplane.kernel.passage import Passage
 from codeplane.kernel.ports import CallReport, Convergence, StoredOutcome
-from codeplane.kernel.record import with_action
+from codeplane.kernel.record import CUT_OFF, with_action
 from codeplane.kernel.stages import Stages
 from codeplane.kernel.veil import Veil
 
@@ -65,6 +65,7 @@ class Recording:
             passage.trace.answered(result_json)
         self._observe(passage, "ok" if error is None else error.name)
         if error is not None:
+            _say_what_became(passage, error)
             self.veil.error(passage, error)
         return Outcome(
             operation=passage.operation,
@@ -135,3 +136,18 @@ class Recording:
             duration_ns=self._stages.clock.monotonic_ns() - passage.started_ns,
             call=passage.ids(),
         )
+
+
+def _say_what_became(passage: Passage, error: CodePlaneError) -> None:
+    """Add to the error of a call that was stopped whether its change was made."""
+    call = passage.call
+    if call is None or error.name not in CUT_OFF or not passage.mutated or not call.operation.journaled:
+        return
+    if call.change == "done":
+        named = f" (mutation {call.mutation_id})" if call.mutation_id else ""
+        error.message += f"; the change itself is done{named}"
+        error.details |= {"done": True, "mutation_id": call.mutation_id}
+        error.hint = "do not repeat it; mutation_show tells what it did, undo takes it back"
+    elif call.change != "begun":
+        error.message += "; nothing was changed"
+        error.details["done"] = False

@@ -20,6 +20,8 @@ from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
 from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, CUT_OFF, key_holder
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
+_NAMED = 20
+_SEE, _LOOK = "mutation_show tells what it did", "git_status and git_log show how things are"
 _BY_NAME = {kind.name: kind for kind in ERRORS}
 
 
@@ -131,12 +133,29 @@ class IdempotencyKeys:
             await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
         if status == "running" or status in CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
+        if error is None and result_hash is None:
+            raise await self._done_unanswered(call_id)
         if error is not None:
             return StoredOutcome(error=_error(str(status), json.loads(error)))
         data = await self._log.get(str(result_hash))
         if data is None:
             raise ResultGone(f"call {call_id} with this key is done", details={"result_hash": result_hash})
         return StoredOutcome(result_json=data.decode())
+
+    async def _done_unanswered(self, call_id: str | None) -> ResultGone:
+        """The answer for a call that was cut off after its change was made."""
+        found = await self._log.query(EventQuery(call_id=call_id, types=(CALL_FINISHED,), limit=1))
+        payload = found[0].payload if found else {}
+        if "cut_off" not in payload:
+            return ResultGone(f"call {call_id} with this key is done", details={"call_id": call_id})
+        mutation, paths = payload.get("mutation_id"), payload.get("changed_paths")
+        named = f" as {mutation}" if isinstance(mutation, str) else ""
+        listed = f": {', '.join(map(str, paths[:_NAMED]))}" if isinstance(paths, list) and paths else ""
+        return ResultGone(
+            f"call {call_id} with this key is done{named}{listed}",
+            hint=f"it was cut off before it could answer, so do not repeat it; {_SEE if named else _LOOK}",
+            details={"call_id": call_id, "done": True, "mutation_id": mutation, "changed_paths": paths or []},
+        )
 
     async def _row(self, holder: str, operation: str, key: str) -> list[str | None] | None:
         rows = await self._log.select(

@@ -1,51 +1,74 @@
 """After a restart: what was open is closed as interrupted, and what was running ended in a way nobody saw."""
 
-from codeplane.kernel.errors import OutcomeUnknown
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery, Ledger
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, task_stream, with_action
+from codeplane.kernel.ports import Ending, EventQuery, Ledger
+from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_action
 from codeplane.work.task import TaskState
 
 _BATCH = 500
+_UNKNOWN = Ending(state="unknown")
+# Why there was no answer.
+_CUT_OFF = "SERVER_ENDED"
 
 
-async def recover(log: Ledger) -> JsonObject:
-    """Append the endings that the last run could not; running it again appends nothing."""
-    calls = await _end_calls(log)
+EndingOf = Callable[[str, str, int], Awaitable[Ending]]
+
+
+async def recover(log: Ledger, ending_of: EndingOf | None = None) -> JsonObject:
+    """Append the endings that the last run could not; running it again appends nothing.
+
+    `ending_of` tells what became of a call, by its id, its operation and when it began.
+    """
+    ended = await _end_calls(log, ending_of)
     tasks = await _end_tasks(log)
-    return {"calls": calls, "tasks": tasks}
+    known: JsonObject = {f"calls_{state}": ended[state] for state in ("done", "not_done") if ended[state]}
+    return {"calls": sum(ended.values()), "tasks": tasks, **known}
 
 
-async def _end_calls(log: Ledger) -> int:
+async def _end_calls(log: Ledger, ending_of: EndingOf | None) -> Counter[str]:
     rows = await log.select("SELECT call_id, task_id, session_id, actor FROM operations WHERE status = 'running'")
     drafts: list[Draft] = []
+    ended: Counter[str] = Counter()
     for call_id, task_id, session_id, actor in rows:
         ids = Correlation(call_id=str(call_id), task_id=str(task_id), session_id=str(session_id))
         (intent,) = await log.query(EventQuery(call_id=str(call_id), types=(CALL_STARTED,), limit=1))
+        ending = _UNKNOWN
+        if ending_of is not None:
+            ending = await ending_of(str(call_id), str(intent.payload["operation"]), intent.at_ns)
+        ended[ending.state] += 1
         drafts += with_action(
             Draft(
                 stream=task_stream(str(task_id)),
                 type=CALL_FINISHED,
-                payload=_unknown(intent.payload),
+                payload=_ended(intent.payload, ending),
                 actor=str(actor),
                 correlation=ids,
                 event_id=derived_event_id("unknown-outcome", str(call_id)),
             )
         )
     await _append(log, drafts)
-    return len(rows)
+    return ended
 
 
-def _unknown(intent: JsonObject) -> JsonObject:
-    error = OutcomeUnknown("the server ended while this call ran")
-    return {
-        **intent,
-        "executed": True,
-        "duration_us": 0,
+def _ended(intent: JsonObject, ending: Ending) -> JsonObject:
+    """The record of a call by what became of its change."""
+    payload: JsonObject = {**intent, "duration_us": 0}
+    if ending.state == "done":
+        payload |= {"executed": True, "status": "ok", **recovered_payload(ending.mutation_id, cut_off=_CUT_OFF)}
+        return payload | ({"changed_paths": list(ending.paths)} if ending.paths else {})
+    error: CodePlaneError = OutcomeUnknown("the server ended while this call ran")
+    if ending.state == "not_done":
+        error = Interrupted("the server ended while this call ran, and nothing of it was done")
+    return payload | {
+        "executed": ending.state != "not_done",
         "status": error.name,
-        "error": {"code": error.code, "message": error.message, "retryable": False},
+        "error": {"code": error.code, "message": error.message, "retryable": error.retryable},
     }
 
 

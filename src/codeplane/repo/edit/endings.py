@@ -30,6 +30,13 @@ class Recovered:
     kept: Kept | None = None
     conflicts: tuple[str, ...] = ()
     reason: str = ""
+    # False where what is there does not tell whether it was done as a whole.
+    certain: bool = True
+
+    @property
+    def call_id(self) -> str | None:
+        """The call it belongs to, where that is known."""
+        return self.kept.call_id if self.kept is not None else None
 
 
 class Endings:

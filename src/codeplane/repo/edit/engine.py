@@ -9,7 +9,7 @@ from pathlib import Path
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import EditsConfig
-from codeplane.kernel.errors import CodePlaneError, TooLarge
+from codeplane.kernel.errors import CodePlaneError, StorageFailed, TooLarge
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id, new_id
 from codeplane.kernel.json import JsonObject
@@ -28,7 +28,7 @@ from codeplane.repo.edit.reversal import reversed_batch
 from codeplane.repo.edit.scope import Scope
 from codeplane.repo.edit.syntax import Compared
 from codeplane.repo.truth.paths import shown
-from codeplane.repo.undo.kept import Kept, Sides
+from codeplane.repo.undo.kept import CALL, Kept, Sides
 from codeplane.repo.undo.mutations import KeptMutations
 from codeplane.repo.undo.sides import FileSides
 
@@ -38,7 +38,7 @@ _MB = 1024 * 1024
 _NAMED = 100
 _NAMED_MOVES = 5
 _NOT_MOVED = "its entry changed meanwhile, or git was busy"
-_GIT_MV = "git_mv"
+GIT_MV = "git_mv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +205,10 @@ class Engine:
             planned = await self._planned(kept, changes, kind)
             moves = planned.moves
             if moves:
-                kept = replace(kept, details={**kept.details, _GIT_MV: [move.to_json() for move in moves]})
+                kept = replace(kept, details={**kept.details, GIT_MV: [move.to_json() for move in moves]})
+            kept = replace(kept, details={**kept.details, CALL: call.call_id})
             with span("files.write", files=len(changes)):
-                await asyncio.to_thread(
-                    self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
-                )
+                await self._written(call, journal_id, kept, changes, dropped, abandoned)
             if kind == UNDONE:
                 moves = tuple(move.back() for move in moves)
             found = found.with_moves(await self._moved(call, planned, moves, changes))
@@ -217,6 +216,28 @@ class Engine:
         await self._record(call, journal_id, kept, delta, kind)
         await asyncio.to_thread(self._tidied, call, kept.mutation_id)
         return delta, found
+
+    async def _written(
+        self,
+        call: Call,
+        journal_id: str,
+        kept: Kept,
+        changes: Sequence[Change],
+        dropped: Sequence[str],
+        abandoned: threading.Event,
+    ) -> None:
+        call.change_begins()
+        try:
+            await asyncio.to_thread(
+                self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
+            )
+        except StorageFailed:
+            # Part of it may stay changed until the next start.
+            raise
+        except Exception:
+            call.change_ended(done=False)
+            raise
+        call.change_ended(done=True, mutation_id=kept.mutation_id)
 
     async def _moved(
         self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
@@ -248,7 +269,7 @@ class Engine:
         if self._moves is None:
             return PlannedMoves()
         if kind != APPLIED:
-            return PlannedMoves(moves=moves_of(kept.details.get(_GIT_MV)))
+            return PlannedMoves(moves=moves_of(kept.details.get(GIT_MV)))
         return await self._moves.planned(
             [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
         )

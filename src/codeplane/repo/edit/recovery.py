@@ -9,7 +9,8 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog, EventQuery
 from codeplane.repo.edit.endings import Recovered
-from codeplane.repo.edit.engine import APPLIED, REDONE, ROLLED_BACK, STREAM, UNDONE, outcome_id, payload_of
+from codeplane.repo.edit.engine import APPLIED, GIT_MV, REDONE, ROLLED_BACK, STREAM, UNDONE, outcome_id, payload_of
+from codeplane.repo.edit.index_moves import IndexMoves, moves_of
 from codeplane.repo.edit.journal import JOURNAL
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept
@@ -20,19 +21,30 @@ _PAGE, _PAGES = 1000, 20
 _TOGETHER = 100
 
 
-async def record(log: EventLog, recovered: Sequence[Recovered], kept: KeptMutations | None = None) -> JsonObject:
+async def record(
+    log: EventLog,
+    recovered: Sequence[Recovered],
+    kept: KeptMutations | None = None,
+    moves: IndexMoves | None = None,
+) -> JsonObject:
     """Append the outcomes that the last run could not, each once; says how many ended how.
 
-    Those are of the batches that were under way, and of the newest that are kept but that the log does not know of.
+    Those are of the batches that were under way, and of the newest that are kept but that the log does not know of. With
+    `moves`, what they moved on disk moves in git's index too.
     """
     ended = [_draft(one) for one in recovered if one.outcome != "stuck"]
     unsaid: list[Draft] = []
+    found: Sequence[Kept] = ()
     if kept is not None:
         found = await asyncio.to_thread(kept.all, limit=_LOOKED_AT)
         # The oldest first, as they happened.
         unsaid = [_outcome(one) for one in reversed(found) if _is_telling(one)]
     known = {_id(draft) for draft in ended}
     appended = await _appended(log, [*(draft for draft in unsaid if _id(draft) not in known), *ended])
+    if moves is not None:
+        silent_ones = [one for one in reversed(found) if _is_telling(one) and _id(_outcome(one)) in appended]
+        for done in (*silent_ones, *(batch.kept for batch in recovered if batch.outcome == "applied")):
+            await _moved_along(moves, done)
     counts: JsonObject = {}
     for one in recovered:
         key = f"mutations_{one.outcome}"
@@ -40,6 +52,12 @@ async def record(log: EventLog, recovered: Sequence[Recovered], kept: KeptMutati
     if silent := len(appended - known):
         counts["mutations_recorded"] = silent
     return counts
+
+
+async def _moved_along(moves: IndexMoves, kept: Kept | None) -> None:
+    """Move in git's index what a mutation moved on disk, where its run was ended in between."""
+    if kept is not None and (planned := moves_of(kept.details.get(GIT_MV))):
+        await moves.made([move.back() for move in planned] if kept.state == "undone" else planned)
 
 
 async def _appended(log: EventLog, drafts: Sequence[Draft]) -> set[str]:

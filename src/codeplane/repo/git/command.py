@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -21,6 +22,8 @@ from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.unentered import unentered, unentered_settings, unnamed
 
+# Descriptors that git keeps open while it changes something: who is left of it is known by them.
+HELD: ContextVar[tuple[int, ...]] = ContextVar("held", default=())
 MAX_OUT = 64 * 1024 * 1024
 _MAX_SAID = 16 * 1024
 _GRACE_SEC = 2.0
@@ -208,7 +211,7 @@ class Git:
                 given=given,
                 stdout=out_start,
                 stderr=err_start,
-                pass_fds=outliving,
+                pass_fds=(*outliving, *HELD.get()),
             )
         except BaseException as error:
             os.close(out_end)

@@ -23,6 +23,7 @@ from codeplane.repo.git.store import Store
 from codeplane.repo.undo.kept import Kept
 from codeplane.repo.undo.mutations import KeptMutations
 
+_COMPARED = ("symbolic", "head", "refs", "stashes", "settings", "index", "state")
 T = TypeVar("T")
 D = TypeVar("D")
 _MAX_KEPT = 20_000
@@ -71,9 +72,20 @@ class Keeping:
             # Git is not stopped by a disk that has no room for this, and says itself when it has none for that.
             self._warn(f"should CodePlane be killed now, undo will not know of this: {error.strerror}")
 
-    async def end(self) -> None:
-        """Say that it is over."""
-        await asyncio.to_thread(self._keeper.pending.end, self.started.mutation_id)
+    async def end(self, call_id: str, *, done: bool, kept_id: str | None) -> None:
+        """Say that it is over, and for a while how it ended."""
+        await asyncio.to_thread(self._ended, call_id, done, kept_id)
+
+    def _ended(self, call_id: str, done: bool, kept_id: str | None) -> None:
+        pending = self._keeper.pending
+        pending.note(call_id, what=self.started.what, mutation_id=kept_id, done=done)
+        pending.end(self.started.mutation_id)
+
+    def is_untouched(self, after: Picture, work: Work | None) -> bool:
+        """Whether everything that it could have changed is known to be as it was."""
+        if not self.started.undoable or work is None or is_other(self.started.before, after):
+            return False
+        return all(old == new for old, new in work.values())
 
     def names(self, named: Named) -> None:
         """Further files and submodules that it deals with."""
@@ -200,3 +212,8 @@ class Keeping:
     def _add(self, kept: Kept) -> None:
         self._keeper.mutations.prune()
         self._keeper.mutations.add(kept)
+
+
+def is_other(before: Picture, after: Picture) -> bool:
+    """Whether git's own state differs between two moments."""
+    return any(getattr(before, name) != getattr(after, name) for name in _COMPARED)

@@ -1,8 +1,10 @@
 """Git mutations under way, written down before git begins: the next run can tell what became of them."""
 
+import fcntl
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -15,7 +17,9 @@ from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.state import State
 
 Step = Callable[[str], None]
-_BEGUN, _INDEX, _REACHED = "begun.json", "index", "reached.json"
+_BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
+_MAX_NOTES = 200
+_LOOKS, _LOOK_SEC = 40, 0.05
 _SETS = ("intended", "changed", "staged", "untracked")
 
 
@@ -27,11 +31,21 @@ class Started:
     what: str
     at_ns: int
     session_id: str | None
+    call_id: str | None
     undoable: bool
     undoes: tuple[str, ...]
     sign: str
     before: Picture
     reached: Mapping[str, Entry] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """How the change of one call stands; not `done` is all that is known of one that was begun, or failed."""
+
+    what: str
+    mutation_id: str | None
+    done: bool
 
 
 class Pending:
@@ -42,12 +56,14 @@ class Pending:
         """`step` is told before and after everything that happens here, so that tests can stop there."""
         self._folder = folder
         self._step = step
+        self._running: dict[str, int] = {}
 
     def begin(self, started: Started) -> None:
         """Write down how everything stands."""
         place = self._folder / started.mutation_id
         self._step("before begin")
         place.mkdir(parents=True)
+        self._hold(started.mutation_id, place / _RUNNING)
         (place / _INDEX).write_bytes(b"\0".join(started.before.index))
         self._step("index written")
         _write(place / _BEGUN, _to_json(started))
@@ -61,11 +77,60 @@ class Pending:
     def end(self, mutation_id: str) -> None:
         """Forget one that is over."""
         self._step("before end")
+        if (held := self._running.pop(mutation_id, None)) is not None:
+            os.close(held)
         place = self._folder / mutation_id
         # Without its beginning it counts as none, however much of it is left.
         (place / _BEGUN).unlink(missing_ok=True)
         self._step("beginning gone")
         shutil.rmtree(place, ignore_errors=True)
+
+    def held(self, mutation_id: str) -> tuple[int, ...]:
+        """What git, and whatever it starts, has to hold open while it works on a mutation."""
+        return (self._running[mutation_id],) if mutation_id in self._running else ()
+
+    def is_running(self, mutation_id: str) -> bool:
+        """Whether something that git started for a mutation of the last run is still there; waits a moment for it."""
+        try:
+            descriptor = os.open(self._folder / mutation_id / _RUNNING, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return True
+        try:
+            for _ in range(_LOOKS):
+                with suppress(BlockingIOError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return False
+                time.sleep(_LOOK_SEC)
+            return True
+        finally:
+            os.close(descriptor)
+
+    def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool) -> None:
+        """Keep for a while how the change of a call stands, for a later run whose log does not say."""
+        with suppress(OSError):
+            self._notes.mkdir(parents=True, exist_ok=True)
+            _write(self._notes / call_id, {"what": what, "mutation_id": mutation_id, "done": done})
+            for old in sorted(os.listdir(self._notes))[:-_MAX_NOTES]:  # noqa: PTH208
+                (self._notes / old).unlink(missing_ok=True)
+
+    def notes(self) -> dict[str, Note]:
+        """What was kept, by the call."""
+        found: dict[str, Note] = {}
+        with suppress(OSError):
+            for name in os.listdir(self._notes):  # noqa: PTH208
+                with suppress(OSError, ValueError, KeyError, TypeError):
+                    raw = json.loads((self._notes / name).read_bytes())
+                    found[name] = Note(what=str(raw["what"]), mutation_id=raw["mutation_id"], done=bool(raw["done"]))
+        return found
+
+    @property
+    def _notes(self) -> Path:
+        return self._folder.with_name(f"{self._folder.name}-ended")
+
+    def _hold(self, mutation_id: str, file: Path) -> None:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._running[mutation_id] = descriptor
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def all(self) -> list[Started]:
         """Those that the last run left, the oldest first; what was never begun, or is torn, is cleared."""
@@ -121,6 +186,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> Started:
         what=str(raw["what"]),
         at_ns=cast(int, raw["at_ns"]),
         session_id=cast(str | None, raw["session_id"]),
+        call_id=cast(str | None, raw.get("call_id")),
         undoable=bool(raw["undoable"]),
         undoes=tuple(cast(list[str], raw["undoes"])),
         sign=str(raw["sign"]),

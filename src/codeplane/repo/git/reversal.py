@@ -1,5 +1,6 @@
 """Taking git mutations back, and doing them again, while things are as they left them."""
 
+import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,6 +88,8 @@ class GitReversal:
             either = (start, goal) if begun in now.recoveries else (start,)
             if moved := _moved(now, either, found, files):
                 raise CannotUndo(f"{verb} of {kept.what}: {'; '.join(moved)}; nothing was changed")
+            call.change_begins()
+            await self._note(call, kept, verb, done=False)
             old = await writer.contents.tree(start.files)
             new = await writer.contents.tree(goal.files)
             commits, tags = await self._objects(start)
@@ -101,6 +104,8 @@ class GitReversal:
             await self._settings(found.branches, goal)
             await self._git.run("update-index", "-q", "--refresh", check=False)
             await self._git.run("update-ref", "-d", begun)
+            call.change_ended(done=True, mutation_id=kept.mutation_id)
+            await self._note(call, kept, verb, done=True)
             told = await file_deltas(writer.contents, differences)
         return Delta(
             mutation_id=kept.mutation_id,
@@ -113,6 +118,10 @@ class GitReversal:
             branch=shown(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
             refs=_told(now, found, goal),
         )
+
+    async def _note(self, call: Call, kept: Kept, verb: str, *, done: bool) -> None:
+        pending = self._writer.keeper.pending
+        await asyncio.to_thread(pending.note, call.call_id, what=verb, mutation_id=kept.mutation_id, done=done)
 
     async def _objects(self, side: Side) -> tuple[list[str], list[str]]:
         """Commits, and annotated tags, that only this side may reach."""

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.edit.journal import JOURNAL
-from codeplane.repo.git.keeping import Keeper, Keeping
+from codeplane.repo.git.keeping import Keeper, Keeping, is_other
 from codeplane.repo.git.pending import Started
 from codeplane.repo.git.picture import Picture, pictured
-from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.kept import CALL, Kept
+
+_INDEX_ALONE = ("stage", "unstage")
 
 
 class Unfinished:
@@ -25,9 +27,11 @@ class Unfinished:
 
     async def _recovered(self, started: Started) -> Recovered:
         keeper, mutation_id = self._keeper, started.mutation_id
-        kept, since = None, frozenset[str]()
+        kept, since, certain = None, frozenset[str](), False
+        # First of all: what ends after that may have changed something after all.
+        running = await asyncio.to_thread(keeper.pending.is_running, mutation_id)
         try:
-            kept, since = await self._kept(started)
+            kept, since, certain = await self._kept(started)
         except NotGit:
             pass
         except (CodePlaneError, OSError) as error:
@@ -39,23 +43,42 @@ class Unfinished:
             outcome="applied" if kept is not None else "rolled_back",
             kept=kept or _said(started),
             conflicts=tuple(sorted(since)),
+            certain=certain and not running,
         )
 
-    async def _kept(self, started: Started) -> tuple[Kept | None, frozenset[str]]:
-        """What is kept of it, or told at least, None when nothing is other than it was; and files left alone."""
+    async def _kept(self, started: Started) -> tuple[Kept | None, frozenset[str], bool]:
+        """What is kept of it, or told at least, None when nothing is other than it was; files left alone; and whether
+        it is certain that all of it was done, or nothing."""
         keeper, before = self._keeper, started.before
-        keeping = Keeping(keeper, started, self._warn, more={JOURNAL: started.mutation_id})
+        keeping = Keeping(keeper, started, self._warn, more={JOURNAL: started.mutation_id, CALL: started.call_id})
         after = await pictured(keeper.git)
-        since = frozenset[str]()
+        since, untouched = frozenset[str](), False
         # Killed right before its end, it was kept already.
         if not keeper.mutations.holds(started.mutation_id):
             work = await keeping.work(after)
+            untouched = keeping.is_untouched(after, work)
             since = frozenset(one for one in _edited_since(started, after) if one in work and len({*work[one]}) > 1)
             await keeping.undoable(after, {path: work[path] for path in work if path not in since}, before.head)
         else:
             await keeping.ended(after)
         found = await asyncio.to_thread(keeper.mutations.get, started.mutation_id)
-        return found or (_said(started) if _is_other(before, after) else None), since
+        return (
+            found or (_said(started) if is_other(before, after) else None),
+            since,
+            untouched or _is_whole(started, after),
+        )
+
+
+def _is_whole(started: Started, after: Picture) -> bool:
+    """Whether what git left shows that it came to its end: it moves refs last, and writes its index at once."""
+    before = started.before
+    if after.state != "none" or started.what == "stash_push":
+        # A stash is recorded before the changes in it are taken out of the work tree.
+        return False
+    if started.what in _INDEX_ALONE:
+        return before.index != after.index
+    names = ("symbolic", "head", "refs", "stashes")
+    return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
 def _edited_since(started: Started, after: Picture) -> frozenset[str]:
@@ -64,11 +87,6 @@ def _edited_since(started: Started, after: Picture) -> frozenset[str]:
     if after.state != "none" or started.what.startswith("stash_"):
         return frozenset()
     return after.changed - after.staged
-
-
-def _is_other(before: Picture, after: Picture) -> bool:
-    names = ("symbolic", "head", "refs", "stashes", "settings", "index", "state")
-    return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
 def _said(started: Started) -> Kept:
@@ -80,5 +98,5 @@ def _said(started: Started) -> Kept:
         session_id=started.session_id,
         state="applied",
         paths=(),
-        details={},
+        details={CALL: started.call_id},
     )

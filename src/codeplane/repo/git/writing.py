@@ -14,7 +14,7 @@ from codeplane.repo.edit.consequences import Consequence
 from codeplane.repo.edit.locks import PathLocks
 from codeplane.repo.git.answered import MAX_REFS, GitDelta, Moved
 from codeplane.repo.git.begun import sign_of
-from codeplane.repo.git.command import Git
+from codeplane.repo.git.command import HELD, Git
 from codeplane.repo.git.compared import Compared, Work, differing, file_deltas, plain_deltas
 from codeplane.repo.git.contents import Contents, Difference, Entry
 from codeplane.repo.git.described import moved_refs
@@ -29,6 +29,7 @@ from codeplane.repo.git.refusal import few
 from codeplane.repo.git.store import Store
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.paths import canonical, shown
+from codeplane.repo.undo.kept import CALL
 from codeplane.repo.undo.mutations import KeptMutations
 from codeplane.repo.undo.told import Told
 
@@ -114,23 +115,33 @@ class Writer:
                 what=what,
                 at_ns=self.keeper.clock.now_ns(),
                 session_id=call.task.session_id if call.task else None,
+                call_id=call.call_id,
                 undoable=undoable,
                 undoes=undoes,
                 sign=await asyncio.to_thread(sign_of, self.git.folder, before.state),
                 before=before,
             )
-            keeping = Keeping(self.keeper, started, call.warn, more=Told(actor=str(call.actor)).to_json())
+            keeping = Keeping(
+                self.keeper, started, call.warn, more=Told(actor=str(call.actor)).to_json() | {CALL: call.call_id}
+            )
             writing = Writing(self, call, keeping, await self.consequences.before())
+            call.change_begins()
+            held = HELD.set(())
             try:
                 await to_its_end(keeping.begin())
+                HELD.set(self.keeper.pending.held(started.mutation_id))
                 yield writing
+                call.change_ended(done=True, mutation_id=writing.kept_id)
             except (Exception, asyncio.CancelledError) as error:
                 if not isinstance(error, CodePlaneError) or isinstance(error, DeadlineExceeded):
                     # It was cut short, perhaps after git had done its deed.
                     await to_its_end(writing.cut_short())
+                    if writing.untouched:
+                        call.change_ended(done=False)
                 raise
             finally:
-                await to_its_end(keeping.end())
+                HELD.reset(held)
+                await to_its_end(keeping.end(call.call_id, done=call.change == "done", kept_id=writing.kept_id))
 
     @staticmethod
     def refuse_busy(picture: Picture) -> None:
@@ -229,6 +240,9 @@ class Writing:
         self._left: list[str] = []
         self._tags: list[str] = []
         self._replaced = False
+        # The id that undo takes, once that is known; and whether all is known to be as it was.
+        self.kept_id: str | None = None
+        self.untouched = False
 
     async def reaches(self, paths: Iterable[str], *, hidden: Iterable[str] = (), named: Named | None = None) -> None:
         """Say which files it may write: each must be allowed, and is kept with all that lies in its way.
@@ -305,6 +319,8 @@ class Writing:
         start = since if since is not None and after.state == "none" else before.head
         work = await keeping.known(keeping.work(after), "which files it changed is", None)
         mutation_id, note = await keeping.known(keeping.undoable(after, work, start), "whether undo works is", _NO)
+        self.kept_id = mutation_id
+        self.untouched = keeping.is_untouched(after, work)
         recovery = await keeping.known(self._recovered(work), "whether work was lost is", self._recovery)
         unknown: tuple[Compared, list[Difference]] = (compared or "worktree", [])
         looked, differences = await keeping.known(

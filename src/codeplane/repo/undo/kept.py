@@ -8,6 +8,8 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject
 from codeplane.repo.edit.delta import Delta
 
+# In the details of a mutation: the call that made it, took it back or did it again last.
+CALL = "call_id"
 Kind = Literal["files", "git"]
 State = Literal["applied", "undone"]
 
@@ -24,6 +26,12 @@ class Kept:
     state: State
     paths: tuple[str, ...]
     details: JsonObject
+
+    @property
+    def call_id(self) -> str | None:
+        """The call that made it; None when that was not kept."""
+        found = self.details.get(CALL)
+        return found if isinstance(found, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
