@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import cast
@@ -11,7 +11,6 @@ from typing import cast
 import pytest
 
 from codeplane.app import Plane
-from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Correlation, Draft
@@ -174,6 +173,14 @@ class JournaledOps:
     @operation("fixture.change", risk=Risk.WRITE, capability="write_files", timeout_sec=0)
     async def change(self, call: Call, request: Change) -> Answer:
         """Come as far as the request says."""
+        return await self._come(call, request)
+
+    @operation("fixture.bounded", risk=Risk.WRITE, capability="write_files", timeout_sec=0.1)
+    async def bounded(self, call: Call, request: Change) -> Answer:
+        """The same, for a while."""
+        return await self._come(call, request)
+
+    async def _come(self, call: Call, request: Change) -> Answer:
         self.times += 1
         if request.far != "none":
             call.change_begins()
@@ -189,9 +196,11 @@ class JournaledOps:
 )
 @pytest.mark.parametrize("ended", ["cancelled", "out of time"])
 def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str, said: str | None, ended: str) -> None:
-    async def left(opened: Plane, operations: JournaledOps, caller: Caller) -> CodePlaneError | None:
+    name = "fixture.change" if ended == "cancelled" else "fixture.bounded"
+
+    async def left(opened: Plane, operations: JournaledOps) -> CodePlaneError | None:
         operations.reached.clear()
-        running = asyncio.ensure_future(opened.conveyor.call("fixture.change", {"far": far, **_KEYED}, caller))
+        running = asyncio.ensure_future(opened.conveyor.call(name, {"far": far, **_KEYED}, AGENT))
         await operations.reached.wait()
         if ended == "cancelled":
             running.cancel()
@@ -202,8 +211,7 @@ def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str
     async def scenario() -> None:
         operations = JournaledOps()
         async with plane(tmp_path, operations=[operations]) as opened:
-            caller = replace(AGENT, timeout_sec=0.3 if ended == "out of time" else None)
-            error = await left(opened, operations, caller)
+            error = await left(opened, operations)
             if error is not None:
                 assert error.name == "DEADLINE_EXCEEDED"
                 assert ("the change itself is done (mutation mut_1)" in error.message) == (far == "done")
@@ -211,10 +219,10 @@ def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str
             await opened.log.flush()
             if said is None:
                 # Nothing was done, so the same key runs it.
-                await left(opened, operations, caller)
+                await left(opened, operations)
                 assert operations.times == 2
             else:
-                again = await opened.conveyor.call("fixture.change", {"far": far, **_KEYED}, AGENT)
+                again = await opened.conveyor.call(name, {"far": far, **_KEYED}, AGENT)
                 assert again.error is not None and again.error.name == said
                 assert operations.times == 1
                 assert far != "done" or "is done as mut_1" in again.error.message

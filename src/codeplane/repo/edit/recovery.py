@@ -29,8 +29,8 @@ async def record(
 ) -> JsonObject:
     """Append the outcomes that the last run could not, each once; says how many ended how.
 
-    Those are of the batches that were under way, and of the newest that are kept but that the log does not know of. With
-    `moves`, what they moved on disk moves in git's index too.
+    Those are of the batches that were under way, and of the newest that are kept but that the log does not know of.
+    With `moves`, what they moved on disk moves in git's index too.
     """
     ended = [_draft(one) for one in recovered if one.outcome != "stuck"]
     unsaid: list[Draft] = []
