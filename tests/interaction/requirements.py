@@ -2153,6 +2153,15 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="REF-44",
+        source="002 §9.5, §23.7",
+        promise="dry runs and plans name affected symbols and tests, and edits of a delta their symbol",
+        tests=(
+            "repo/edit/test_write_files.py::test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does",
+            "repo/refactor/test_operations.py::test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_semantic",
+        ),
+    ),
+    Requirement(
         id="REF-05",
         source="002 §8.5a",
         promise="an override family is a decision with a whole plan for each answer",

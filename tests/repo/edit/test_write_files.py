@@ -275,6 +275,41 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
     assert worktree(root) == before
 
 
+def delta_edits(envelope: JsonObject) -> dict[object, list[tuple[object, object]]]:
+    """The symbol of each edit of a file, and whether it is semantic."""
+    delta = cast(dict[str, list[JsonObject]], result(envelope)["delta"])
+    return {
+        one["path"]: [(edit["symbol"], edit["semantic"]) for edit in cast(list[JsonObject], one["edits"])]
+        for one in delta["files"]
+    }
+
+
+def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -> None:
+    (root / "tests").mkdir()
+    (root / "tests/test_shop.py").write_text("from shop import Shop\n\n\ndef test_sell():\n    assert Shop().sell()\n")
+    edit = {
+        "path": "shop.py",
+        "patches": [
+            {"range": {"start": 2, "end": 2}, "replacement": "    return 2"},
+            {"range": {"start": 7, "end": 7}, "replacement": "        return price("},
+        ],
+    }
+
+    async def body(ask: Ask) -> None:
+        # Whoever asks for a symbol waits for the facts.
+        result(await ask("explain_symbol", symbol="Shop"))
+        dry = await ask("write_files", dry_run=True, edits=[edit])
+        assert (root / "shop.py").read_text() == SHOP
+        done = await ask("write_files", edits=[edit])
+        for name in ("affected_symbols", "affected_tests", "warnings"):
+            assert result(dry)[name] == result(done)[name] != [], name
+        assert result(dry)["affected_tests"] == ["tests/test_shop.py"]
+        assert "tests: tests/test_shop.py" in str(dry["text"])
+        assert delta_edits(dry) == delta_edits(done) == {"shop.py": [("price", False), ("Shop.sell", False)]}
+
+    asked(root, body)
+
+
 def git_moves(envelope: JsonObject) -> dict[object, object]:
     """Whether git's index moved with each file."""
     delta = cast(dict[str, list[JsonObject]], result(envelope)["delta"])

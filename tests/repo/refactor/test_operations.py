@@ -78,6 +78,32 @@ def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
     assert all(one["applies"] for one in code if one["tier"] in ("PROVEN", "STRONG"))
 
 
+def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_semantic(tmp_path: Path) -> None:
+    root = made(tmp_path, SHOP)
+
+    async def body(ask: Ask) -> None:
+        planned = await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost")
+        preview = cast(JsonObject, result(planned)["preview"])
+        assert preview["affected_tests"] == ["tests/test_prices.py"]
+        symbols = cast(list[str], preview["affected_symbols"])
+        assert {"-shop/prices.py:price", "+shop/prices.py:cost", "shop/till.py:total"} <= set(symbols)
+        assert "tests: tests/test_prices.py" in str(planned["text"])
+        done = result(await ask("refactor.rename", refactor_id=result(planned)["refactor_id"]))
+        applied = cast(JsonObject, done["applied"])
+        assert applied["affected_tests"] == preview["affected_tests"]
+        assert applied["affected_symbols"] == symbols
+        files = cast(list[JsonObject], cast(JsonObject, applied["delta"])["files"])
+        found = {
+            str(one["path"]): [(edit["symbol"], edit["semantic"]) for edit in cast(list[JsonObject], one["edits"])]
+            for one in files
+        }
+        assert found["shop/prices.py"] == [("cost", True)]
+        assert found["shop/till.py"] == [(None, True), ("total", True)]
+        assert [semantic for _, semantic in found["README.md"]] == [False]
+
+    with_plane(root, body)
+
+
 def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 

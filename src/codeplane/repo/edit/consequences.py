@@ -87,6 +87,19 @@ class Consequences:
         """What two versions of files differ in; best asked while they are being written, when no parser is busy."""
         return await asyncio.to_thread(self._syntax.compared, texts)
 
+    async def expected(self, texts: Texts, paths: Sequence[str]) -> tuple[Compared, Consequence]:
+        """What a change that nobody made yet would mean, by the state as it is."""
+        compared = await self.compared(texts)
+        warnings = list(compared.errors)
+        tests: tuple[str, ...] = ()
+        now = await self.before()
+        if now is not None:
+            tests = await self._tests(now, paths, warnings)
+        else:
+            warnings.append("the index is not ready: affected tests are not known")
+        symbols = _bounded(compared.symbols, MAX_SYMBOLS)
+        return compared, Consequence(symbols=symbols, tests=tests, warnings=tuple(warnings))
+
     async def of(
         self, before: Snapshot | None, paths: Sequence[str] | None, *, compared: Compared | None = None
     ) -> Consequence:

@@ -1,5 +1,7 @@
 """What a mutation did, in full: nobody should have to look afterwards."""
 
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from typing import Literal
 
 from pydantic import Field
@@ -34,6 +36,8 @@ class TextEdit(Result):
     range: TextRange
     new_text: str
     cut: bool = False
+    semantic: bool = Field(False, description="planned from what the code means, not written or found as text")
+    symbol: str | None = Field(None, description="the innermost definition around it, where the file could be parsed")
 
 
 class FileDelta(Result):
@@ -57,6 +61,10 @@ class FileDelta(Result):
         return f"{sign} {where} +{self.diff_stats.insertions} -{self.diff_stats.deletions}"
 
 
+# The lines of files, by path as answers show it and counted from 1, that a refactoring changed by what code means.
+SemanticLines = Mapping[str, frozenset[int]]
+
+
 class Delta(Result):
     """The whole effect of one mutation."""
 
@@ -69,3 +77,27 @@ class Delta(Result):
     head: str | None = Field(None, description="of git: the commit that is checked out now")
     branch: str | None = None
     refs: tuple[str, ...] = Field((), description="of git: what moved beside files, as in `main 91b7e02 → 4f1c2aa`")
+
+    def labelled(self, symbols: Mapping[str, Sequence[str | None]], semantic: SemanticLines) -> "Delta":
+        """The same with the symbol around each edit, by path and in order, and whether the edit is semantic."""
+        files = tuple(
+            file.model_copy(
+                update={
+                    "edits": tuple(
+                        edit.model_copy(update={"symbol": symbol, "semantic": _is_semantic(file, edit, semantic)})
+                        for edit, symbol in zip(
+                            file.edits, chain(symbols.get(file.path, ()), repeat(None)), strict=False
+                        )
+                    )
+                }
+            )
+            for file in self.files
+        )
+        return self.model_copy(update={"files": files})
+
+
+def _is_semantic(file: FileDelta, edit: TextEdit, semantic: SemanticLines) -> bool:
+    lines = semantic.get(file.old_path or file.path, frozenset())
+    return any(
+        line in lines for line in range(edit.range.start.line, max(edit.range.end.line, edit.range.start.line + 1))
+    )

@@ -16,7 +16,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview
 from codeplane.kernel.trace import span
 from codeplane.repo.edit.consequences import Consequence, Consequences
-from codeplane.repo.edit.delta import Delta
+from codeplane.repo.edit.delta import Delta, SemanticLines
 from codeplane.repo.edit.described import Described, described
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import foretold
@@ -39,6 +39,9 @@ _NAMED = 100
 _NAMED_MOVES = 5
 _NOT_MOVED = "its entry changed meanwhile, or git was busy"
 GIT_MV = "git_mv"
+
+
+_NO_LINES: SemanticLines = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,9 @@ class Engine:
         self._clock = clock
         self._config = config
 
-    async def apply(self, call: Call, changes: Sequence[Change], *, what: str) -> Applied:
+    async def apply(
+        self, call: Call, changes: Sequence[Change], *, what: str, semantic: SemanticLines = _NO_LINES
+    ) -> Applied:
         """Make all of the changes or none; a path is changed once, and is located (`Scope.located`)."""
         self.admit(call, changes)
         await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
@@ -108,7 +113,17 @@ class Engine:
             with span("index.refresh", files=len(paths)):
                 consequence = await self._consequences.of(before, paths, compared=compared)
         call.changed(found.effects(consequence.symbols))
+        delta = delta.labelled(compared.around, semantic)
         return Applied(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
+
+    async def expected(self, found: Described, *, semantic: SemanticLines = _NO_LINES) -> tuple[Delta, Consequence]:
+        """The delta of changes that nobody made yet, and what they would mean."""
+        delta = found.delta("")
+        if self._consequences is None:
+            return delta, Consequence()
+        paths = sorted({*found.texts.before, *found.texts.after})
+        compared, consequence = await self._consequences.expected(found.texts, paths)
+        return delta.labelled(compared.around, semantic), consequence
 
     async def undo(self, call: Call, kept: Kept) -> Delta:
         """Put the files back as they were before."""

@@ -3,8 +3,8 @@
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -36,6 +36,8 @@ class Compared:
 
     symbols: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+    around: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """The innermost definition around each difference of a file, in order, by the path that is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +73,14 @@ class Syntax:
             return Compared(errors=(f"syntax was not checked: {error}",))
         symbols: list[str] = []
         errors: list[str] = []
+        around: dict[str, list[str | None]] = {}
         for path in dict.fromkeys(version.path for version in versions):
             before, after = parsed.get((path, False)), parsed.get((path, True))
             symbols += _changed(path, texts, before, after)
+            around[shown(path)] = list(_inside(path, texts, before, after))
             if after is not None and (line := after.introduced(before)):
                 errors.append(f"syntax error at {shown(path)}:{line}")
-        return Compared(symbols=tuple(symbols), errors=(*errors, *_unparsed(unseen)))
+        return Compared(symbols=tuple(symbols), errors=(*errors, *_unparsed(unseen)), around=around)
 
     def _parsed(self, versions: list[_Version], content: Path, descriptor: int) -> "dict[tuple[str, bool], _Parse]":
         # A newline in front: what has no bytes at all cannot be mapped.
@@ -166,6 +170,22 @@ def _changed(path: str, texts: Texts, before: _Parse | None, after: _Parse | Non
     for name in dict.fromkeys((*(one.path for one in gone), *(one.path for one in come))):
         sign = "" if name in old and name in new else "-" if name in old else "+"
         yield f"{sign}{shown(path)}:{name}"
+
+
+def _inside(path: str, texts: Texts, before: _Parse | None, after: _Parse | None) -> Iterator[str | None]:
+    """The smallest definition that holds each difference whole, in the new version or, of what went, in the old one."""
+    for hunk in hunks(lines_of(texts.before.get(path, b"")), lines_of(texts.after.get(path, b""))):
+        come = _innermost(after, hunk.new_start + 1, max(hunk.new_end, hunk.new_start + 1))
+        yield (
+            come if hunk.new_end > hunk.new_start else _innermost(before, hunk.start + 1, max(hunk.end, hunk.start + 1))
+        )
+
+
+def _innermost(parse: _Parse | None, first: int, last: int) -> str | None:
+    if parse is None or parse.facts is None:
+        return None
+    holding = [one for one in parse.facts.definitions if one.line <= first and last <= one.end_line]
+    return min(holding, key=lambda one: one.end - one.start).path if holding else None
 
 
 def _named(parse: _Parse | None) -> set[str]:

@@ -114,7 +114,7 @@ class WriteOperations:
         _refuse_empty(request)
         changes = await asyncio.to_thread(self._planned, partial(self._scope.admit, call), request.edits)
         if request.dry_run:
-            return await asyncio.to_thread(self._shown, call, changes)
+            return await self._shown(call, changes)
         if not changes:
             return WriteResult(applied=False, delta=Delta(mutation_id="", files_changed=0))
         applied = await self._engine.apply(call, changes, what=_what(changes))
@@ -149,16 +149,21 @@ class WriteOperations:
             raise _all_of(failed, len(edits))
         return plan.changes()
 
-    def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
+    async def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
         self._engine.admit(call, changes)
-        refuse_placeholders(self._root, call.actor, changes)
-        found = described(self._root, changes)
+        await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
+        found = await asyncio.to_thread(described, self._root, changes)
+        ignored = await asyncio.to_thread(self._scope.ignored, [change.path for change in changes])
+        delta, consequence = await self._engine.expected(found)
         return WriteResult(
             applied=False,
             dry_run=True,
-            delta=found.delta(""),
-            diff=diff_of(changes, found),
-            ignored=tuple(sorted(map(shown, self._scope.ignored(change.path for change in changes)))),
+            delta=delta,
+            affected_symbols=consequence.symbols,
+            affected_tests=consequence.tests,
+            warnings=consequence.warnings,
+            diff=await asyncio.to_thread(diff_of, changes, found),
+            ignored=tuple(sorted(map(shown, ignored))),
         )
 
 

@@ -16,6 +16,7 @@ Status = Literal["previewed", "applied", "cancelled", "divergence", "needs_decis
 _SHOWN_RISKS = 12
 _SHOWN_FACTS = 8
 _SHOWN_LEFT = 10
+_SHOWN_TESTS = 5
 _SHOWN_FILES = 20
 # Of one kind of risk.
 _SHOWN_ALIKE = 3
@@ -45,6 +46,9 @@ class RefactorPreview(Result):
     total_edits: int
     applying: int = Field(description="how many are made unless they are excluded")
     contexts_used: tuple[str, ...] = ()
+    affected_symbols: tuple[str, ...] = Field((), description="by the edits that are made unless they are excluded")
+    affected_tests: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = Field((), description="syntax errors it would bring, and what could not be found out")
     moves: tuple[str, ...] = Field((), description="`old → new`, at most 200")
     creates: tuple[str, ...] = ()
     removes: tuple[str, ...] = ()
@@ -273,7 +277,15 @@ class RefactorResult(Result):
         return said
 
     def _previewed_plan(self) -> list[str]:
-        return [self._head(), *self._files(), *self._risks()]
+        return [self._head(), *self._files(), *self._risks(), *self._reached()]
+
+    def _reached(self) -> list[str]:
+        """The tests to run afterwards, and what the plan would break."""
+        assert self.preview is not None
+        one = self.preview
+        more = f" and {len(one.affected_tests) - _SHOWN_TESTS} more" if len(one.affected_tests) > _SHOWN_TESTS else ""
+        tests = [f"tests: {', '.join(one.affected_tests[:_SHOWN_TESTS])}{more}"] if one.affected_tests else []
+        return [*(f"WARNING: {warning}" for warning in one.not_known), *tests]
 
     def _to_decide(self) -> list[str]:
         """What is not decided, and the calls that decide it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.operation import Assessment, Risk
+from codeplane.repo.edit.consequences import Consequence
 from codeplane.repo.edit.engine import Applied, Engine
 from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.scope import Scope
@@ -14,11 +15,12 @@ from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Listed, Plan
 from codeplane.repo.refactor.planning import Planned, Planning
 from codeplane.repo.refactor.plans import Plans
-from codeplane.repo.refactor.spliced import changes
+from codeplane.repo.refactor.spliced import changes, described_plan, semantic_lines
 from codeplane.repo.truth.paths import written
 
 _TIERS = {"anchored": "ANCHORED", "unknown": "UNKNOWN", "strong": "STRONG"}
 _DOCUMENTS = "documents"
+_MAX_EXPECTED = 100
 # A candidate, and which edits are included and left out.
 Choice = tuple[str, Sequence[str], Sequence[str]]
 
@@ -49,7 +51,19 @@ class Applying:
             raise InvalidArgument(
                 "no edit of this plan would be applied", hint="include proposals, or look at the plan"
             )
-        return await self._engine.apply(call, made, what=f"refactor: {plan.draft.title}")
+        lines = await asyncio.to_thread(semantic_lines, plan, edits)
+        return await self._engine.apply(call, made, what=f"refactor: {plan.draft.title}", semantic=lines)
+
+    async def expected(self, plan: Plan, candidate: str | None) -> Consequence:
+        """What the plan would mean if its sure edits were made."""
+        edits = [one.edit for one in plan.listed(candidate) if one.applies]
+        if len(plan.paths_of(edits)) > _MAX_EXPECTED:
+            return Consequence(warnings=(f"symbols and tests are not told of more than {_MAX_EXPECTED} files",))
+        try:
+            found = await asyncio.to_thread(described_plan, plan, edits)
+        except CodePlaneError as error:
+            return Consequence(warnings=(error.message,))
+        return (await self._engine.expected(found))[1]
 
     def _located(self, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
         """The changes that edits come to, none of them through a link."""

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
 from codeplane.repo.edit.described import compared
-from codeplane.repo.edit.entry import Change
 from codeplane.repo.edit.foretold import foretold as told_before
 from codeplane.repo.refactor.applying import chosen, undecided
-from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Plan
-from codeplane.repo.refactor.spliced import spliced
+from codeplane.repo.refactor.spliced import text_changes
 from codeplane.repo.truth.paths import shown
 
 _DIGITS = 24
@@ -31,36 +29,10 @@ def foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequen
     if open_places := undecided(plan, candidate or None, include, exclude, seen=kept):
         what = f"{counted(len(open_places), 'place')} that may be uses are to be decided first"
         return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {what}."]))
-    made, whole = _changes(plan, edits)
+    made, whole = text_changes(plan, edits)
     found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
     facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
     left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
     files = counted(len({edit.path for edit in edits}), "file")
     facts += [f"{counted(len(edits), 'edit')} in {files}; proposals left out: {left}"]
     return told_before(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])
-
-
-def _changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[str]]:
-    """What becomes of texts; and, in words, of what is moved or deleted as it is."""
-    moved = {move.path: move.new_path for move in plan.draft.moves}
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    found, whole = [], []
-    for path in sorted({*by_path, *moved, *plan.draft.removes}):
-        if path not in plan.texts:
-            whole.append(
-                f"{shown(path)} {f'moves to {shown(moved[path])}' if path in moved else 'is deleted'} as it is"
-            )
-            continue
-        before = plan.digests[path]
-        if path in plan.draft.removes or path in moved:
-            found.append(Change(path=path, content=None, before=before))
-        if path not in plan.draft.removes:
-            content = spliced(path, plan.texts[path], by_path.get(path, ()))
-            new, origin = (moved[path], path) if path in moved else (path, None)
-            if origin or content != plan.texts[path]:
-                was = None if origin else before
-                found.append(Change(path=new, content=content, before=was, moved_from=origin))
-    found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
-    return found, whole

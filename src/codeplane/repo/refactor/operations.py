@@ -164,7 +164,7 @@ class RefactorOperations:
         if request.cursor:
             return await self._next(request)
         plan = await self._kept(request.refactor_id)
-        return await asyncio.to_thread(self._page, plan, request.candidate, 0, request.limit)
+        return await self._first(plan, request.candidate, request.limit)
 
     @operation("refactor.apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def apply(self, call: Call, request: ApplyRequest) -> RefactorResult:
@@ -211,7 +211,7 @@ class RefactorOperations:
         if not plan.undecided and not plan.open_places():
             raise InvalidArgument("this plan needs no decision", hint="apply it: refactor_apply")
         if undecided(plan, candidate or None, include, exclude, seen=True):
-            return await asyncio.to_thread(self._page, plan, candidate, 0, _PAGE)
+            return await self._first(plan, candidate, _PAGE)
         blocked = await self._gated(plan, candidate or None)
         if blocked is not None:
             return blocked
@@ -300,7 +300,7 @@ class RefactorOperations:
         if apply and grave:
             call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
         if not apply or grave or plan.conflicts or (plan.undecided and not candidate and decided is None):
-            return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
+            return await self._first(plan, candidate, request.limit)
         try:
             return await self._applied(call, plan, candidate, include, exclude, seen=False, limit=request.limit)
         except PolicyDenied as error:
@@ -308,7 +308,7 @@ class RefactorOperations:
                 raise
             # Which files it writes was not known when it was asked for: with a plan's id it is, and a person is asked.
             call.warn(f"not applied at once: {error.message}; apply the plan by its id, and a person is asked")
-            return await asyncio.to_thread(self._page, plan, candidate, 0, request.limit)
+            return await self._first(plan, candidate, request.limit)
 
     async def _applied(
         self,
@@ -332,7 +332,7 @@ class RefactorOperations:
         # What is asked for must make sense before anything is looked at again.
         chosen(plan, candidate or None, include, exclude)
         if undecided(plan, candidate or None, include, exclude, seen=seen):
-            return await asyncio.to_thread(self._page, plan, candidate, 0, limit)
+            return await self._first(plan, candidate, limit)
         blocked = await self._gated(plan, candidate or None)
         if blocked is not None:
             return blocked
@@ -358,6 +358,19 @@ class RefactorOperations:
         start = state["start"]
         assert isinstance(start, int)
         return self._page(plan, str(state["candidate"]), start, request.limit)
+
+    async def _first(self, plan: Plan, candidate: str, limit: int) -> RefactorResult:
+        """The first page of a plan, with what it would mean for symbols and tests."""
+        page = await asyncio.to_thread(self._page, plan, candidate, 0, limit)
+        if page.preview is None:
+            return page
+        expected = await self._applying.expected(plan, candidate or None)
+        reached = {
+            "affected_symbols": expected.symbols,
+            "affected_tests": expected.tests,
+            "not_known": expected.warnings,
+        }
+        return page.model_copy(update={"preview": page.preview.model_copy(update=reached)})
 
     def _page(self, plan: Plan, candidate: str, start: int, limit: int) -> RefactorResult:
         if plan.conflicts:

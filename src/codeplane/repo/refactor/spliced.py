@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from codeplane.kernel.errors import FileChanged, InvalidArgument
+from codeplane.repo.edit.delta import SemanticLines
+from codeplane.repo.edit.described import Described, compared
 from codeplane.repo.edit.entry import Change, state_of
 from codeplane.repo.refactor.draft import Edit
 from codeplane.repo.refactor.plan import Plan
@@ -34,6 +37,49 @@ def changes(root: Path, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
             found.append(Change(path=path, content=content, before=before, mode=plan.modes[path]))
     found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
     return found
+
+
+def text_changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[str]]:
+    """What becomes of texts; and, in words, of what is moved or deleted as it is."""
+    moved = {move.path: move.new_path for move in plan.draft.moves}
+    by_path: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    found, whole = [], []
+    for path in sorted({*by_path, *moved, *plan.draft.removes}):
+        if path not in plan.texts:
+            whole.append(
+                f"{shown(path)} {f'moves to {shown(moved[path])}' if path in moved else 'is deleted'} as it is"
+            )
+            continue
+        before = plan.digests[path]
+        if path in plan.draft.removes or path in moved:
+            found.append(Change(path=path, content=None, before=before))
+        if path not in plan.draft.removes:
+            content = spliced(path, plan.texts[path], by_path.get(path, ()))
+            new, origin = (moved[path], path) if path in moved else (path, None)
+            if origin or content != plan.texts[path]:
+                was = None if origin else before
+                found.append(Change(path=new, content=content, before=was, moved_from=origin))
+    found += [Change(path=new.path, content=new.content.encode(), before=None) for new in plan.draft.creates]
+    return found, whole
+
+
+def described_plan(plan: Plan, edits: Sequence[Edit]) -> Described:
+    """What the texts of a plan become by some edits, nothing of it written."""
+    made, _ = text_changes(plan, edits)
+    return compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
+
+
+def semantic_lines(plan: Plan, edits: Sequence[Edit]) -> SemanticLines:
+    """The lines that edits change by what code means, not as words of a text."""
+    found: dict[str, set[int]] = {}
+    for path, among in groupby((edit for edit in edits if edit.semantic), key=lambda edit: edit.path):
+        text, lines, line, at = plan.texts.get(path, b""), found.setdefault(shown(path), set()), 1, 0
+        for edit in sorted(among, key=lambda edit: edit.start):
+            line, at = line + text.count(b"\n", at, edit.start), edit.start
+            lines.update(range(line, line + text.count(b"\n", edit.start, edit.end) + 1))
+    return {path: frozenset(lines) for path, lines in found.items()}
 
 
 def _whole(root: Path, path: str, new_path: str | None) -> list[Change]:
