@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,11 @@ _PAIRING = "devices.pairing_tries=1000"
 
 
 def pytest_configure() -> None:
-    """Whoever started the tests may ignore signals (nohup, a shell's background); what tests start heeds them."""
+    """Whoever started the tests may ignore signals (nohup, a shell's background); what tests start heeds them.
+
+    What `cpl init` notes of an account is not to be noted of this one.
+    """
+    os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir()) / f"codeplane-tests-{os.getuid()}")
     for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

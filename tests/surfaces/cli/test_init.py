@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ class User:
 
     def cpl(self, *arguments: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
         # Nothing of this machine's own clients may be found.
-        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": ""}
+        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": ""}
         return cpl(*arguments, cwd=cwd or self.repo, environ=environ, stdin="")
 
     def rows(self, *arguments: str, cwd: Path | None = None) -> dict[str, tuple[str, str]]:
@@ -140,6 +141,15 @@ class TestInit:
         assert "undo: cpl uninstall" in done.stderr
 
 
+def _tree(folder: Path) -> dict[str, bytes | None]:
+    """Every file and folder but for git's own, with what is in it."""
+    return {
+        str(one.relative_to(folder)): one.read_bytes() if one.is_file() else None
+        for one in folder.rglob("*")
+        if ".git" not in one.parts
+    }
+
+
 class TestFirstIndex:
     def test_it_is_built_and_no_server_is_left(self, user: User) -> None:
         (user.repo / "shop.py").write_text("def total():\n    return 1\n")
@@ -225,7 +235,7 @@ class TestUninstall:
         assert server.process.wait(timeout=30) == 0
         assert not (user.repo / ".codeplane").exists()
         assert "codeplane" not in user.claude.read_text()
-        assert "codeplane" not in (user.repo / ".vscode/mcp.json").read_text()
+        assert not (user.repo / ".vscode").exists()
         # Other repositories use this one.
         assert "codeplane" in user.codex.read_text()
         assert f"leave   {user.codex} (codex)" in done.stdout
@@ -239,6 +249,63 @@ class TestUninstall:
         assert json.loads(user.claude.read_text())["theme"] == "dark"
         assert "codeplane" not in user.claude.read_text()
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
+
+    def test_everywhere_leaves_nothing(self, user: User) -> None:
+        other = User(home=user.home, repo=make_repo(user.repo.parent / "other"))
+        gone = User(home=user.home, repo=make_repo(user.repo.parent / "gone"))
+        (user.home / ".cursor").mkdir()
+        people = (user, other, gone)
+        before = {one.repo: _tree(one.repo) for one in people[:2]} | {user.home: _tree(user.home)}
+        clients = ("codex", "claude-code", "vscode", "cursor", "zed", "opencode", "gemini")
+        chosen = [word for name in clients for word in ("--client", name)]
+        for one in people:
+            one.rows("--yes", *chosen)
+            one.rows("--yes")
+        for name in ("client.key", "nested/more.key"):
+            file = user.home / ".config/codeplane/clients" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("cpl_client_x")
+        git(other.repo, "update-ref", "refs/codeplane/recovery/x", "HEAD")
+        shutil.rmtree(gone.repo)
+        assert _tree(user.home) != before[user.home]
+        server = start(other.repo)
+        # Without an answer nothing changes, and what would go is told, also of other repositories.
+        asked = user.cpl("uninstall", "--everywhere")
+        assert asked.returncode == 1
+        for said in (f"{user.repo}/.codeplane", f"{other.repo}/.codeplane", "refs/codeplane/", "clients' secrets"):
+            assert said in asked.stdout
+        done = user.cpl("uninstall", "--yes", "--everywhere")
+        assert done.returncode == 0, done.stderr
+        assert server.process.wait(timeout=30) == 0
+        for folder, tree in before.items():
+            now = _tree(folder)
+            assert {name for name in now.keys() | tree.keys() if name not in now or name not in tree} == set()
+            assert now == tree
+        assert git(other.repo, "for-each-ref", "refs/codeplane/") == ""
+        assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
+        assert {folder: _tree(folder) for folder in before} == before
+
+    def test_what_others_put_into_our_files_stays(self, user: User) -> None:
+        cursor = user.home / ".cursor/mcp.json"
+        user.rows("--yes", "--client", "cursor")
+        text = json.loads(cursor.read_text())
+        text["mcpServers"]["other"] = {"command": "x"}
+        cursor.write_text(json.dumps(text))
+        assert user.cpl("uninstall", "--yes", "--everywhere").returncode == 0
+        assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+
+    def test_here_leaves_other_repositories_alone(self, user: User) -> None:
+        other = User(home=user.home, repo=make_repo(user.repo.parent / "other"))
+        before = user.claude.read_bytes()
+        for one in (user, other):
+            one.rows("--yes", "--client", "claude-code", "--client", "vscode")
+        assert user.cpl("uninstall", "--yes").returncode == 0
+        assert str(other.repo) in user.claude.read_text() and str(user.repo) not in user.claude.read_text()
+        assert (other.repo / ".codeplane").exists() and (other.repo / ".vscode/mcp.json").exists()
+        assert not (user.repo / ".vscode").exists()
+        assert other.cpl("uninstall", "--yes").returncode == 0
+        assert user.claude.read_bytes() == before
+        assert not (user.home / ".local").exists()
 
     def test_the_data_can_be_kept(self, user: User) -> None:
         user.rows("--yes")

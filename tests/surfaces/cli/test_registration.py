@@ -17,7 +17,7 @@ from codeplane.surfaces.cli.clients import CLIENTS
 from codeplane.surfaces.cli.registration import Change, RegistrationError, apply, plan, plan_removal
 
 EVERYONE = [client.id for client in CLIENTS]
-CODEX_ENTRY = {"command": "/opt/bin/cpl", "args": ["mcp"]}
+CODEX_ENTRY = {"command": "/opt/bin/cpl", "args": ["mcp", "--client", "codex"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class User:
         for change in self.plan(*only):
             apply(change)
 
-    def uninstall(self, *only: str) -> None:
-        for change in self.removal(*only):
+    def uninstall(self, *only: str, everywhere: bool = True) -> None:
+        for change in self.removal(*only, everywhere=everywhere):
             apply(change)
 
     def write(self, name: str, text: str) -> Path:
@@ -132,8 +132,10 @@ def test_another_repository_keeps_its_own_entry(user: User) -> None:
     other.repo.mkdir()
     user.init("claude-code", "vscode")
     other.init("claude-code", "vscode")
-    user.uninstall()
+    user.uninstall(everywhere=False)
     assert {change.action for change in other.plan("claude-code", "vscode")} == {"unchanged"}
+    user.uninstall()
+    assert other.one("claude-code").action == "updated"
 
 
 def test_a_file_inside_the_repository_is_written_only_when_asked_for(user: User) -> None:
@@ -164,7 +166,7 @@ def test_claude_code_keeps_one_entry_per_repository(user: User, tmp_path: Path) 
     other = User(home=user.home, repo=tmp_path / "other")
     user.init()
     other.init()
-    user.uninstall()
+    user.uninstall(everywhere=False)
     state = json.loads((user.home / ".claude.json").read_text())
     assert state["numStartups"] == 3
     assert state["projects"][str(user.repo)]["mcpServers"] == {}
@@ -232,14 +234,14 @@ def test_a_moved_cpl_is_registered_anew(user: User) -> None:
         (
             "codex",
             ".codex/config.toml",
-            '[mcp_servers.codeplane]\nargs=["mcp"]\ncommand="/opt/bin/cpl"\nenabled=false\n',
+            '[mcp_servers.codeplane]\nargs=["mcp", "--client", "codex"]\ncommand="/opt/bin/cpl"\nenabled=false\n',
         ),
         ("zed", ".config/zed/settings.json", '{"context_servers": {"codeplane": {%s, "enabled": false}}}'),
         ("gemini", ".gemini/settings.json", '{"mcpServers": {"codeplane": {"trust": true, %s}}}'),
     ],
 )
 def test_what_a_user_adds_to_our_entry_stays(user: User, client: str, file: str, text: str) -> None:
-    user.write(file, text.replace("%s", '"args": ["mcp"], "command": "/opt/bin/cpl"'))
+    user.write(file, text.replace("%s", f'"args": ["mcp", "--client", "{client}"], "command": "/opt/bin/cpl"'))
     assert user.one(client).action == "unchanged"
 
 

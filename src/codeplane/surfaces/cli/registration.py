@@ -8,18 +8,19 @@ import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.cli import jsonc, toml
-from codeplane.surfaces.cli.clients import CLIENTS, Client, Entry, Format, Host
+from codeplane.surfaces.cli.clients import CLIENTS, REPO, SERVER, Client, Entry, Format, Host
+from codeplane.surfaces.cli.installed import Installed, Made, missing_folders, remove_empty
 from codeplane.surfaces.cli.jsonc import JsonValue
 from codeplane.surfaces.cli.toml import RefusedEdit
 
-Action: TypeAlias = Literal["created", "updated", "unchanged", "skipped"]
+Action: TypeAlias = Literal["created", "updated", "deleted", "unchanged", "skipped"]
 Keys: TypeAlias = tuple[str, ...]
 
 
@@ -36,7 +37,7 @@ class RegistrationError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What registration does to one file: its text before and after, and why."""
+    """What registration does to one file: its text before and after, why, and what it makes beside the entry."""
 
     client: str
     file: Path
@@ -44,6 +45,7 @@ class Change:
     reason: str
     before: str | None
     after: str | None
+    made: Made | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +74,29 @@ def plan_removal(
     environ: Mapping[str, str],
     only: Sequence[str] = (),
     everywhere: bool = False,
+    installed: Installed | None = None,
 ) -> tuple[Change, ...]:
     """What would take our entry out of every client's file that has one, or of those named in `only`.
 
-    An entry that serves all of a user's repositories stays, unless it is to go `everywhere`.
+    An entry that serves all of a user's repositories stays, unless it is to go `everywhere`: then the entries of every
+    repository go that is known. What is `installed` says what else of a file is ours.
     """
-    host = _host(repo, home, cpl, environ)
-    planned = ((client, _removal(client, host, file)) for client in _chosen(only) for file in client.present(host))
-    return tuple(change if everywhere or not client.shared else _kept(change) for client, change in planned)
+    known = installed or Installed(file=home)
+    repositories = dict.fromkeys((repo, *(known.repositories if everywhere else ())))
+    hosts = [_host(one, home, cpl, environ) for one in repositories]
+    planned = []
+    for client in _chosen(only):
+        for file in dict.fromkeys(file for host in hosts for file in client.present(host)):
+            change = _removal(client, hosts, file, known.of(file), everywhere=everywhere)
+            planned.append(change if everywhere or not client.shared else _kept(change))
+    return tuple(planned)
 
 
 def apply(change: Change) -> None:
     """Write a planned change in one step, refusing when the file is no longer what was planned for."""
+    if change.action == "deleted":
+        _delete(change)
+        return
     if change.after is None or change.action not in ("created", "updated"):
         return
     try:
@@ -121,18 +134,79 @@ def _addition(client: Client, host: Host) -> Change:
         if isinstance(current, dict) and all(current.get(key) == value for key, value in entry.items()):
             return text, "already registered"
         after = editor.set(text, path, entry)
+        containers.extend(keys for keys in _around(path) if editor.get(text, keys) is None)
         reason = "entry added" if current is None else "entry replaced"
         return after, f"{reason}; the file is inside the repository" if client.in_repo else reason
 
-    return _planned(client, client.file(host), edit)
+    containers: list[Keys] = []
+    change = _planned(client, client.file(host), edit)
+    folders = missing_folders(change.file) if change.action == "created" else ()
+    made = Made(file=change.file, created=change.action == "created", containers=tuple(containers), folders=folders)
+    return replace(change, made=made)
 
 
-def _removal(client: Client, host: Host, file: Path) -> Change:
+def _removal(client: Client, hosts: Sequence[Host], file: Path, made: Made, *, everywhere: bool) -> Change:
     def edit(editor: _Editor, text: str) -> tuple[str, str]:
-        after = editor.remove(text, client.path(host))
-        return after, "not registered" if after == text else "entry removed"
+        paths = dict.fromkeys(client.path(host) for host in hosts if file in client.files(host))
+        if everywhere:
+            paths |= dict.fromkeys(_of_other_repositories(client, editor, text))
+        after = text
+        for path in paths:
+            after = editor.remove(after, path)
+        if after == text:
+            return after, "not registered"
+        for end in ("\r\n\r\n", "\n\n"):
+            # The empty line that was put before our table at the end of a file.
+            if client.format == "toml" and text.startswith(after) and after.endswith(end):
+                after = after.removesuffix(end[len(end) // 2 :])
+                break
+        for keys in sorted(made.containers, key=len, reverse=True):
+            # What we made around our entry, unless others have put something there since.
+            if editor.get(after, keys) == {}:
+                after = editor.remove(after, keys)
+        return after, "entry removed"
 
-    return _planned(client, file, edit)
+    change = _planned(client, file, edit)
+    if change.action == "updated" and made.created and _is_empty(client, change.after or ""):
+        return replace(change, action="deleted", reason="made by cpl init, and empty without its entry", made=made)
+    return replace(change, made=made)
+
+
+def _of_other_repositories(client: Client, editor: _Editor, text: str) -> Iterator[Keys]:
+    """Where our entry is, for every repository that a file has settings for."""
+    if REPO not in client.container:
+        return
+    at = client.container.index(REPO)
+    found = editor.get(text, client.container[:at])
+    for name in found if isinstance(found, dict) else ():
+        path = (*client.container[:at], name, *client.container[at + 1 :], SERVER)
+        with contextlib.suppress(RefusedEdit, jsonc.JsoncError):
+            if editor.get(text, path) is not None:
+                yield path
+
+
+def _around(path: Keys) -> list[Keys]:
+    return [path[:size] for size in range(1, len(path))]
+
+
+def _is_empty(client: Client, text: str) -> bool:
+    """Whether a file says nothing; a comment is something."""
+    return "".join(text.split()) in ("", "{}")
+
+
+def _delete(change: Change) -> None:
+    try:
+        if _read(change.file) != (change.before or "").encode():
+            raise RegistrationError(
+                f"{change.file} changed while we were about to delete it", hint="run the command again"
+            )
+        change.file.unlink(missing_ok=True)
+    except OSError as error:
+        raise RegistrationError(
+            f"cannot delete {change.file}: {error.strerror or error}",
+            hint=f"check the permissions of {change.file.parent} and run the command again",
+        ) from error
+    remove_empty(list(change.made.folders) if change.made is not None else [])
 
 
 def _offered(change: Change) -> Change:
@@ -143,7 +217,7 @@ def _offered(change: Change) -> Change:
 
 
 def _kept(change: Change) -> Change:
-    if change.action != "updated":
+    if change.action not in ("updated", "deleted"):
         return change
     why = "kept: it serves your other repositories too; cpl uninstall --everywhere removes it"
     return replace(change, action="skipped", reason=why, after=None)

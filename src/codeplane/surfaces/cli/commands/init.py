@@ -13,6 +13,7 @@ from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.first_index import build_index, told
+from codeplane.surfaces.cli.installed import Installed
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 
 CONFIG_TEMPLATE = """\
@@ -51,10 +52,26 @@ def init(
     workspace = workspace_of(repo)
     changes = plan_for(workspace, only or []) if clients else ()
     rows = _own_files(workspace) + [_register(change, yes=yes) for change in changes]
+    _remember(workspace, rows, changes)
     built = build_index(workspace) if index else None
     _report(rows, built, as_json=as_json)
     if any(row.action == "failed" for row in rows) or (built is not None and built["action"] == "failed"):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration.Change, ...]) -> None:
+    """Note what was made, for cpl uninstall --everywhere."""
+    from codeplane.adapters.disk import refusal
+
+    done = {(row.file, row.client) for row in rows if row.action in ("created", "updated")}
+    made = [one.made for one in changes if one.made is not None and (one.file, one.client) in done]
+    installed = Installed.load(Path.home(), os.environ)
+    told = installed.with_repository(workspace.root.resolve(), made)
+    try:
+        if told != installed:
+            told.save()
+    except OSError as error:
+        raise refusal(error, installed.file) from error
 
 
 def plan_for(workspace: Workspace, only: list[str]) -> tuple[registration.Change, ...]:

@@ -2,17 +2,24 @@
 
 import os
 import shutil
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from codeplane.kernel.counted import counted
+from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.commands.init import cpl_path
+from codeplane.surfaces.cli.installed import Installed
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, complain, failing_clearly, workspace_of
+
+_RECOVERY = "refs/codeplane/"
 
 
 @failing_clearly
@@ -21,37 +28,138 @@ def uninstall(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     keep_data: Annotated[bool, typer.Option("--keep-data", help="Leave .codeplane/ where it is.")] = False,
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="Also the clients' entries that serve your other repositories.")
+        bool,
+        typer.Option("--everywhere", help="Everything of this account: every repository, shared entries, settings."),
     ] = False,
 ) -> None:
     """End the server, take CodePlane out of the clients' settings, and delete .codeplane/ with its ledger."""
     workspace = workspace_of(repo)
+    home, environ = Path.home(), os.environ
+    installed = Installed.load(home, environ)
     changes = registration.plan_removal(
-        repo=workspace.root, home=Path.home(), cpl=cpl_path(), environ=os.environ, everywhere=everywhere
+        repo=workspace.root, home=home, cpl=cpl_path(), environ=environ, everywhere=everywhere, installed=installed
     )
+    repositories = _repositories(workspace, installed, everywhere=everywhere)
+    settings = _settings(home) if everywhere and not keep_data else None
+    doomed = _doomed(repositories, changes, settings, keep_data=keep_data, everywhere=everywhere)
     for change in changes:
         if change.action == "skipped":
             print(f"leave   {change.file} ({change.client})  {change.reason}")
-    doomed = [f"update  {change.file} ({change.client})" for change in changes if change.action == "updated"]
-    if not keep_data and os.path.lexists(workspace.home):
-        doomed.append(f"delete  {workspace.home} and the ledger in it")
-        if (kept := folder_of(workspace)).is_dir():
-            doomed.append(f"delete  {kept}, the secrets of clients that pass answers on")
     if not doomed:
+        _forget(installed, repositories, changes, everywhere=everywhere)
         print("nothing to do")
         return
     print("\n".join(doomed), flush=True)
     if not yes and not (sys.stdin.isatty() and typer.confirm("Go on?", default=False, err=True)):
         print("\nnothing was changed; cpl uninstall --yes does it", file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)
-    down(repo=workspace.root)
+    for one in repositories:
+        down(repo=one.root)
     failed = [change for change in changes if not _removed(change)]
     if not keep_data:
-        shutil.rmtree(folder_of(workspace), ignore_errors=True)
-        _delete(workspace.home)
+        for one in repositories:
+            if everywhere:
+                _drop_recovery(one.root)
+            shutil.rmtree(folder_of(one), ignore_errors=True)
+            _delete(one.home)
+        if settings is not None:
+            _delete(settings)
     if failed:
         raise typer.Exit(EXIT_FAILED)
+    if not keep_data:
+        _forget(installed, repositories, changes, everywhere=everywhere)
     print("done")
+
+
+def _repositories(workspace: Workspace, installed: Installed, *, everywhere: bool) -> list[Workspace]:
+    """This one, and with `everywhere` those that were set up on this account and are still there."""
+    others = [Workspace(root=root) for root in installed.repositories if root != workspace.root.resolve()]
+    return [workspace, *(one for one in others if everywhere and os.path.lexists(one.home))]
+
+
+def _settings(home: Path) -> Path | None:
+    """The user's own folder of settings and of clients' secrets."""
+    named = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = (Path(named) if named.startswith("/") else home / ".config") / "codeplane"
+    return folder if os.path.lexists(folder) else None
+
+
+def _doomed(
+    repositories: list[Workspace],
+    changes: tuple[registration.Change, ...],
+    settings: Path | None,
+    *,
+    keep_data: bool,
+    everywhere: bool,
+) -> list[str]:
+    verbs = {"updated": "update", "deleted": "delete"}
+    doomed = [f"{verbs[one.action]}  {one.file} ({one.client})" for one in changes if one.action in verbs]
+    if keep_data:
+        return doomed
+    for one in repositories:
+        if os.path.lexists(one.home):
+            doomed.append(f"delete  {one.home} and the ledger in it")
+            if settings is None and (secrets := folder_of(one)).is_dir():
+                doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
+        if everywhere and (kept := _recovery(one.root)):
+            doomed.append(f"delete  {counted(len(kept), 'ref')} below {_RECOVERY} of {one.root}, which keep lost work")
+    if settings is not None:
+        doomed.append(f"delete  {settings} with your settings and the clients' secrets")
+    return doomed
+
+
+def _recovery(root: Path) -> list[str]:
+    """The refs of ours in a repository; none where git does not tell."""
+    return _git(root, "for-each-ref", "--format=%(refname)", _RECOVERY).split()
+
+
+def _drop_recovery(root: Path) -> None:
+    refs = _recovery(root)
+    if refs:
+        _git(root, "update-ref", "--stdin", given="".join(f"delete {ref}\n" for ref in refs))
+
+
+def _git(root: Path, *arguments: str, given: str = "") -> str:
+    from codeplane.adapters.git_cli import clean_environment
+
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", *arguments],
+            cwd=root,
+            env=clean_environment(),
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _forget(
+    installed: Installed,
+    repositories: list[Workspace],
+    changes: tuple[registration.Change, ...],
+    *,
+    everywhere: bool,
+) -> None:
+    """Let the record say what is left; of everything that is nothing."""
+    from codeplane.adapters.disk import refusal
+
+    left = replace(installed, repositories=(), made=()) if everywhere else installed
+    for one in repositories:
+        left = left.without_repository(one.root.resolve())
+    if not left.repositories:
+        # Only entries that all repositories share are still there.
+        shared = {change.file for change in changes if change.action == "skipped"}
+        left = replace(left, made=tuple(one for one in left.made if one.file in shared))
+    try:
+        if everywhere or left != installed:
+            left.save()
+    except OSError as error:
+        raise refusal(error, installed.file) from error
 
 
 def _removed(change: registration.Change) -> bool:

@@ -1,0 +1,126 @@
+"""What `cpl init` made on this account, so that `cpl uninstall` can take it all back: a file of the user's own."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+
+Keys = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What registration made beside an entry: the file, objects around the entry in it, folders around the file."""
+
+    file: Path
+    created: bool = False
+    containers: tuple[Keys, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The repositories that were set up, and what was made in clients' settings for them."""
+
+    file: Path
+    repositories: tuple[Path, ...] = ()
+    made: tuple[Made, ...] = ()
+    # Those around the record itself that were not there before.
+    folders: tuple[Path, ...] = ()
+
+    @classmethod
+    def load(cls, home: Path, environ: Mapping[str, str]) -> "Installed":
+        """The record of this account; an empty one where there is none that can be read."""
+        state = environ.get("XDG_STATE_HOME", "")
+        folder = Path(state) if state.startswith("/") else home / ".local" / "state"
+        file = folder / "codeplane" / "installed.json"
+        try:
+            found = json.loads(file.read_text())
+            return cls(
+                file=file,
+                repositories=tuple(map(Path, found["repositories"])),
+                made=tuple(map(_made, found["made"])),
+                folders=tuple(map(Path, found["folders"])),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls(file=file)
+
+    def of(self, file: Path) -> Made:
+        """What was made in and around a client's file."""
+        found = [one for one in self.made if one.file == file]
+        return Made(
+            file=file,
+            created=any(one.created for one in found),
+            containers=tuple(dict.fromkeys(keys for one in found for keys in one.containers)),
+            folders=tuple(dict.fromkeys(folder for one in found for folder in one.folders)),
+        )
+
+    def with_repository(self, root: Path, made: "list[Made]") -> "Installed":
+        """The record with one more repository, and what was made for it."""
+        told = [one for one in made if one.created or one.containers or one.folders]
+        files = {one.file for one in told}
+        merged = [*(one for one in self.made if one.file not in files)]
+        merged += [replace(self, made=(*self.made, *told)).of(file) for file in sorted(files)]
+        return replace(self, repositories=tuple(dict.fromkeys((*self.repositories, root))), made=tuple(merged))
+
+    def without_repository(self, root: Path) -> "Installed":
+        """The record without a repository, nor what was made in files that are gone."""
+        return replace(
+            self,
+            repositories=tuple(one for one in self.repositories if one != root),
+            made=tuple(one for one in self.made if one.file.exists()),
+        )
+
+    def save(self) -> None:
+        """Write the record; one that says nothing is deleted, with the folders that only it was in."""
+        if not self.repositories and not self.made:
+            self.file.unlink(missing_ok=True)
+            remove_empty([self.file.parent, *self.folders])
+            return
+        folders = [str(one) for one in (*self.folders, *missing_folders(self.file))]
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made: list[JsonValue] = [_row(one) for one in self.made]
+        repositories = [str(one) for one in self.repositories]
+        temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        temporary.write_text(dumps({"repositories": repositories, "made": made, "folders": folders}))
+        temporary.replace(self.file)
+
+
+def remove_empty(folders: "list[Path]") -> list[Path]:
+    """Remove those of the folders that are empty, the innermost first; returns them."""
+    removed = []
+    for folder in sorted(set(folders), key=lambda one: len(one.parts), reverse=True):
+        try:
+            folder.rmdir()
+        except OSError:
+            continue
+        removed.append(folder)
+    return removed
+
+
+def missing_folders(file: Path) -> tuple[Path, ...]:
+    """The folders around a file that are not there yet."""
+    return tuple(folder for folder in file.parents if not folder.exists())
+
+
+def _made(row: "dict[str, object]") -> Made:
+    containers, folders = row["containers"], row["folders"]
+    assert isinstance(containers, list) and isinstance(folders, list)
+    return Made(
+        file=Path(str(row["file"])),
+        created=bool(row["created"]),
+        containers=tuple(tuple(map(str, keys)) for keys in containers),
+        folders=tuple(Path(str(folder)) for folder in folders),
+    )
+
+
+def _row(made: Made) -> JsonObject:
+    return {
+        "file": str(made.file),
+        "created": made.created,
+        "containers": [list(keys) for keys in made.containers],
+        "folders": [str(folder) for folder in made.folders],
+    }
