@@ -301,8 +301,9 @@ def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -
         dry = await ask("write_files", dry_run=True, edits=[edit])
         assert (root / "shop.py").read_text() == SHOP
         done = await ask("write_files", edits=[edit])
-        for name in ("affected_symbols", "affected_tests", "warnings"):
-            assert result(dry)[name] == result(done)[name] != [], name
+        symbols = ["shop.py:price", "shop.py:Shop.sell"]
+        assert result(dry)["affected_symbols"] == result(done)["affected_symbols"] == symbols
+        assert result(dry)["warnings"] == ["syntax error at shop.py:7"]
         assert result(dry)["affected_tests"] == ["tests/test_shop.py"]
         assert "tests: tests/test_shop.py" in str(dry["text"])
         assert delta_edits(dry) == delta_edits(done) == {"shop.py": [("price", False), ("Shop.sell", False)]}

@@ -90,7 +90,6 @@ def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_seman
         assert "tests: tests/test_prices.py" in str(planned["text"])
         done = result(await ask("refactor.rename", refactor_id=result(planned)["refactor_id"]))
         applied = cast(JsonObject, done["applied"])
-        assert applied["affected_tests"] == preview["affected_tests"]
         assert applied["affected_symbols"] == symbols
         files = cast(list[JsonObject], cast(JsonObject, applied["delta"])["files"])
         found = {

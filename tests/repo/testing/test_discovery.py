@@ -52,6 +52,10 @@ def _targets(
             {"src/lib.rs": ("cargo", ""), "tests/x.rs": ("cargo", "")},
         ),
         (
+            {"Cargo.toml": "[package]\n", "src/main.rs": "mod a;\n", "src/a.rs": "#[test]\n"},
+            {"src/main.rs": ("cargo", "")},
+        ),
+        (
             {"pom.xml": "<project/>", "src/test/java/com/ex/FooTest.java": "class FooTest {}"},
             {"com.ex.FooTest": ("maven", "")},
         ),

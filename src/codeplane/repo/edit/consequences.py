@@ -22,6 +22,8 @@ MAX_TESTS = 200
 _MAX_COMPARED = 200
 _READY_SEC = 0.5
 _TESTS_SEC = 1.0
+# Nothing has been written yet, so whoever asks can wait.
+_EXPECTED_SEC = 10.0
 
 
 class Reached(Protocol):
@@ -94,7 +96,7 @@ class Consequences:
         tests: tuple[str, ...] = ()
         now = await self.before()
         if now is not None:
-            tests = await self._tests(now, paths, warnings)
+            tests = await self._tests(now, paths, warnings, seconds=_EXPECTED_SEC)
         else:
             warnings.append("the index is not ready: affected tests are not known")
         symbols = _bounded(compared.symbols, MAX_SYMBOLS)
@@ -159,13 +161,15 @@ class Consequences:
             after={path: one.content for path, one in found.items() if one.skipped is None},
         )
 
-    async def _tests(self, after: Snapshot, changed: Sequence[str], warnings: list[str]) -> tuple[str, ...]:
+    async def _tests(
+        self, after: Snapshot, changed: Sequence[str], warnings: list[str], *, seconds: float = _TESTS_SEC
+    ) -> tuple[str, ...]:
         """What test_run takes for these paths."""
         if self._impact is None or not changed:
             return ()
         found: Selection | None = None
         with suppress(TimeoutError, CodePlaneError):
-            async with asyncio.timeout(_TESTS_SEC):
+            async with asyncio.timeout(seconds):
                 # Whoever finds out goes on when nobody waits any more, and the next one is told at once.
                 found = await self._impact.after_edit(after, changed)
         if found is None:

@@ -15,6 +15,7 @@ from codeplane.repo.truth.paths import shown
 
 _NEVER = re.compile(r"(?:^|/)(?:node_modules|site-packages|\.venv|venv)/")
 _PYTHON_FILES = re.compile(r"(?m)^\s*python_files\s*=\s*(.+(?:\n[ \t]+.+)*)")
+_CRATE_ROOTS = ("src/lib.rs", "src/main.rs")
 _PYTEST_SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _NAMES = re.compile(r"[\w*?.\[\]-]+\.py")
 _JAVA_ROOT = re.compile(r"(?:^|.*/)src/test/(?:java|kotlin|groovy|scala)/")
@@ -89,11 +90,13 @@ class Discovery:
         names |= set(_PYTEST_SETTINGS)
         exact = {name for name in names if not name.startswith("*")}
         endings = tuple(name[1:] for name in names if name.startswith("*"))
-        return frozenset(
+        found = {
             (known.path, known.digest)
             for known in self.snapshot.files.values()
             if (name := known.path.rpartition("/")[2]) in exact or name.endswith(endings)
-        )
+        }
+        # That they are there is what counts, whatever they say.
+        return frozenset(found | {(path, "") for path in self.snapshot.files if path.endswith(_CRATE_ROOTS)})
 
     def _target(self, known: Known) -> Target | None:
         path = known.path
@@ -108,7 +111,8 @@ class Discovery:
         if choice is None:
             return None
         runner, root = choice
-        return _known_target(runner, root, known, name, self._text(known))
+        library, program = (_join(root, one) in self.snapshot.files for one in _CRATE_ROOTS)
+        return _known_target(runner, root, known, name, self._text(known), only_program=program and not library)
 
     def _choice(self, known: Known, language: str, family: str) -> tuple[Runner, str] | None:
         """The runner of a file and the folder it runs in; None when it is no test."""
@@ -244,7 +248,10 @@ class Discovery:
         return self.snapshot.text(known).decode(errors="replace")
 
 
-def _known_target(runner: Runner, root: str, known: Known, language: str, text: str) -> Target:
+def _known_target(
+    runner: Runner, root: str, known: Known, language: str, text: str, *, only_program: bool = False
+) -> Target:
+    """The target of a file; `only_program` says of a crate that it has no library."""
     path = known.path
     inner = path[len(root) :].lstrip("/") if root else path
     target_id = path
@@ -262,7 +269,7 @@ def _known_target(runner: Runner, root: str, known: Known, language: str, text: 
             values["name"] = inner.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
         else:
             # Unit tests are all of one program, whichever file they are in.
-            is_binary = inner == "src/main.rs" or inner.startswith("src/bin/")
+            is_binary = only_program or inner == "src/main.rs" or inner.startswith("src/bin/")
             words = ("--bins",) if is_binary else ("--lib",)
             path = target_id = _join(root, "src/main.rs" if is_binary else "src/lib.rs")
     return Target(
