@@ -25,8 +25,9 @@ from codeplane.repo.contexts.service import ContextOperations
 from codeplane.repo.explain.explain import ExplainOperations
 from codeplane.repo.fact_queries.operations import FactOperations
 from codeplane.repo.git.guarded import GuardedPrograms
-from codeplane.repo.git.reading import Before
+from codeplane.repo.git.reading import Before, Reading
 from codeplane.repo.git.reading_operations import reading_operations
+from codeplane.repo.git.tracked_state import git_status_of
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower
 from codeplane.repo.index.fulltext import FullText
@@ -133,8 +134,23 @@ def repository(
             contexts,
             SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             StructuralOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
-            ReadOperations(root=root, repo=repo, max_file_bytes=max_file_bytes, knowledge=knowledge, secrets=secrets),
-            MapOperations(root=root, knowledge=knowledge),
+            ReadOperations(
+                root=root,
+                repo=repo,
+                max_file_bytes=max_file_bytes,
+                knowledge=knowledge,
+                secrets=secrets,
+                git=git_status_of(
+                    Reading(
+                        root=root,
+                        environment=environment,
+                        timeout_sec=shared.config.git.timeout_sec,
+                        before=before,
+                        secrets=secrets,
+                    )
+                ),
+            ),
+            MapOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             ExplainOperations(root=root, knowledge=knowledge),
             ListOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
             FactOperations(root=root, knowledge=knowledge),

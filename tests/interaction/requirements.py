@@ -811,10 +811,25 @@ REQUIREMENTS = (
         tests=("repo/search/test_search.py::test_outside_edits_are_never_missed_in_silence",),
     ),
     Requirement(
+        id="REPO-13",
+        source="002 §23.7",
+        promise="search, read_files and map_repo take arguments in the shapes of the specification and of other tools",
+        tests=(
+            "repo/test_argument_names.py::test_what_other_tools_call_it_is_understood",
+            "repo/test_argument_names.py::test_advice_leads_to_what_means_the_same",
+            "repo/test_argument_names.py::test_hits_without_their_text",
+            "repo/reading/test_read.py::test_lines_of_one_file_by_their_numbers",
+            "repo/reading/test_read.py::test_line_numbers_that_fit_no_single_file_are_refused",
+            "repo/reading/test_read.py::test_metadata_names_language_and_git_status",
+            "repo/overview/test_map_repo.py::test_a_cursor_pages_through_what_the_tree_left_out",
+        ),
+    ),
+    Requirement(
         id="REPO-06",
         source="002 §23.7",
         promise="read_files reads ranges of several files, bounded, inside the repository only",
         tests=(
+            "repo/reading/test_read.py::test_ranges_take_the_place_of_the_whole_file",
             "repo/reading/test_read.py::test_too_much_is_cut_and_says_what_to_read_next",
             "repo/reading/test_read.py::test_what_may_not_or_cannot_be_read_is_refused",
         ),

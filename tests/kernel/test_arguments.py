@@ -80,6 +80,9 @@ FORGIVEN: list[tuple[str, JsonObject, dict[str, object]]] = [
     ("a string for an optional list", {"paths": "a", "words": "x"}, {"words": ["x"]}),
     ("a bracket that is not JSON stays text", {"paths": "[draft] notes.md"}, {"paths": ("[draft] notes.md",)}),
     ("what decodes to no text stays as it is", {"paths": '["\\ud800"]'}, {"paths": ('["\\ud800"]',)}),
+    ("an object around arguments", {"scope": {"paths": ["a"], "max_depth": 1}}, {"paths": ("a",), "max_depth": 1}),
+    ("the same as JSON text", {"filters": '{"path": "a"}'}, {"paths": ("a",)}),
+    ("a scope that is a path", {"scope": "a"}, {"paths": ("a",)}),
     ("a bracket in a text field stays text", {"paths": "a", "class_": "[x]"}, {"class_": "[x]"}),
 ]
 
@@ -96,6 +99,7 @@ REFUSED: list[tuple[str, JsonObject, list[str]]] = [
     ("misspelt", {"paths": "a", "max_dept": 1}, ["unknown argument 'max_dept'", "did you mean 'max_depth'?"]),
     ("like nothing", {"paths": "a", "zzzzzz": 1}, ["unknown argument 'zzzzzz'", "it takes paths, max_depth"]),
     ("two spellings", {"paths": ["a"], "path": "b"}, ["unknown argument 'path'", "did you mean 'paths'?"]),
+    ("twice, inside and outside", {"paths": "a", "scope": {"path": "b"}}, ["unknown argument 'scope'"]),
     ("two wrong spellings", {"path": "a", "Path": "b"}, ["unknown argument 'Path'"]),
     ("out of range", {"paths": "a", "max_depth": 101}, ["max_depth: Input should be less than or equal to 100"]),
     ("not one of the words", {"paths": "a", "mode": "fuzzy"}, ["mode: Input should be 'exact' or 'ranked'"]),

@@ -18,18 +18,44 @@ from codeplane.kernel.operation import Operation, Request
 
 _MAX_NAME = 100
 _SERIES = re.compile(r"^(?:Tuple|List|Set|Frozenset)(?= should have)")
-# What agents call things elsewhere.
-_SYNONYMS = {
-    "pattern": ("query",),
-    "regex": ("query",),
-    "file": ("path", "paths"),
-    "files": ("paths",),
-    "filename": ("path", "paths"),
-    "file_path": ("path", "paths"),
-    "glob": ("paths",),
-    "max_results": ("limit",),
-    "name": ("symbol",),
+# What agents call things elsewhere, by what it may be called here; the first that an operation has is meant.
+_MEANINGS = {
+    ("query",): ("pattern", "regex", "regexp", "q", "text", "needle", "term", "keyword", "keywords", "question"),
+    ("path", "paths"): ("file", "files", "filename", "file_path", "filepath", "target_file", "relative_path"),
+    ("paths", "targets", "focus"): ("scope",),
+    ("paths",): ("glob", "globs", "include_pattern", "dir", "dirs", "directory", "directories", "folder", "folders"),
+    ("limit",): ("max_results", "max_count", "top_k", "head_limit", "num_results", "page_size"),
+    ("context",): ("context_lines", "lines_of_context", "unified"),
+    ("cursor",): ("next_cursor", "page_token"),
+    ("ignore_case",): ("case_insensitive",),
+    ("languages",): ("lang", "langs"),
+    ("mode",): ("search_mode", "search_type"),
+    ("symbol",): ("name", "symbol_name", "identifier", "symbol_id"),
+    ("start_line",): ("start", "line_start", "from_line", "first_line", "offset"),
+    ("end_line",): ("end", "line_end", "to_line", "last_line"),
+    ("include_metadata",): ("metadata",),
+    ("new_name",): ("to", "rename_to", "newname"),
+    ("target",): ("head",),
+    ("message",): ("commit_message", "msg"),
 }
+_SYNONYMS = {other: names for names, others in _MEANINGS.items() for other in others}
+# The same thing said the other way round.
+_OPPOSITES = {"case_sensitive": "ignore_case", "match_case": "ignore_case"}
+# Objects around arguments that stand by themselves here, such as scope: {paths, languages, kinds}.
+_WRAPPERS = frozenset({"scope", "filter", "filters", "options"})
+# What to send instead of an argument that is none, where an operation has the one named first.
+_ADVICE = {
+    **dict.fromkeys(("regex", "is_regex", "use_regex"), ("mode", "mode=regex")),
+    **dict.fromkeys(("fixed_strings", "literal"), ("mode", "mode=literal")),
+    **dict.fromkeys(("include_tests", "exclude_tests"), ("tests", "tests=include, exclude or only")),
+    **dict.fromkeys(
+        ("files_only", "files_with_matches", "output_mode"), ("include_snippets", "include_snippets=false")
+    ),
+    **dict.fromkeys(("lines", "line_range"), ("ranges", "path:10-40")),
+    "limit": ("end_line", "end_line, or path:10-40"),
+}
+# Names that only look alike mislead: `scope` is no `context`.
+_ALIKE = 0.7
 
 
 def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
@@ -52,7 +78,7 @@ def understood(request: Request) -> JsonObject:
 def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     fields = model.model_fields
     forgiven: JsonObject = {}
-    for key, value in arguments.items():
+    for key, value in _unwrapped(fields, arguments).items():
         name = key if key in fields else _same_name(key, fields)
         if name is None or (name != key and (name in arguments or name in forgiven)):
             # Unknown, or a second spelling of what was given already: which one is meant is not plain.
@@ -60,28 +86,57 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
             continue
         if value is None and not fields[name].is_required():
             continue
+        if _snake(key) in _OPPOSITES:
+            flag = {"true": True, "false": False}.get(str(value).lower())
+            value = value if flag is None else not flag
         forgiven[name] = _reshape(fields[name], value)
     return forgiven
 
 
+def _unwrapped(fields: Mapping[str, FieldInfo], arguments: Mapping[str, JsonValue]) -> JsonObject:
+    """The arguments with those inside of an object such as `scope` taken out of it, unless one is there twice."""
+    found: JsonObject = dict(arguments)
+    for key, value in arguments.items():
+        if key in fields or _snake(key) not in _WRAPPERS:
+            continue
+        inner = _decoded(value) if isinstance(value, str) else value
+        if not isinstance(inner, dict):
+            continue
+        there = {_same_name(other, fields) or other for other in found if other != key}
+        if not any((_same_name(name, fields) or name) in there for name in inner):
+            del found[key]
+            found |= inner
+    return found
+
+
 def _same_name(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
     """The field that a key plainly means: another case, dashes, one for many, or a word used elsewhere."""
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
-    for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *_SYNONYMS.get(snake, ())):
+    snake = _snake(key)
+    meanings = (*_SYNONYMS.get(snake, ()), _OPPOSITES.get(snake, ""))
+    for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *meanings):
         if candidate in fields:
             return candidate
     return None
 
 
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
+
+
+def _decoded(text: str) -> JsonValue:
+    """What a text says as JSON; the text itself where it is none."""
+    try:
+        decoded: JsonValue = json.loads(text)
+        canonical(decoded)
+    except (ValueError, RecursionError):
+        return text
+    return decoded
+
+
 def _reshape(field: FieldInfo, value: JsonValue) -> JsonValue:
     kinds = _kinds(field.annotation)
     if isinstance(value, str) and str not in kinds and value.lstrip()[:1] in ("[", "{"):
-        try:
-            decoded: JsonValue = json.loads(value)
-            canonical(decoded)
-        except (ValueError, RecursionError):
-            decoded = value
-        value = decoded
+        value = _decoded(value)
     if kinds & {list, tuple, set, frozenset} and isinstance(value, (str, int, float, dict)):
         return [value]
     return value
@@ -95,15 +150,12 @@ def _kinds(annotation: object) -> set[object]:
 
 
 def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
-    names = list(operation.request.model_fields)
     problems: list[JsonValue] = []
     said: list[str] = []
     for item in _told(error)[:8]:
         where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
-            near = difflib.get_close_matches(where, names, n=1, cutoff=0.5)
-            advice = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
-            text = f"unknown argument {where!r}; {advice}"
+            text = f"unknown argument {where!r}; {_advice(where, operation.request.model_fields)}"
         elif item["type"] == "missing":
             text = f"{where!r} is required"
         else:
@@ -115,6 +167,17 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
         hint=f"send: {usage(operation)}",
         details={"problems": problems},
     )
+
+
+def _advice(name: str, fields: Mapping[str, FieldInfo]) -> str:
+    """What to send instead of an argument that is none: what means the same before what is spelled alike."""
+    has, advice = _ADVICE.get(_snake(name), ("", ""))
+    if has in fields:
+        return f"send {advice}"
+    if meant := _same_name(name, fields):
+        return f"did you mean {meant!r}? That is sent too"
+    near = difflib.get_close_matches(_snake(name), list(fields), n=1, cutoff=_ALIKE)
+    return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(fields) or 'no arguments'}"
 
 
 def _told(error: ValidationError) -> list[ErrorDetails]:

@@ -157,3 +157,39 @@ def test_a_family_of_languages_says_which_they_are(tmp_path: Path) -> None:
         assert text.startswith("languages: javascript 4 (80 %: typescript 2, tsx 1, javascript 1), python 1 (20 %)")
 
     with_plane(root, body)
+
+
+def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
+    files = {f"src/part_{number:03}/file_{each}.py": "x = 1\n" for number in range(60) for each in range(3)}
+    root = make_repo(tmp_path / "wide", {**files, **{f"top_{number:03}.txt": "x\n" for number in range(120)}})
+
+    def listed(nodes: object) -> list[str]:
+        assert isinstance(nodes, list)
+        return [path for one in nodes for path in (one["path"], *listed(one.get("children") or []))]
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("map_repo", include="structure")
+        first = result(envelope)
+        assert first["structure"]["left_out"] > 0  # type: ignore[index, call-overload, operator]
+        seen = listed(first["structure"]["tree"])  # type: ignore[index, call-overload]
+        cursor = first["pagination"]["next_cursor"]  # type: ignore[index, call-overload]
+        assert f"more: cursor={cursor}" in str(envelope["text"])
+        # Files that come meanwhile are of another state.
+        (root / "later.txt").write_text("x\n")
+        pages = 0
+        while cursor:
+            page = await ask("map_repo", cursor=cursor, budget=2000)
+            tree = result(page)["structure"]["tree"]  # type: ignore[index, call-overload]
+            assert tree and len(str(page["text"])) < 2500
+            seen += listed(tree)
+            cursor = result(page)["pagination"].get("next_cursor")  # type: ignore[union-attr]
+            pages += 1
+        assert pages > 1 and len(seen) == len(set(seen))
+        assert set(seen) == set(files) | {path.rpartition("/")[0] for path in files} | {"src"} | {
+            f"top_{number:03}.txt" for number in range(120)
+        }
+        refused = await ask("map_repo", cursor="nonsense")
+        assert "CURSOR" in str(refused["error"])
+        assert "cursor=" not in str((await ask("map_repo"))["text"])
+
+    with_plane(root, body)

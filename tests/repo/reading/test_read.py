@@ -202,3 +202,84 @@ def test_a_link_is_not_followed_and_says_where_it_leads(root: Path) -> None:
         assert not plain["is_link"]
 
     with_plane(root, body)
+
+
+def test_ranges_take_the_place_of_the_whole_file(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        ranges = [{"path": "./a.txt", "start_line": 2, "end_line": 3}, {"path": "a.txt", "start_line": 50}]
+        found = files(await ask("read_files", paths=["a.txt", "sub/b.txt"], ranges=ranges))
+        assert [(one["path"], one["start"], one["end"]) for one in found] == [
+            ("a.txt", 2, 3),
+            ("a.txt", 50, 50),
+            ("sub/b.txt", 1, 1),
+        ]
+        # Lines that are named in paths are asked for beside those in ranges, and a file only in ranges comes last.
+        mixed = files(await ask("read_files", paths=["a.txt:7-7", "empty.txt"], ranges=[{"path": "a.txt"}]))
+        assert [(one["path"], one["start"], one["end"]) for one in mixed] == [
+            ("a.txt", 7, 7),
+            ("empty.txt", 1, 0),
+            ("a.txt", 1, 50),
+        ]
+        alone = files(await ask("read_files", paths=["sub/b.txt"], ranges=ranges[:1]))
+        assert [one["path"] for one in alone] == ["sub/b.txt", "a.txt"]
+
+    with_plane(root, body)
+
+
+def test_lines_of_one_file_by_their_numbers(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        asked: list[JsonObject] = [
+            {"path": "a.txt", "start_line": 10, "end_line": 12},
+            {"paths": ["a.txt"], "startLine": "10", "endLine": "12"},
+            {"file_path": "a.txt", "offset": 10, "end": 12},
+            {"file": "a.txt", "line_start": 10, "line_end": 12},
+        ]
+        for arguments in asked:
+            (found,) = files(await ask("read_files", **arguments))
+            assert found["content"] == "line 10\nline 11\nline 12\n", arguments
+        (rest,) = files(await ask("read_files", path="a.txt", start_line=49))
+        assert rest["content"] == "line 49\nline 50\n"
+
+    with_plane(root, body)
+
+
+def test_line_numbers_that_fit_no_single_file_are_refused(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        asked: list[JsonObject] = [
+            {"paths": ["a.txt", "sub/b.txt"], "start_line": 1},
+            {"paths": ["a.txt:1-5"], "start_line": 2},
+            {"paths": "a.txt", "start_line": 5, "end_line": 4},
+            {"paths": "a.txt", "start_line": 2, "ranges": [{"path": "a.txt", "start_line": 3}]},
+            {"start_line": 2},
+        ]
+        for arguments in asked:
+            refused = await ask("read_files", **arguments)
+            assert at(refused, "error", "error") == "INVALID_ARGUMENT" and at(refused, "error", "hint"), arguments
+
+    with_plane(root, body)
+
+
+def test_metadata_names_language_and_git_status(root: Path) -> None:
+    (root / "tool.py").write_text("print(1)\n")
+    (root / "sub/b.txt").write_text("changed\n")
+    (root / ".gitignore").write_text("*.log\n")
+    (root / "run.log").write_text("x\n")
+
+    async def body(ask: Ask) -> None:
+        paths = ["a.txt", "sub/b.txt", "tool.py", "run.log"]
+        found = await ask("read_files", paths=paths, include_metadata=True)
+        said = {}
+        for one in files(found):
+            metadata = one["metadata"]
+            assert isinstance(metadata, dict)
+            said[one["path"]] = (metadata["language"], metadata["git_status"])
+        assert said == {
+            "a.txt": (None, "clean"),
+            "sub/b.txt": (None, "modified"),
+            "tool.py": ("python", "untracked"),
+            "run.log": (None, "untracked"),
+        }
+        assert "python untracked" in str(found["text"])
+        assert all(one.get("metadata") is None for one in files(await ask("read_files", paths=paths)))
+
+    with_plane(root, body)

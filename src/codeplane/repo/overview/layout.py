@@ -16,6 +16,7 @@ from codeplane.repo.truth.paths import shown
 
 _MAX_NODES = 200
 _MAX_IN_FOLDER = 30
+_BESIDE_PATH = 12
 _MAX_TEST_FILES = 100
 _MAX_TEST_FOLDERS = 50
 _MAX_CONTEXTS = 50
@@ -32,6 +33,10 @@ class DirectoryNode(Result):
     file_count: int | None = None
     line_count: int | None = None
     left_out: int | None = None
+
+    def line(self) -> str:
+        """Its path, and how much is in it."""
+        return f"{self.path}/ {self.file_count:,}" if self.is_dir else self.path
 
 
 class Structure(Result):
@@ -97,6 +102,36 @@ class TestLayout(Result):
 
 def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:
     """The tree to a depth; level by level, so that what is cut is what is deepest."""
+    taken, left_out = _taken(root, depth)
+    return Structure(
+        root=name,
+        tree=_nodes(snapshot, taken, root.path),
+        file_count=root.file_count,
+        contexts=_contexts(snapshot),
+        left_out=left_out,
+    )
+
+
+def rest_of_tree(
+    snapshot: Snapshot, root: Folder, *, depth: int, first: int, room: int
+) -> tuple[list[DirectoryNode], int]:
+    """From the number `first` on, what is within the depth and not in the tree: as many entries as there is room for
+    their paths, in the order of folders; and how many come after them.
+    """
+    taken, _ = _taken(root, depth)
+    there = {one.path for some in taken.values() for one in some}
+    rest = [one for _, one in root.below(depth) if one.path not in there][first:]
+    page: list[Folder | Known] = []
+    for one in rest[:_MAX_NODES]:
+        room -= len(one.path) + _BESIDE_PATH
+        if room < 0 and page:
+            break
+        page.append(one)
+    return list(_nodes(snapshot, {"": page}, "")), len(rest) - len(page)
+
+
+def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | Known]], int]:
+    """The entries of each folder that the tree shows, and how many beside them it does not."""
     taken: dict[str, list[Folder | Known]] = {}
     level, room, left_out = [root], _MAX_NODES, 0
     for _ in range(depth):
@@ -107,13 +142,7 @@ def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Struct
             room -= len(taken[folder.path])
             below += [each for each in taken[folder.path] if isinstance(each, Folder)]
         level = below
-    return Structure(
-        root=name,
-        tree=_nodes(snapshot, taken, root.path),
-        file_count=root.file_count,
-        contexts=_contexts(snapshot),
-        left_out=left_out,
-    )
+    return taken, left_out
 
 
 def language_shares(snapshot: Snapshot) -> tuple[LanguageShare, ...]:

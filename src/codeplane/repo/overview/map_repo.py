@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,14 @@ from pathlib import Path
 from typing import Literal as OneOf
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import Pagination
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.knowledge import Knowledge
@@ -25,6 +31,7 @@ from codeplane.repo.overview.layout import (
     TestLayout,
     language_shares,
     layout_of_tests,
+    rest_of_tree,
     structure,
 )
 from codeplane.repo.overview.make_up import MakeUp, MakeUpRequest, make_up
@@ -42,6 +49,7 @@ _SHOWN_ENTRY_POINTS = 10
 _SHOWN_EXPORTS = 40
 _FOR_HEAD = 0.6
 _FOR_END = 150
+_KEPT_SNAPSHOTS = 4
 
 Part = OneOf["structure", "languages", "entry_points", "dependencies", "test_layout", "public_api"]
 _DEFAULT: tuple[Part, ...] = ("structure", "languages", "entry_points", "test_layout")
@@ -56,6 +64,8 @@ class MapRequest(InWorkspace):
     depth: int = Field(3, ge=1, le=10, description="of the folder tree")
     focus: tuple[str, ...] = Field((), max_length=20, description="a task in words, files or symbols")
     budget: int = Field(DEFAULT_BUDGET, ge=500, le=MAX_BUDGET, description="characters of text")
+    # Accepted and not listed: an answer that has more of the tree gives it.
+    cursor: SkipJsonSchema[str | None] = Field(None, description="next_cursor: what the tree left out, alone")
 
 
 class MapResult(Result):
@@ -77,8 +87,17 @@ class MapResult(Result):
     commit: str | None
     partial: str | None = None
     stale: tuple[str, ...] = ()
+    pagination: Pagination = Field(default_factory=Pagination)
+    continued: bool = Field(False, description="a further page of the tree, alone")
 
     def text(self) -> str:
+        if self.continued and self.structure is not None:
+            end = f"[{counted(self.structure.left_out, 'path')} left of the tree; epoch {self.epoch}]"
+            return "\n".join([*(one.line() for one in self.structure.tree), end]) + self.pagination.line()
+        # A cursor is long: it is said to those who ask for the tree by itself.
+        return self._said() + (self.pagination.line() if self.languages is None else "")
+
+    def _said(self) -> str:
         return "\n".join([*self.head(), *(one.text() for one in self.map), self._end()])
 
     def head(self) -> list[str]:
@@ -124,8 +143,10 @@ class MapResult(Result):
 class MapOperations:
     """Maps of the repository, from what is indexed alone."""
 
-    def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
+    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
         self._root = root
+        self._cursors = cursors
+        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
         self._knowledge = knowledge
         self._held: _Held | None = None
         self._building = threading.Lock()
@@ -136,13 +157,49 @@ class MapOperations:
 
         focus (a task in words, files or symbols) ranks what matters for it; budget is in characters.
         """
+        scope = f"map_repo:{call.task.session_id if call.task else ''}:{request.depth}"
+        if request.cursor is not None:
+            return await asyncio.to_thread(self._rest, request, scope)
         found = await settled(
             self._knowledge, lambda snapshot: self._map(snapshot, request), lambda mapped: mapped.paths
         )
         mapped = found.answer
         if request.focus and not mapped.focused:
             call.warn("nothing here is called what focus says; the map is about everything")
-        return mapped.result.model_copy(update={"partial": found.partial, "stale": found.stale})
+        update: dict[str, object] = {"partial": found.partial, "stale": found.stale}
+        if mapped.result.structure is not None and mapped.result.structure.left_out:
+            self._snapshots[found.snapshot.epoch] = found.snapshot
+            while len(self._snapshots) > _KEPT_SNAPSHOTS:
+                self._snapshots.popitem(last=False)
+            update["pagination"] = self._page(scope, found.snapshot, 0, mapped.result.structure.left_out)
+        return mapped.result.model_copy(update=update)
+
+    def _rest(self, request: MapRequest, scope: str) -> MapResult:
+        """The next page of what the tree left out, of the state that the first answer spoke of."""
+        state = self._cursors.open(str(request.cursor), scope=scope)
+        first = int(str(state["first"]))
+        snapshot = self._snapshots.get(int(str(state["epoch"])))
+        if snapshot is None:
+            raise CursorExpired("the state this cursor speaks of is no longer held")
+        root = folders_of(snapshot.files)
+        tree, after = rest_of_tree(snapshot, root, depth=request.depth, first=first, room=request.budget)
+        page = Structure(
+            root=self._root.name, tree=tuple(tree), file_count=root.file_count, contexts=(), left_out=after
+        )
+        return MapResult(
+            structure=page,
+            code_files=self._graph().graph.parsed,
+            budget=request.budget,
+            epoch=snapshot.epoch,
+            commit=snapshot.commit,
+            pagination=self._page(scope, snapshot, first + len(tree), after),
+            continued=True,
+        )
+
+    def _page(self, scope: str, snapshot: Snapshot, first: int, left: int) -> Pagination:
+        if not left:
+            return Pagination()
+        return Pagination(next_cursor=self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": first}))
 
     @operation("symbol.most_used", risk=Risk.READ)
     async def used(self, call: Call, request: MostUsedRequest) -> MostUsed:

@@ -4,10 +4,12 @@ import asyncio
 import difflib
 import re
 import stat
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
@@ -18,6 +20,8 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
+from codeplane.repo.facts.language import languages
+from codeplane.repo.git.tracked_state import GitStatus
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.named_lines import Lines, is_name, named_lines
 from codeplane.repo.truth.encoding import decode
@@ -27,6 +31,7 @@ from codeplane.repo.truth.paths import canonical, inside, shown
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
+_SHEBANG = 200
 # Also with a column behind, as lines are printed, and as web pages of code link to lines: `path#L10-L40`.
 _WITH_RANGE = re.compile(
     r"^(?P<path>.+?)(?::|#L)(?P<start>\d{1,9})(?::\d{1,9}:?)?(?:(?P<open>-)L?)?(?P<end>(?<=[-L])\d{1,9})?$"
@@ -40,6 +45,11 @@ class Range(Request):
     start_line: int = Field(1, ge=1)
     end_line: int | None = Field(None, ge=1)
 
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the file."""
+        return self.start_line == 1 and self.end_line is None
+
 
 class ReadRequest(InWorkspace):
     """Which files, and which lines of them."""
@@ -49,14 +59,19 @@ class ReadRequest(InWorkspace):
     )
     ranges: tuple[Range, ...] = Field((), max_length=50)
     include_metadata: bool = False
+    # Accepted and not listed: path:10-40 says the same in fewer bytes of a tool list.
+    start_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its first line")
+    end_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its last line")
 
 
 class FileMetadata(Result):
-    """What the disk says of a file."""
+    """What the disk and git say of a file."""
 
     size_bytes: int
     modified_at: str
     hash: str
+    language: str | None = None
+    git_status: GitStatus | None = None
 
 
 class FileText(Result):
@@ -90,6 +105,7 @@ class FileText(Result):
             head += f" {self.encoding}"
         if self.metadata is not None:
             head += f" {self.metadata.size_bytes} bytes of {self.metadata.modified_at[:19]}Z hash {self.metadata.hash}"
+            head += "".join(f" {one}" for one in (self.metadata.language, self.metadata.git_status) if one)
         tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
         if self.cut_line is not None:
             tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"
@@ -125,11 +141,13 @@ class ReadOperations:
         max_file_bytes: int,
         knowledge: Knowledge | None = None,
         secrets: SecretRules = NOTHING_SHOWN,
+        git: Callable[[Sequence[str]], Awaitable[Mapping[str, GitStatus]]] | None = None,
     ) -> None:
         self._root = root
         self._secrets = secrets
         self._knowledge = knowledge
         self._repo = repo
+        self._git = git
         self._max_file_bytes = max_file_bytes
 
     @operation("read_files", risk=Risk.READ, toolset="core")
@@ -137,11 +155,54 @@ class ReadOperations:
         """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, or an id), several at once; up to
         64 KB or 2,000 lines, then the next range."""
         named = await self._named(request.paths)
-        wanted = [*(named[text] if text in named else _parse(text) for text in request.paths), *request.ranges]
+        asked = [named[text] if text in named else _parse(text) for text in request.paths]
+        wanted = self._with_ranges(_with_lines(asked, request), request.ranges)
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
         with span("files.read", files=len(wanted)):
-            return await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+            found = await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+        return await self._with_git_status(found) if request.include_metadata else found
+
+    def _with_ranges(self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...]) -> "list[Range | _Unread]":
+        """The ranges of a file take the place of the whole file; those of files not in `asked` come last."""
+        of: dict[str, list[Range]] = {}
+        for one in ranges:
+            of.setdefault(self._key(one.path), []).append(one)
+        wanted: list[Range | _Unread] = []
+        used: set[str] = set()
+        for item in asked:
+            key = self._key(item.path) if isinstance(item, Range) and item.whole else ""
+            if key not in of:
+                wanted.append(item)
+            elif key not in used:
+                used.add(key)
+                wanted += of[key]
+        return wanted + [one for key, some in of.items() if key not in used for one in some]
+
+    def _key(self, path: str) -> str:
+        """A path in its one spelling; as it was sent where it leads nowhere, which reading it will say."""
+        try:
+            return canonical(path, root=self._root)
+        except CodePlaneError:
+            return path
+
+    async def _with_git_status(self, found: ReadResult) -> ReadResult:
+        paths = [one.path for one in found.files if one.metadata is not None]
+        if self._git is None or not paths:
+            return found
+        said = await self._git(paths)
+        return found.model_copy(
+            update={
+                "files": tuple(
+                    one
+                    if one.metadata is None
+                    else one.model_copy(
+                        update={"metadata": one.metadata.model_copy(update={"git_status": said.get(one.path)})}
+                    )
+                    for one in found.files
+                )
+            }
+        )
 
     async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
         """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
@@ -218,7 +279,7 @@ class ReadOperations:
             truncated=truncated,
             next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
-            metadata=_metadata(found) if metadata else None,
+            metadata=_metadata(path, found) if metadata else None,
         )
 
     def _existing(self, path: str) -> Path:
@@ -263,12 +324,29 @@ def _parse(text: str) -> Range:
     return Range(path=match["path"], start_line=start, end_line=end)
 
 
+def _with_lines(asked: "list[Range | _Unread]", request: ReadRequest) -> "list[Range | _Unread]":
+    """What is asked for, with start_line and end_line where they are given: they are of one whole file."""
+    first, last = request.start_line, request.end_line
+    if first is None and last is None:
+        return asked
+    example = "send paths with their lines, such as src/app.py:10-40"
+    if len(asked) != 1 or request.ranges or not isinstance(asked[0], Range) or not asked[0].whole:
+        raise InvalidArgument("start_line and end_line go with one path without lines of its own", hint=example)
+    if last is not None and last < (first or 1):
+        raise InvalidArgument(f"end_line {last} is before start_line {first or 1}", hint=example)
+    return [Range(path=asked[0].path, start_line=first or 1, end_line=last)]
+
+
 def _failed(path: str, why: str) -> FileText:
     return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
 
 
-def _metadata(found: FileRead) -> FileMetadata:
+def _metadata(path: str, found: FileRead) -> FileMetadata:
     assert found.stamp is not None
+    language = languages().of(path, found.content[:_SHEBANG])
     return FileMetadata(
-        size_bytes=found.stamp.size, modified_at=rfc3339(found.stamp.mtime_ns), hash=text_digest(found.digest)
+        size_bytes=found.stamp.size,
+        modified_at=rfc3339(found.stamp.mtime_ns),
+        hash=text_digest(found.digest),
+        language=language.name if language is not None else None,
     )

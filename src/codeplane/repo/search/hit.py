@@ -46,6 +46,10 @@ class Hit(Result):
     symbol: SymbolInfo | None = None
     tier: str | None = None
 
+    def without_text(self) -> "Hit":
+        """The same place without what stands there."""
+        return self.model_copy(update={"snippet": "", "spans": (), "before": (), "after": ()})
+
     def lines(self) -> list[str]:
         """The hit as people and agents read it, without its path."""
         first = self.line - len(self.before)
@@ -76,6 +80,12 @@ class SearchResult(Result):
     query_time_ms: float
 
     def text(self) -> str:
+        if self.results and not any(hit.snippet for hit in self.results):
+            places: dict[str, list[str]] = {}
+            for hit in self.results:
+                places.setdefault(hit.path, []).append(str(hit.line))
+            found = [f"{path}:{','.join(numbers)}" for path, numbers in places.items()]
+            return "\n".join([*found, self._summary()]) + self.pagination.line()
         lines: list[str] = []
         path = None
         for hit in self.results:

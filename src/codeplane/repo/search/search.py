@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal as OneOf
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
@@ -83,6 +84,8 @@ class SearchRequest(PageRequest, InWorkspace):
     context: int = Field(0, ge=0, le=10, description="lines before and after")
     fresh: OneOf["default", "strict"] = Field("default", description="strict walks the disk first")
     limit: int = Field(20, ge=1, le=100, description="default 10 where files are ranked")
+    # Accepted and not listed: agents want the lines, and pay for every byte of a tool list.
+    include_snippets: SkipJsonSchema[bool] = Field(True, description="false: where the lines are, without their text")
 
 
 class StreamRequest(SearchRequest):
@@ -141,7 +144,7 @@ class SearchOperations:
         freshness = fresh.of(answer.snapshot, answer.stale)
         return SearchResult(
             mode=asked.mode,
-            results=answer.hits,
+            results=answer.hits if request.include_snippets else tuple(hit.without_text() for hit in answer.hits),
             pagination=Pagination(next_cursor=answer.cursor, total_estimate=answer.total),
             total=answer.total,
             total_is_exact=answer.exact,
@@ -442,7 +445,9 @@ def _scoped(request: SearchRequest) -> str:
 
 
 def _words(request: SearchRequest) -> str:
-    return digest(canonical(request.model_dump(mode="json", exclude={"cursor", "limit", "context", "fresh"})))
+    return digest(
+        canonical(request.model_dump(mode="json", exclude={"cursor", "limit", "context", "fresh", "include_snippets"}))
+    )
 
 
 def _line_hits(snapshot: Snapshot, lines: Iterable[Line], context: int) -> tuple[Hit, ...]:
