@@ -2733,6 +2733,17 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TRUST-62",
+        source="first use",
+        promise="people read of a push, not of a risk class; equal outward calls that wait ask once; plurals are right",
+        tests=(
+            "trust/approvals/test_equal.py",
+            "trust/untrusted/test_served.py",
+            "kernel/test_counted.py",
+            "repo/git/test_previews.py",
+        ),
+    ),
+    Requirement(
         id="TRUST-60",
         source="threat model",
         promise="after untrusted content each outward call of whoever read it asks a person, whatever is remembered, "

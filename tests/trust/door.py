@@ -76,6 +76,9 @@ class Agreeable:
     async def recall(self, call: Call, arguments_hash: str) -> bool:
         return False
 
+    async def waiting(self, question: Question) -> tuple[str, str] | None:
+        return None
+
     async def approve(self, question: Question) -> str:
         self.asked.append(question)
         return f"act_{len(self.asked)}"

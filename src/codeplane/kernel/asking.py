@@ -44,6 +44,17 @@ class Asking:
             return False
         return await self.approver.recall(call, passage.arguments_hash)
 
+    async def joined(self, passage: Passage, assessment: Assessment, decision: Decision) -> str | None:
+        """The key of an equal call that waits already, which the caller is told of: one answer and one run for both."""
+        if self.approver is None:
+            return None
+        found = await self.approver.waiting(await self._question(passage, assessment, decision))
+        if found is None:
+            return None
+        action_id, key = found
+        cast(Call, passage.call).warn(f"an equal call waits already as {action_id}: one answer and one run for both")
+        return key
+
     async def approved(
         self, passage: Passage, assessment: Assessment, decision: Decision, *, recalled: bool = False
     ) -> None:

@@ -194,7 +194,8 @@ class Conveyor:
         # A dry run, or a plan that is not applied: nothing is claimed, counted or recorded as a change.
         passage.only_reads = assessment.risk is Risk.READ and not asked and not recalled
         if passage.key is None and (asked or (operation.mutates and assessment.outward)):
-            passage.key = call.idempotency_key = new_id("key")
+            joined = await self._asking.joined(passage, assessment, decision) if asked and assessment.outward else None
+            passage.key = call.idempotency_key = joined or new_id("key")
         with trace.stage("approve", verdict=decision.verdict.value):
             async with self._until(passage, passage.deadline):
                 if passage.mutates and passage.key is not None:

@@ -1,7 +1,20 @@
 """How many of something, as people say it."""
 
 
-def counted(number: int, noun: str, more: str = "") -> str:
-    """`1 file`, `2 files`, `1,000+ matches`; `more` is the sign of a number that is a lower bound."""
-    plural = noun + ("es" if noun.endswith(("ch", "s", "x")) else "s")
-    return f"{number:,}{more} {noun if number == 1 and not more else plural}"
+def counted(number: int, noun: str, more: str = "", *, verbs: tuple[str, str] | None = None) -> str:
+    """`1 file`, `2 files`, `1,000+ matches`; `more` is the sign of a number that is a lower bound.
+
+    `verbs`: what follows, of one and of several, as in `1 file is`, `2 files are`.
+    """
+    one = number == 1 and not more
+    said = f"{number:,}{more} {noun if one else _plural(noun)}"
+    return said if verbs is None else f"{said} {verbs[not one]}"
+
+
+ARE = ("is", "are")
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return noun + ("es" if noun.endswith(("ch", "s", "x")) else "s")

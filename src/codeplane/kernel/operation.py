@@ -25,6 +25,20 @@ class Risk(StrEnum):
     HIGH = "high_shell"
     DESTRUCTIVE = "destructive"
 
+    @property
+    def plain(self) -> str:
+        """What such a call does, in a word or two for people."""
+        return _PLAIN[self.name]
+
+
+_PLAIN = {
+    "READ": "reads",
+    "WRITE": "writes",
+    "EXFILTRATION": "reaches out",
+    "HIGH": "shell",
+    "DESTRUCTIVE": "destroys",
+}
+
 
 class Budget(StrEnum):
     """Which of a task's limits a call counts against."""

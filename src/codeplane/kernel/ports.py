@@ -174,6 +174,10 @@ class Approver(Protocol):
         """Whether a person was asked under the call's key before; raises what they answered when that was a no."""
         ...
 
+    async def waiting(self, question: Question) -> tuple[str, str] | None:
+        """The action and key under which an equal outward call of the same caller waits for an answer already."""
+        ...
+
     async def approve(self, question: Question) -> str:
         """The action's id when a person said yes; raises otherwise."""
         ...

@@ -137,7 +137,7 @@ def _symbols(symbols: JsonValue) -> str:
         said += f", about {eta} s more" if eta is not None else ""
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("waiting"):
-        said += f"; {vectors['waiting']} files wait for vectors"
+        said += f"; {counted(int(str(vectors['waiting'])), 'file', verbs=('waits', 'wait'))} for vectors"
     failures = [part.get("failure") for part in (symbols, vectors) if isinstance(part, dict) and part.get("failure")]
     return said + "".join(f"; FAILED: {failure}" for failure in failures)
 

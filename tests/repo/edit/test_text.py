@@ -223,12 +223,12 @@ def test_very_many_places_are_replaced_at_once() -> None:
 
 
 def test_more_places_or_more_text_than_a_file_can_hold_is_refused() -> None:
-    with pytest.raises(TooLarge, match="300000 times") as raised:
+    with pytest.raises(TooLarge, match="300,000 times") as raised:
         replaced("ab" * 300_000, "b", "c", every=True)
     assert raised.value.details == {"limit_places": 250_000}
-    with pytest.raises(TooLarge, match="in 10000 places would be 100000000 characters"):
+    with pytest.raises(TooLarge, match="in 10,000 places would be 100,000,000 characters"):
         replaced("x\n" * 10_000, "x", "y" * 10_000, every=True)
-    with pytest.raises(TooLarge, match="in 1 places"):
+    with pytest.raises(TooLarge, match="in 1 place "):
         replaced(" " * 100_000 + "x = 1 \n", "x = 1\n", "y\n" * 1_000)
 
 

@@ -171,7 +171,7 @@ def test_show_a_tag_a_merge_a_folder_and_a_file(repository: Made) -> None:
     assert "changes against the first" in merge.text()
     folder = of(ShowResult, reads("git.show", ref="HEAD:")).folder
     assert folder is not None and folder.entries == ("a.txt", "dir/", "moved.txt")
-    assert reads("git.show", ref="HEAD:dir").text() == "== dir/ (1 entries)\nside.txt"
+    assert reads("git.show", ref="HEAD:dir").text() == "== dir/ (1 entry)\nside.txt"
     assert reads("git.show", ref="HEAD~1:a.txt").text() == "== a.txt (1 line)\nmine"
     assert (
         of(ShowResult, reads("git.show", ref=":/mine: on")).commit

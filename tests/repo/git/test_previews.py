@@ -61,13 +61,13 @@ def test_push_names_the_commits_and_both_ends_and_another_commit_is_another_push
         f"refs/heads/main at {oid(desk, 'HEAD')}",
         f"last seen at {before}",
         "not forced",
-        "1 commits are sent",
+        "1 commit to send",
     ):
         assert said in first.body
     assert f"{oid(desk, 'HEAD')[:12]} of the agent" in first.body
     desk.made.commit("made after asking")
     second = same(shows)
-    assert second != first and "2 commits are sent" in second.body and "made after asking" in second.body
+    assert second != first and "2 commits to send" in second.body and "made after asking" in second.body
     # What is known of the remote is a part of it, too.
     desk.made.git("update-ref", "refs/remotes/origin/main", "HEAD~1")
     assert shows() not in (first, second)
@@ -136,7 +136,7 @@ def test_a_long_push_is_bounded_and_says_so(desk: Desk) -> None:
     for number in range(33):
         desk.made.git("commit", "--quiet", "--allow-empty", "-m", f"number {number}")
     body = run(RemoteWrites(desk.writer).preview_push(PushRequest())).body
-    assert "33 commits are sent" in body and "and 3 more" in body and "number 0" not in body
+    assert "33 commits to send" in body and "and 3 more" in body and "number 0" not in body
 
 
 def test_fetch_and_pull_name_from_where_what_and_into_which_commit(desk: Desk, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_fetch_and_pull_name_from_where_what_and_into_which_commit(desk: Desk, t
     first = same(pull)
     assert f"into main at {oid(desk, 'HEAD')}, by rebase" in first.body
     desk.made.commit("own")
-    assert "1 commits of here are done again" in pull().body and pull() != first
+    assert "1 commit of here to do again" in pull().body and pull() != first
 
 
 def test_reset_is_bound_to_both_commits_the_index_and_what_files_hold(desk: Desk) -> None:

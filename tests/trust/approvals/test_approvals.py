@@ -342,9 +342,9 @@ def test_a_client_whose_person_puts_it_aside_leaves_it_open(tmp_path: Path) -> N
 def test_the_inbox_is_full_at_some_point(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path, "approvals.max_pending=2") as opened:
-            for _ in range(2):
-                assert refused(await call(opened, "fixture.send")) == "APPROVAL_PENDING"
-            assert refused(await call(opened, "fixture.send")) == "OVERLOADED"
+            for number in range(2):
+                assert refused(await call(opened, "fixture.send", text=str(number))) == "APPROVAL_PENDING"
+            assert refused(await call(opened, "fixture.send", text="2")) == "OVERLOADED"
 
     run(scenario())
 
@@ -570,9 +570,9 @@ def test_signs_that_turn_text_round_are_written_out(tmp_path: Path) -> None:
 def test_one_caller_does_not_fill_the_inbox_for_all(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path, "approvals.max_pending_each=2") as opened:
-            for _ in range(2):
-                assert refused(await call(opened, "fixture.send")) == "APPROVAL_PENDING"
-            assert refused(await call(opened, "fixture.send")) == "OVERLOADED"
+            for number in range(2):
+                assert refused(await call(opened, "fixture.send", text=str(number))) == "APPROVAL_PENDING"
+            assert refused(await call(opened, "fixture.send", text="2")) == "OVERLOADED"
             other = await opened.conveyor.call("fixture.send", {}, replace(AGENT, client="other"))
             assert refused(other) == "APPROVAL_PENDING"
 

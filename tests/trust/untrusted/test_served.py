@@ -52,7 +52,15 @@ async def test_a_trusted_push_is_asked_about_after_a_search_also_after_a_kill(tm
     server = start(root, overrides=[search])
     try:
         async with connected(server, toolset="all", name="coder") as client:
-            approved(server, await failure_of(client, "git_push", **PUSH), "--trust")
+            asked = await failure_of(client, "git_push", **PUSH)
+            # An equal call joins it: there is one question.
+            again = await failure_of(client, "git_push", **PUSH)
+            assert "warning: an equal call waits already as act_" in again
+            (line,) = cpl("approvals", "--repo", str(root)).stdout.splitlines()
+            assert " PENDING push by agent:coder: Push refs/heads/main to origin" in line and "EXFILTRATION" not in line
+            shown = cpl("approvals", "show", line.split()[0], "--repo", str(root)).stdout
+            assert "\n1 commit to send, as far as is known" in shown
+            approved(server, asked, "--trust")
             commit(root)
             await text_of(client, "git_push", **PUSH)
             commit(root)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch, TooLarge
 from codeplane.repo.edit.hunks import Matcher
 from codeplane.repo.edit.text import Span
@@ -60,13 +61,13 @@ def _bounded(count: int, size: int, path: str) -> None:
     """Refuse what a few words with `all` could blow up beyond any file that is edited as text."""
     if count > _MAX_PLACES:
         raise TooLarge(
-            f"{path}: old_text is there {count} times, more than are replaced at once",
+            f"{path}: old_text is there {counted(count, 'time')}, more than are replaced at once",
             hint="make old_text longer, or send the whole content; nothing was written",
             details={"limit_places": _MAX_PLACES},
         )
     if size > _MAX_WRITTEN:
         raise TooLarge(
-            f"{path}: new_text in {count} places would be {size} characters",
+            f"{path}: new_text in {counted(count, 'place')} would be {counted(size, 'character')}",
             hint="replace fewer places at once; nothing was written",
             details={"limit_characters": _MAX_WRITTEN},
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch
 from codeplane.repo.edit.hunks import lines_of
 from codeplane.repo.edit.text import Span
@@ -35,7 +36,7 @@ def spans_of(plain: str, wanted: Sequence[Lines], *, path: str) -> list[Span]:
 def _span(one: Lines, lines: Sequence[str], starts: Sequence[int], plain: str, path: str) -> Span:
     if not 1 <= one.start <= len(lines) + 1 or not one.start - 1 <= one.end <= len(lines):
         raise EditMismatch(
-            f"{path} has {len(lines)} lines; {one.start}-{one.end} is no range of them",
+            f"{path} has {counted(len(lines), 'line')}; {one.start}-{one.end} is no range of them",
             hint="lines count from 1; start = end + 1 inserts before start; nothing was written",
         )
     start, end = starts[one.start - 1], starts[one.end]

@@ -1,5 +1,6 @@
 """A file as a symbol: what it says of itself, and what is defined in it, in the order it is written."""
 
+from codeplane.kernel.counted import counted
 from codeplane.repo.explain.explained import Explanation, Member
 from codeplane.repo.explain.signature import first_words, signature
 from codeplane.repo.index.facts import FactStore
@@ -45,7 +46,9 @@ def outlined(world: World, store: FactStore, path: str) -> Explanation | None:
         path=shown(path),
         line=1,
         end_line=max(text.count(b"\n") + (not text.endswith(b"\n")), 1),
-        signature=f"{facts.language}, {len(facts.definitions)} definitions, {len(facts.imports)} imports",
+        signature=", ".join(
+            (facts.language, counted(len(facts.definitions), "definition"), counted(len(facts.imports), "import"))
+        ),
         doc=first_words(facts, text) or None,
         members=tuple(sorted(members.values(), key=lambda each: each.line)[:_MAX_MEMBERS]),
         member_count=len(members),

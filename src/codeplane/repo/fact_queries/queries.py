@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import DeadlineExceeded, InvalidArgument
 from codeplane.kernel.ids import digest
 from codeplane.repo.fact_queries.records import (
@@ -183,7 +184,10 @@ class FactQueries:
             if path and name != path and not name.startswith(f"{path}/"):
                 continue
             if len(found) >= _MAX_SURFACE_FILES or time.monotonic() > until:
-                return found, f"only the first {len(found)} files were looked at; name a folder"
+                return (
+                    found,
+                    f"only the first {counted(len(found), 'file', verbs=('was', 'were'))} looked at; name a folder",
+                )
             facts = self._world.facts(name)
             if facts is not None and unit_id in (None, self._unit(facts)):
                 found.append((name, facts))

@@ -1,5 +1,6 @@
 """The facts of 002 §7.3 as callers see them; lines and columns count from 1, ends are exclusive columns."""
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.facts.model import Reason
 from codeplane.repo.resolve.references import Role, Tier
@@ -111,7 +112,7 @@ class ExportSurface(Result):
     entry_count: int
 
     def text(self) -> str:
-        said = f"surface {self.surface_id}: {self.entry_count} names, hash {self.surface_hash}"
+        said = f"surface {self.surface_id}: {counted(self.entry_count, 'name')}, hash {self.surface_hash}"
         if self.entry_count:
             return said
         implicit = "; without __all__ every name at the top can be imported" if self.unit_id == "python" else ""
@@ -145,7 +146,9 @@ class AnchorGroup(Result):
 
     def text(self) -> str:
         first = [f"  {one.path}:{one.start_line}:{one.start_col}" for one in self.exemplars]
-        return "\n".join([f"{self.receiver_shape or '?'}{self.member_token} {self.total_count} times", *first])
+        return "\n".join(
+            [f"{self.receiver_shape or '?'}{self.member_token} {counted(self.total_count, 'time')}", *first]
+        )
 
 
 class DynamicAccessSite(Result):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
 from codeplane.repo.git.command import Git
@@ -114,7 +115,7 @@ class Contents:
         oids = {entry.split(" ")[1] for entry in files.values() if entry is not None}
         sizes = await self.sizes(oids)
         if missing := [oid for oid in oids if oid not in sizes or sizes[oid] > MAX_BLOB]:
-            raise CannotUndo(f"the content of {len(missing)} files is no longer kept, or too large")
+            raise CannotUndo(f"the content of {counted(len(missing), 'file')} is no longer kept, or too large")
         await asyncio.to_thread(self._check_parents, files)
         # Sorted, a link goes before what would be seen through it.
         await asyncio.to_thread(self._remove, sorted(path for path, entry in files.items() if entry is None))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codeplane.kernel.counted import counted
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.truth.paths import shown
@@ -32,7 +33,7 @@ class Exchange:
             facts.append(f"FORCED by remote.{shown(self._remote)}.push, whatever is there")
         else:
             facts.append("FORCED: what is there is replaced, if it is as last seen" if force else "not forced")
-        facts += self._foreseen.commits(ref, f"--remotes={self._remote}", what="commits are sent, as far as is known")
+        facts += self._foreseen.commits(ref, f"--remotes={self._remote}", what="to send, as far as is known")
         if tags:
             facts += self._tags("all tags are sent")
         elif self.follows_tags:
@@ -55,7 +56,9 @@ class Exchange:
         facts += ["and for all tags"] if tags else []
         if prune:
             known = self._refs(f"refs/remotes/{self._remote}/")
-            facts += listing(f"forgets, of {len(known)} branches, those that are gone there", known, len(known))
+            facts += listing(
+                f"forgets, of {counted(len(known), 'branch')}, those that are gone there", known, len(known)
+            )
         return facts
 
     def pulled(self, ref: str, mode: str) -> list[str]:
@@ -65,9 +68,9 @@ class Exchange:
         known = self._foreseen.id_of(f"{there}^{{commit}}")
         facts.append(f"{shown(ref) or 'the upstream'}, last seen at {known or _NOWHERE}, as it is there by then")
         if known:
-            facts += self._foreseen.commits(known, "HEAD", what="commits of it are known and come")
+            facts += self._foreseen.commits(known, "HEAD", what="of it known so far, to bring in")
         if mode == "rebase" and known:
-            facts += self._foreseen.commits("HEAD", known, what="commits of here are done again")
+            facts += self._foreseen.commits("HEAD", known, what="of here to do again")
         return facts
 
     def upstream(self, ref: str) -> str:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Result
 from codeplane.repo.git.reading import Reading
@@ -47,7 +48,7 @@ class FolderThen(Result):
     total: int
 
     def text(self) -> str:
-        return "\n".join([f"== {self.path or '.'}/ ({self.total} entries)", *self.entries])
+        return "\n".join([f"== {self.path or '.'}/ ({counted(self.total, 'entry')})", *self.entries])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,16 +37,18 @@ class Foreseen:
         found = self._git.ask("log", *options, f"{name}^{{commit}}", "--", check=False).fields
         return _line(found[0]) if found else f"{self.id_of(name) or 'no commit yet'}"
 
-    def commits(self, tip: str, *without: str, what: str = "commits") -> list[str]:
+    def commits(self, tip: str, *without: str, what: str = "") -> list[str]:
         """The commits that lead to a tip and that others do not have, the newest first; how many there are is said."""
         given = (f"{tip}^{{commit}}", *(["--not", *without] if without else []), "--")
-        counted = self._git.ask("rev-list", "--count", *given, check=False)
-        if counted.code != 0:
+        found = self._git.ask("rev-list", "--count", *given, check=False)
+        if found.code != 0:
             return []
-        count = int(counted.line or 0)
+        count = int(found.line or 0)
         options = ("-z", "--no-show-signature", "--topo-order", f"--max-count={_MAX_COMMITS}", "--format=%H %s")
         listed = self._git.ask("log", *options, *given).fields
-        return listing(f"{count} {what}", [_line(one, digits=_SHORT) for one in listed], count)
+        return listing(
+            f"{counted(count, 'commit')} {what}".rstrip(), [_line(one, digits=_SHORT) for one in listed], count
+        )
 
     def index(self) -> bytes:
         """Everything that is staged, as git lists it."""

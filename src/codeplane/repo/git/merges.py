@@ -106,7 +106,7 @@ class Merges:
         if request.ref:
             target = commit_now(self._git, request.ref)
             mine = [head] if (head := self._losses.head) else []
-            facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="commits come")]
+            facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="to bring in")]
         facts += [f"fast-forward: {request.ff}"] if request.ff != "auto" else []
         return previewed(f"start a merge of {request.ref}", lost, facts)
 

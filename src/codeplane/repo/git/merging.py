@@ -45,7 +45,7 @@ class MergeAnalysisResult(Result):
         if self.conflicts is None:
             return f"{head}; conflicts not known: this git cannot try a merge"
         if self.analysis in ("normal", "unrelated"):
-            head += f"; {len(self.conflicts) or 'no'} conflicts"
+            head += f"; {counted(len(self.conflicts), 'conflict') if self.conflicts else 'no conflicts'}"
         return "\n".join([head, *(one.text() for one in self.conflicts)])
 
 

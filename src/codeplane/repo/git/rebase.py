@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -78,7 +78,7 @@ class RebaseResult(Stoppable):
     said: str = ""
 
     def text(self) -> str:
-        first = f"{self.state}, {self.completed_steps} of {self.total_steps} steps"
+        first = f"{self.state}, {self.completed_steps} of {counted(self.total_steps, 'step')}"
         if self.state in ("conflict", "edit_pause"):
             first += f" at {(self.current_commit or '?')[:9]}: git_stage what you change, then git_rebase_continue"
         return "\n".join(part for part in (first, self.said, self.delta.text()) if part)
@@ -192,7 +192,7 @@ class Rebase:
         onto = commit_now(self._git, plan.onto) if plan.onto else upstream
         steps = [f"{one.action} {foreseen.named(checked(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
         facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
-        facts += listing(f"{len(plan.steps)} steps", steps, len(plan.steps))
+        facts += listing(counted(len(plan.steps), "step"), steps, len(plan.steps))
         return previewed(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
 
     def _previewed_leaving(self, summary: str) -> Preview:
@@ -278,7 +278,8 @@ class Rebase:
     def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
-        lost = [Loss(said=f"{pushed} commits were pushed: others may have them", kind="history")] if pushed else []
+        sent = counted(pushed, "commit", verbs=("was", "were"))
+        lost = [Loss(said=f"{sent} pushed: others may have them", kind="history")] if pushed else []
         dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
         onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
@@ -302,7 +303,8 @@ def _refuse_other(planned: list[str], given: list[str]) -> None:
         raise InvalidArgument(f"{twice[0][:9]} is in the plan twice")
     if missing := [oid for oid in planned if oid not in given]:
         raise InvalidArgument(
-            f"{len(missing)} commits are not in the plan: {', '.join(oid[:9] for oid in missing[:10])}",
+            f"{counted(len(missing), 'commit', verbs=ARE)} not in the plan: "
+            f"{', '.join(oid[:9] for oid in missing[:10])}",
             hint="to leave a commit out, give it the action drop; git_rebase_plan makes a new plan",
         )
     if other := [oid for oid in given if oid not in planned]:

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.clock import Clock
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy, PathDenied
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
@@ -153,7 +154,7 @@ class Writer:
         if picture.conflicts:
             named = ", ".join(one.path for one in picture.conflicts[:5])
             raise GitBusy(
-                f"{len(picture.conflicts)} files are in conflict: {named}",
+                f"{counted(len(picture.conflicts), 'file', verbs=ARE)} in conflict: {named}",
                 hint="resolve them and git_stage them, or git_discard",
             )
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
@@ -39,7 +40,7 @@ class Behind:
         if not self.files:
             return ""
         eta = f", about {self.eta_sec:.0f} s more" if self.eta_sec is not None else ""
-        return f"PARTIAL: {self.files} files are not parsed yet{eta}"
+        return f"PARTIAL: {counted(self.files, 'file', verbs=ARE)} not parsed yet{eta}"
 
 
 class Following:

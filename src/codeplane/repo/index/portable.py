@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import ArchiveRefused, InvalidArgument, NotFound
 from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -59,8 +59,11 @@ class ImportResult(Result):
     still_to_parse: int
 
     def text(self) -> str:
-        said = f"{self.matching} of {self.files} files taken over, made at {(self.commit or 'no commit')[:9]}"
-        rest = f"; {self.still_to_parse} files differ here and are parsed now" if self.still_to_parse else ""
+        said = (
+            f"{self.matching} of {counted(self.files, 'file')} taken over, made at {(self.commit or 'no commit')[:9]}"
+        )
+        differing = counted(self.still_to_parse, "file", verbs=("differs here and is", "differ here and are"))
+        rest = f"; {differing} parsed now" if self.still_to_parse else ""
         return f"{said}, vectors of {self.vectors} contents{rest}"
 
 
@@ -93,7 +96,9 @@ class PortableOperations:
         snapshot = await fresh.snapshot(strict=True)
         behind = await self._index.behind(snapshot)
         if behind.files:
-            raise InvalidArgument(f"{behind.files} files are not parsed yet", hint="call again when cpl status says so")
+            raise InvalidArgument(
+                f"{counted(behind.files, 'file', verbs=ARE)} not parsed yet", hint="call again when cpl status says so"
+            )
         return snapshot
 
     def _export(self, snapshot: Snapshot, target: Path) -> ExportResult:

@@ -63,7 +63,7 @@ class Structure(Result):
             inner += ", …" if named and (len(named) > _SHOWN_INSIDE or one.left_out) else ""
             said.append(f"  {one.name}/ {one.file_count:,}{inner}")
         if len(folders) > _SHOWN_FOLDERS:
-            said.append(f"  and {len(folders) - _SHOWN_FOLDERS} more folders")
+            said.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
         if files := [one.name for one in self.tree if not one.is_dir]:
             said.append(f"  {_listed(files, _SHOWN_FILES)}")
         return said

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.repo.facts.model import Facts
 from codeplane.repo.index.facts import FactStore
@@ -36,8 +37,8 @@ class Dependencies(Result):
     def text(self) -> str:
         listed = ", ".join(self.external_modules[:30]) or "none"
         more = f" and {len(self.external_modules) - 30} more" if len(self.external_modules) > 30 else ""
-        cut = "" if self.complete else f"; only the first {self.files:,} files were looked at"
-        looked = f"{self.files:,} files without tests, {self.import_count:,} imports of any kind{cut}"
+        cut = "" if self.complete else f"; only the first {counted(self.files, 'file')} looked at"
+        looked = f"{counted(self.files, 'file')} without tests, {counted(self.import_count, 'import')} of any kind{cut}"
         return f"external modules: {listed}{more} (imported by {self.importing_files:,} of {looked})"
 
 

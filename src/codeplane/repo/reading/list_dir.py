@@ -71,7 +71,7 @@ class ListResult(Result):
     def text(self) -> str:
         head = f"{self.path or '.'}/ {counted(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
-        end = f"[{len(self.entries)} of {self.total} entries, {state}]"
+        end = f"[{len(self.entries)} of {counted(self.total, 'entry')}, {state}]"
         if self.left_out:
             end += " not searched: " + ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
         if self.stale:

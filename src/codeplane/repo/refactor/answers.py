@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.edit.delta import Delta
@@ -318,7 +319,7 @@ class RefactorResult(Result):
         assert self.preview is not None
         said = [f"move {one}" for one in self.preview.moves[:20]]
         if len(self.preview.moves) > 20:
-            said.append(f"… and {len(self.preview.moves) - 20} more files move")
+            said.append(f"… and {counted(len(self.preview.moves) - 20, 'more file', verbs=('moves', 'move'))}")
         said += [f"create {one}" for one in self.preview.creates] + [f"delete {one}" for one in self.preview.removes]
         said += _by_file([one for one in self.preview.edits if one.applies], "")
         proposed = [one for one in self.preview.edits if not one.applies]

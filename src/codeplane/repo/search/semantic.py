@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from codeplane.kernel.counted import counted
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.search.found import Found, Place
 from codeplane.repo.search.scope import Keep
@@ -34,7 +35,7 @@ def semantic(snapshot: Snapshot, vectors: Filler, query: str, *, keep: Keep | No
         for position, near in enumerate(chosen)
     ]
     missing = vectors.missing(snapshot)
-    said = f"PARTIAL: {missing} files have no vectors yet" if missing else None
+    said = f"PARTIAL: {counted(missing, 'file', verbs=('has', 'have'))} no vectors yet" if missing else None
     return Found(places=places, total=len(places), exact=False, model=vectors.model, partial=said)
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotGit
 from codeplane.repo.facts.language import languages
 from codeplane.repo.index.snapshot import Snapshot
@@ -188,7 +189,7 @@ def _by_import(target: Target, step: Step, steps: Mapping[str, Step], said: Mapp
     last = chain[-1] if chain else target.path
     reason = " → ".join(["imports " + shown(chain[0]), *map(shown, chain[1:])]) if chain else "changed itself"
     if at.through:
-        reason += f" → … ({step.distance} imports)"
+        reason += f" → … ({counted(step.distance, 'import')})"
     elif last in said:
         reason = f"{reason}, which {said[last]}" if chain else said[last]
     return Reached(path=target.target_id, reason=reason, distance=step.distance + (last in said))

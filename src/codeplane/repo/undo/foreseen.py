@@ -34,7 +34,7 @@ class ForeseenUndo:
         sides = await reversal.sides(kept, kept.paths[:_MAX_FILES]) if reversal is not None else []
         files = await asyncio.to_thread(lambda: [*self._files([_flipped(one) if back else one for one in sides])])
         said = f"{kept.mutation_id} of {rfc3339(kept.at_ns)[:19]}, {counted(len(kept.paths), 'file')}"
-        more = [f"and {len(kept.paths) - _MAX_FILES} more files"] if len(kept.paths) > _MAX_FILES else []
+        more = [f"and {counted(len(kept.paths) - _MAX_FILES, 'more file')}"] if len(kept.paths) > _MAX_FILES else []
         beside = reversal.beside(kept) if reversal is not None else ()
         return Preview(
             summary=f"{'Undo' if back else 'Redo'} {shown(kept.what)}",

@@ -8,6 +8,7 @@ from codeplane.kernel.actor import Answer
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.config import ApprovalsConfig
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import (
     ApprovalExpired,
     ApprovalNotFound,
@@ -38,7 +39,7 @@ from codeplane.trust.approvals.action import (
     preview_hash,
 )
 from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten, named
-from codeplane.trust.approvals.remembered import RememberedAnswers
+from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.clients.registry import ClientRegistry
 from codeplane.trust.identity.identities import has_own_token
@@ -82,6 +83,8 @@ class Approvals:
         self._events = ApprovalEvents(clock=clock, config=config, redactor=redactor)
         self._waiting: dict[str, _Waiting] = {}
         self._resume: Callable[[Action], None] | None = None
+        # Of equal calls that come at the same moment, one asks.
+        self._proposing = asyncio.Lock()
 
     def resumes(self, resume: Callable[[Action], None]) -> None:
         """Who runs what was approved when its caller no longer waits."""
@@ -93,6 +96,11 @@ class Approvals:
         if action.status is ActionStatus.PENDING:
             action = await self._answered(action, question)
         return self._leave(action, question)
+
+    async def waiting(self, question: Question) -> tuple[str, str] | None:
+        """The action and key under which an equal outward call of the same caller waits for an answer already."""
+        action = await self._equal(question)
+        return None if action is None else (action.action_id, action.key)
 
     async def recall(self, call: Call, arguments_hash: str) -> bool:
         """Whether its caller was asked about under this key before; ApprovalRejected or ApprovalExpired when that came
@@ -238,21 +246,52 @@ class Approvals:
             return await self._expire(action)
         return action
 
+    async def _equal(self, question: Question) -> Action | None:
+        """The open question about the same as this one; a shell command may well be wanted twice."""
+        if not question.assessment.outward or question.assessment.risk is Risk.HIGH:
+            return None
+        if await self._known(question) is not None:
+            # What is remembered by now answers at once.
+            return None
+        actor = question.call.actor
+        rows = await self._log.select(
+            f"""SELECT {COLUMNS} FROM actions WHERE status = 'PENDING' AND operation = ? AND actor_kind = ?
+                AND actor_id = ? AND owner_id = ? AND arguments_hash = ? AND preview_hash = ? AND expires_ns > ?
+                ORDER BY position LIMIT 1""",
+            (
+                *(question.call.operation.name, actor.kind.value, actor.actor_id, actor.owner_id),
+                *(question.arguments_hash, preview_hash(question), self._clock.now_ns()),
+            ),
+        )
+        return from_row(rows[0]) if rows else None
+
     async def _propose(self, question: Question) -> Action:
+        async with self._proposing:
+            if (equal := await self._equal(question)) is not None:
+                # Asked under a key of its own, or at the same moment: it has to come back with that key.
+                raise self._pending(equal, question, joined=True)
+            return await self._proposed(question)
+
+    async def _proposed(self, question: Question) -> Action:
         call, action_id = question.call, new_id("act")
         await self._bounded(call)
         self._log.put(canonical(question.arguments))
-        known = None
-        if not question.decision.person_only:
-            known = await self._remembered.covering(
-                kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
-            )
+        known = await self._known(question)
         remembered = known.answer_id if known is not None else None
         drafts = [self._events.decided(question), self._events.created(action_id, question, remembered)]
         if known is not None:
             drafts.append(self._events.answered_before(action_id, known, call.correlation))
         await self._log.append(drafts, expect={action_stream(action_id): 0})
         return await self.get(action_id)
+
+    async def _known(self, question: Question) -> Remembered | None:
+        """The remembered answer that covers the call, where such an answer counts."""
+        if question.decision.person_only:
+            return None
+        call = question.call
+        return await self._remembered.covering(
+            kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
+        )
 
     async def _bounded(self, call: Call) -> None:
         """Overloaded when too many questions wait already, of everyone or of this caller alone."""
@@ -263,7 +302,10 @@ class Approvals:
         )
         for waiting, most in ((everyone, self._config.max_pending), (own, self._config.max_pending_each)):
             if int(str(waiting)) >= most:
-                raise Overloaded(f"{most} questions wait for an answer already", hint="a person decides: cpl approvals")
+                raise Overloaded(
+                    f"{counted(most, 'question', verbs=('waits', 'wait'))} for an answer already",
+                    hint="a person decides: cpl approvals",
+                )
 
     async def _answered(self, action: Action, question: Question) -> Action:
         """Wait as long as a call may; the action as it is then."""
@@ -336,18 +378,7 @@ class Approvals:
 
     def _leave(self, action: Action, question: Question) -> str:
         if action.status is ActionStatus.PENDING:
-            raise ApprovalPending(
-                f"{action.operation} waits for a person's approval ({action.action_id}): {action.summary}",
-                hint=f"the person decides with: cpl approvals approve {action.action_id}; "
-                f'then call again with the same arguments and idempotency_key "{action.key}"',
-                details={
-                    "action_id": action.action_id,
-                    "idempotency_key": action.key,
-                    "expires_at": rfc3339(action.expires_ns),
-                    "reasons": action.reasons,
-                    **({"question": _question(action)} if self._may_ask(action, question) else {}),
-                },
-            )
+            raise self._pending(action, question)
         _refuse(action)
         if action.unknown:
             raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=named(action))
@@ -368,6 +399,22 @@ class Approvals:
                 details=named(action),
             )
         return action.action_id
+
+    def _pending(self, action: Action, question: Question, *, joined: bool = False) -> ApprovalPending:
+        """That nobody has answered yet; `joined`: what waits is an equal call, and this one makes no question more."""
+        also = "an equal call waits already: " if joined else ""
+        return ApprovalPending(
+            f"{also}{action.operation} waits for a person's approval ({action.action_id}): {action.summary}",
+            hint=f"the person decides with: cpl approvals approve {action.action_id}; "
+            f'then call again with the same arguments and idempotency_key "{action.key}"',
+            details={
+                "action_id": action.action_id,
+                "idempotency_key": action.key,
+                "expires_at": rfc3339(action.expires_ns),
+                "reasons": action.reasons,
+                **({"question": _question(action)} if not joined and self._may_ask(action, question) else {}),
+            },
+        )
 
     async def _expire(self, action: Action) -> Action:
         try:

@@ -2,6 +2,7 @@
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import InvalidArgument, TooLarge
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.ids import new_id
@@ -54,7 +55,7 @@ class ApprovalEvents:
         if len(body) > _MAX_BODY:
             if question.assessment.risk is Risk.HIGH:
                 raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
-            body = f"{body[:_MAX_BODY]}\n… {len(body) - _MAX_BODY} more characters are not shown"
+            body = f"{body[:_MAX_BODY]}\n… {counted(len(body) - _MAX_BODY, 'more character', verbs=ARE)} not shown"
         payload: JsonObject = {
             "action_id": action_id,
             "operation": call.operation.name,
@@ -153,4 +154,8 @@ def ids(action: Action) -> Correlation:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MAX_SUMMARY else f"{text[:_MAX_SUMMARY]} … and {len(text) - _MAX_SUMMARY} more signs"
+    return (
+        text
+        if len(text) <= _MAX_SUMMARY
+        else f"{text[:_MAX_SUMMARY]} … and {counted(len(text) - _MAX_SUMMARY, 'more character')}"
+    )

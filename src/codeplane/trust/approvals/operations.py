@@ -15,6 +15,7 @@ from codeplane.trust.approvals.action import COLUMNS, OF_STATE, Action, ActionSt
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.outcomes import CameOf, Outcomes
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
+from codeplane.trust.approvals.wording import called
 from codeplane.trust.people import is_person, person
 from codeplane.trust.untrusted.marks import UntrustedMarks
 
@@ -67,6 +68,7 @@ class ActionView(Result):
     status: str
     state: str = Field("", description="the status, with EXPIRED, NOT_RUN, FAILED and UNKNOWN told apart")
     risk_class: str
+    called: str = Field("", description="what people call it, as in push")
     identity: str
     actor: str
     source: str
@@ -97,6 +99,7 @@ class ActionView(Result):
             status=action.status.value,
             state=action.state,
             risk_class=action.risk.name,
+            called=called(action.operation, action.risk),
             identity="IDENTITY_USER" if is_person(action.actor) else "IDENTITY_BOT",
             actor=str(action.actor),
             source=action.surface,
@@ -122,7 +125,7 @@ class ActionView(Result):
         by = f"by {self.decided_by}" if self.decided_by and self.decided_by != NO_PERSON else ""
         said = ", ".join(filter(None, (by, self.age)))
         age = f" ({said})" if said else ""
-        return f"{self.action_id} {state} {self.risk_class} {self.actor} {self.tool}: {self.deterministic_summary}{age}"
+        return f"{self.action_id} {state} {self.called} by {self.actor}: {self.deterministic_summary}{age}"
 
     def text(self) -> str:
         said = [self.line(), f"why it is asked: {self.reasons}", f"expires {self.expires_at[:19]}Z"]

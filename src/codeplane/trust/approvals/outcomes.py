@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import Ledger
@@ -63,4 +64,6 @@ def _end(result: Result) -> str:
     text = result.text().rstrip("\n")
     lines = text[-_SIGNS:].split("\n")[-_LINES:]
     shown = "\n".join(lines)
-    return shown if len(shown) == len(text) else f"[… {len(text) - len(shown):,} signs before this]\n{shown}"
+    return (
+        shown if len(shown) == len(text) else f"[… {counted(len(text) - len(shown), 'character')} before this]\n{shown}"
+    )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import ApprovalNotFound, StorageReadOnly
 from codeplane.kernel.ids import digest
@@ -78,7 +79,7 @@ class AuditOperations:
             if len(rows) < _EXPORT_PAGE:
                 break
             after = int(str(rows[-1][0]))
-            await call.progress(after, until, f"{entries} entries written")
+            await call.progress(after, until, f"{counted(entries, 'entry')} written")
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
 

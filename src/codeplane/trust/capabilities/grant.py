@@ -7,6 +7,7 @@ from typing import TypeGuard, get_args
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.config import Capability
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Operation
 from codeplane.trust.capabilities.held import ApprovalMode, Held
 
@@ -70,7 +71,7 @@ class GrantContext:
         if self.allowed_tools is not None:
             said.append(f"only with: {_listed(self.allowed_tools)}")
         if self.max_agents is not None:
-            said.append(f"at most {self.max_agents} agents")
+            said.append(f"at most {counted(self.max_agents, 'agent')}")
         if self.approval_mode is not None:
             said.append(f"questions: {self.approval_mode}")
         return said

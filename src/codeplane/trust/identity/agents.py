@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import AgentsConfig, Capability
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import (
     CapabilityDenied,
     NotFound,
@@ -157,7 +158,7 @@ class Agents:
             if len(open_ones) >= _SESSIONS_OF_A_TOKEN:
                 seconds = min(map(self._left_sec, open_ones))
                 raise RateLimited(
-                    f"{len(open_ones)} sessions of this token are open already",
+                    f"{counted(len(open_ones), 'session')} of this token already open",
                     details={"retry_after_sec": seconds},
                 )
             seconds = min(int(self._config.session_minutes * 60), self._left_sec(parent))
@@ -180,7 +181,8 @@ class Agents:
         started = [one for one in self if one.session_of is not None and one.agent_id == agent_id and self.is_live(one)]
         if len(started) >= most:
             raise CapabilityDenied(
-                f"{agent_id} may start {most} agents at once, and {len(started)} sessions of it are open",
+                f"{agent_id} may start {counted(most, 'agent')} at once, "
+                f"and has {counted(len(started), 'open session')}",
                 hint=f"let one end, or a person allows more: cpl grants grant {agent_id} spawn_agents --max-agents N",
                 details={"max_agents": most, "open": len(started)},
             )

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import InvalidArgument, PolicyDenied, Unauthorized
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.identity.device import Device, device_stream
@@ -96,7 +97,7 @@ class DeviceList(Result):
     def text(self) -> str:
         lines = [item.line() for item in self.items]
         if self.left_out:
-            lines.append(f"{self.left_out} older ones are left out")
+            lines.append(f"{counted(self.left_out, 'older one', verbs=ARE)} left out")
         return "\n".join(lines) or "no devices are paired"
 
 

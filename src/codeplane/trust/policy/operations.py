@@ -61,7 +61,9 @@ class PolicySummary(Result):
         if self.allow:
             lines.append(f"never asked about: {', '.join(self.allow)}")
         for kind, verdicts in self.asks.items():
-            lines.append(f"{kind}: " + ", ".join(f"{risk} {verdict}" for risk, verdict in verdicts.items()))
+            lines.append(
+                f"{kind}: " + ", ".join(f"{Risk[risk].plain}: {verdict}" for risk, verdict in verdicts.items())
+            )
         if self.files:
             lines.append(
                 "own rules about operations, paths, remotes or arguments are not in these lines; they are in:"

@@ -7,6 +7,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import WebConfig
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.trust.untrusted.marks import UntrustedMarks
@@ -119,7 +120,10 @@ class WebOperations:
         host = self._asked(request).host
         return Assessment(
             risk=Risk.EXFILTRATION,
-            effects=(f"sends a query of {len(request.query)} characters to {host}", "brings in untrusted content"),
+            effects=(
+                f"sends a query of {counted(len(request.query), 'character')} to {host}",
+                "brings in untrusted content",
+            ),
             remotes=(host,),
         )
 
@@ -203,4 +207,4 @@ def _line(value: object, most: int) -> str:
 
 def _sent(wanted: Target) -> str:
     query = wanted.path.partition("?")[2]
-    return f"an address with {len(query):,} characters after the question mark" if query else "an address"
+    return f"an address with {counted(len(query), 'character')} after the question mark" if query else "an address"

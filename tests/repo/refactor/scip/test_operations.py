@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_kept(tmp_path: Path) -> Non
     text = Doc(path="shop/cart.py", text=FILES["shop/cart.py"])
     swapped = Doc(path="shop/use.py", places=((1, 0, 3, CART, 8),))
     cases: tuple[tuple[list[Doc], str], ...] = (
-        ([CART_DOC], "no document of 1 files of python, such as shop/use.py"),
+        ([CART_DOC], "no document of 1 file of python, such as shop/use.py"),
         ([], "speaks of no file"),
         ([CART_DOC, USE_DOC, Doc(path="shop/gone.py")], "shop/gone.py: there is no such file here"),
         ([CART_DOC, USE_DOC, Doc(path="../a/shop/x.py")], "there is no such file here"),

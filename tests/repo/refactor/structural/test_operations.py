@@ -50,7 +50,7 @@ def test_pages_go_through_one_state(tmp_path: Path) -> None:
         first = await ask("search.structural", **question, limit=2)
         assert isinstance(first, StructuralResult)
         (root / "b/c.py").write_text("")
-        assert first.total == 6 and "1 files do not parse as a whole: broken.py" in str(first.partial)
+        assert first.total == 6 and "1 file does not parse as a whole: broken.py" in str(first.partial)
         second = await ask("search.structural", **question, limit=4, cursor=first.pagination.next_cursor)
         assert isinstance(second, StructuralResult)
         assert [one.path for one in second.results] == ["b/c.py"] * 3 + ["broken.py"]

@@ -19,7 +19,7 @@ def test_an_index_that_is_outdated(server: Server) -> None:
     )
     (root / "shop.py").write_text("class Basket: pass\n")
     found = seen(server.workspace, "scip")
-    assert found.verdict == "warn" and "holds for 0 of 1 files" in found.found
+    assert found.verdict == "warn" and "holds for 0 of 1 file" in found.found
     assert "cpl call scip.import path=index.scip" in found.fix
     server.stop()
     assert seen(server.workspace, "scip").found == "not known without a server"

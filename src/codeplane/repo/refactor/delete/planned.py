@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue
 from codeplane.repo.facts.model import Facts
@@ -160,7 +161,9 @@ def _dangers(
     for one in used:
         by_tier.setdefault(one.tier, []).append(one)
     for tier, some in by_tier.items():
-        what = f"{len(some)} references ({tier}) are left" if tier != "UNKNOWN" else f"{len(some)} places may mean it"
+        what = f"{counted(len(some), 'place')} may mean it"
+        if tier != "UNKNOWN":
+            what = f"{counted(len(some), 'reference', verbs=ARE)} left ({tier})"
         kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
         found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
     facts = world.facts(bound.file)

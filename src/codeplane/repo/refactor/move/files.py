@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotFound, NotRefactorable
 from codeplane.repo.facts.language import languages
 from codeplane.repo.index.facts import FactStore
@@ -62,7 +63,9 @@ def planned_file_move(world: World, store: FactStore, path: str, new_path: str, 
         coverage=Coverage(
             files_scanned=len(scanned),
             unparsed=unparsed,
-            truncated=f"time ran out before {len(late)} files were looked at, among them {late[0]}" if late else "",
+            truncated=f"time ran out before a look at {counted(len(late), 'file')}, among them {late[0]}"
+            if late
+            else "",
             families=families,
         ),
     )

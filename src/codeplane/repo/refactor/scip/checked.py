@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import ScipRefused
 from codeplane.repo.facts.language import languages
 from codeplane.repo.index.snapshot import Known, Snapshot
@@ -97,7 +98,7 @@ def _must_be_whole(found: Sequence[Accepted], snapshot: Snapshot, keep: Keep | N
     ]
     if missing:
         raise ScipRefused(
-            f"the index has no document of {len(missing)} files of {', '.join(sorted(named))}, such as "
+            f"the index has no document of {counted(len(missing), 'file')} of {', '.join(sorted(named))}, such as "
             f"{shown(missing[0])}: it is partial",
             hint="make it of all files, or say in paths what it was made of",
             details={"missing": [shown(path) for path in missing[:_NAMED]], "total": len(missing)},

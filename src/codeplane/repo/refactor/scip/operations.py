@@ -8,6 +8,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound, ScipRefused
 from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -67,7 +68,7 @@ class ScipIndexStatus(Result):
         """The index in one line."""
         gone = f"; changed since: {', '.join(self.changed)}" if self.changed else ""
         more = self.documents - self.holding - len(self.changed)
-        return f"{self.path} by {self.tool}: holds for {self.holding} of {self.documents} files{gone}" + (
+        return f"{self.path} by {self.tool}: holds for {self.holding} of {counted(self.documents, 'file')}{gone}" + (
             f" and {more} more" if more > 0 else ""
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.ids import digest
@@ -174,9 +174,10 @@ def _looked(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, s
         hits += [_hit(file, match) for match in file.matches]
     said = [looked.truncated] if looked.truncated else []
     if looked.unread:
-        said.append(f"{len(looked.unread)} files are too large or not UTF-8")
+        said.append(f"{counted(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
     if looked.broken:
-        said.append(f"{len(looked.broken)} files do not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
+        broken = counted(len(looked.broken), "file", verbs=("does", "do"))
+        said.append(f"{broken} not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
     if pattern.left_out:
         said.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
     if keep is not None and not any(map(keep, snapshot.files)):

@@ -107,7 +107,7 @@ def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
     pending = result.get("pending") if isinstance(result, dict) else None
     if not isinstance(pending, int):
         return ""
-    return f"{pending} wait for you: cpl approvals" if pending else "none wait"
+    return f"{pending} {'waits' if pending == 1 else 'wait'} for you: cpl approvals" if pending else "none wait"
 
 
 def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:

@@ -1,5 +1,6 @@
 """Imported SCIP indexes: for how many files they still hold."""
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
 from codeplane.surfaces.cli.diagnosis.served import Served
@@ -15,7 +16,8 @@ def scip(workspace: Workspace, served: Served | None) -> Check:
     indexes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     for one in indexes:
         if int(str(one["holding"])) < int(str(one["documents"])):
-            said = f"{one['path']} by {one['tool']} holds for {one['holding']} of {one['documents']} files"
+            files = counted(int(str(one["documents"])), "file")
+            said = f"{one['path']} by {one['tool']} holds for {one['holding']} of {files}"
             fix = f"run the indexer again, then cpl call scip.import path={one['path']}"
             return warn("scip", said, fix)
     return ok("scip", ", ".join(f"{one['path']} by {one['tool']}" for one in indexes) or "no index was imported")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
@@ -39,7 +40,9 @@ def secrets(workspace: Workspace) -> Check:
         said = ", ".join(path.name for path in foreign)
         return fail("secrets", f"somebody else owns {said}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
     closed = [path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED]
-    return _unreadable(closed, workspace) or ok("secrets", f"{len(there)} files, yours alone" if there else "none yet")
+    return _unreadable(closed, workspace) or ok(
+        "secrets", f"{counted(len(there), 'file')}, yours alone" if there else "none yet"
+    )
 
 
 def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
@@ -133,7 +134,7 @@ class ActorList(Result):
     pagination: Pagination = Pagination()
 
     def text(self) -> str:
-        lines = [f"{one.actor} {one.sessions} sessions, last {one.last_at[:19]}" for one in self.results]
+        lines = [f"{one.actor} {counted(one.sessions, 'session')}, last {one.last_at[:19]}" for one in self.results]
         return ("\n".join(lines) or "nobody has called") + self.pagination.line()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.reading import number, record, rows, text
 from codeplane.surfaces.web.visit import Visit
@@ -117,7 +118,12 @@ def _index(index: JsonObject, head: str) -> JsonObject:
         return {**told, "said": "behind", "tone": "busy", "more": f"it is of {text(index, 'commit')[:9]}, not of HEAD"}
     waiting = number(symbols, "vectors", "waiting")
     if waiting:
-        return {**told, "said": "current", "tone": "good", "more": f"{waiting:.0f} files wait for vectors"}
+        return {
+            **told,
+            "said": "current",
+            "tone": "good",
+            "more": f"{counted(round(waiting), 'file', verbs=('waits', 'wait'))} for vectors",
+        }
     return {**told, "said": "current", "tone": "good"}
 
 

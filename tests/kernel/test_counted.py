@@ -1,0 +1,25 @@
+"""Numbers agree with their nouns and verbs."""
+
+import pytest
+
+from codeplane.kernel.counted import ARE, counted
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "said"),
+    [
+        (0, "file", "0 files are"),
+        (1, "file", "1 file is"),
+        (2, "branch", "2 branches are"),
+        (1000, "entry", "1,000 entries are"),
+        (3, "day", "3 days are"),
+        (2, "suffix", "2 suffixes are"),
+    ],
+)
+def test_what_is_counted(number: int, noun: str, said: str) -> None:
+    assert counted(number, noun, verbs=ARE) == said
+    assert counted(number, noun) == said.rpartition(" ")[0]
+
+
+def test_a_lower_bound_is_never_one() -> None:
+    assert counted(1, "match", "+", verbs=ARE) == "1+ matches are"
