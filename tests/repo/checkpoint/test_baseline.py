@@ -145,6 +145,24 @@ def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> N
     assert (done["committed"], baseline(done)["run_ids"]) == (False, [recorded["run_id"]])
 
 
+def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for arguments in ({"pattern": "gross"}, {"targets": [f"{NEW.rpartition('::')[0]}::test_price"]}):
+            refused = await ask("test.run", baseline=True, **arguments)
+            assert "a baseline is of whole targets" in str(refused.get("error")), refused
+        # A run before the commit, whose results still hold after it.
+        edit(shop, PRICES + "# more\n")
+        ran = result(await ask("test.run"))
+        git(shop, "commit", "--quiet", "-am", "more")
+        recorded = result(await ask("test.run", baseline=True))
+        assert (recorded["baseline_of"], recorded["reused_from"]) == (git(shop, "rev-parse", "HEAD"), [ran["run_id"]])
+        edit(shop, PRICES + "# most\n")
+        done = result(await ask("checkpoint", message="most"))
+        assert (done["committed"], baseline(done)["made"]) == (True, False)
+
+    with_plane(shop, body, UNITTEST)
+
+
 def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
     """A test that passed at the commit stays so when what it needs is broken and the baseline recorded again."""
     needs = TESTED.replace("import unittest\n", "import os\nimport unittest\n").replace(
@@ -196,6 +214,22 @@ def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> Non
     assert done["committed"] is False
     assert [one.rpartition("test_")[2] for one in baseline(done)["unknown"]] == ["price"]  # type: ignore[union-attr]
     assert "it failed there in another way (OSError)" in str(envelope["text"])
+
+
+def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) -> None:
+    (shop / "shop/prices.py").write_text("import nothing_of_that_name\n" + PRICES)
+    git(shop, "commit", "--quiet", "-am", "broken")
+
+    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+        await ask("test.run")
+        edit(shop, "import nothing_of_that_name\n\n" + PRICES)
+        same = result(await ask("checkpoint", message="same"))
+        edit(shop, "import nothing_of_this_name\n" + PRICES)
+        return same, result(await ask("checkpoint", message="other"))
+
+    same, other = with_plane(shop, body, UNITTEST)
+    assert (same["committed"], baseline(same)["old_count"]) == (True, 1)
+    assert (other["committed"], list(baseline(other)["unknown"])) == (False, ["tests/test_prices.py"])  # type: ignore[arg-type]
 
 
 def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from codeplane.repo.testing.case import BAD
+from codeplane.repo.testing.fingerprint import fingerprint
 from codeplane.repo.testing.outcome import Outcome
 
 _MAX_TREES = 20
@@ -17,10 +18,11 @@ Place = Literal["work tree", "copy"]
 
 
 class RecordedTest(msgspec.Struct, frozen=True):
-    """How a test went at a commit, and how it failed."""
+    """How a test went at a commit, and how it failed; equal failures have equal fingerprints."""
 
     status: str
     kind: str = ""
+    fingerprint: str = ""
 
 
 class RecordedTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,12 @@ class Failed:
     test: str
     target_id: str
     kind: str
+    fingerprint: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is no test, but a target that could not be loaded or built."""
+        return self.test == self.target_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,8 @@ class Baselines:
             tests = dict(known.tests) if known is not None and known.place == place else {}
             for case in one.cases[:_MAX_TESTS]:
                 name = one.target_id if case.is_whole else f"{one.target_id}::{case.name}"
-                tests[name] = RecordedTest(case.status, case.kind if case.is_bad else "")
+                how = (case.kind, fingerprint(one.target_id, case)) if case.is_bad else ()
+                tests[name] = RecordedTest(case.status, *how)
             for name, earlier in (known.tests if known is not None else {}).items():
                 if earlier.status == "passed":
                     tests[name] = earlier
@@ -119,7 +128,8 @@ def compare(baseline: Baseline, failures: Sequence[Failed], *, existed: Mapping[
     """Tell old failures from new ones; `existed` says of each target whether the commit has its files.
 
     A test without a result in the baseline is new. In a copy of the work tree tests can fail because something is
-    missing there, so that a failure of another kind proves nothing.
+    missing there, so that a failure of another kind proves nothing. Neither does a target that could not be loaded for
+    another reason: nothing is known of its tests.
     """
     old: list[str] = []
     new: list[str] = []
@@ -135,7 +145,9 @@ def compare(baseline: Baseline, failures: Sequence[Failed], *, existed: Mapping[
         before = recorded.tests.get(one.test)
         if before is None or before.status not in BAD:
             new.append(one.test)
-        elif recorded.place == "copy" and before.kind != one.kind:
+        elif (recorded.place == "copy" and before.kind != one.kind) or (
+            one.is_whole and before.fingerprint != one.fingerprint
+        ):
             unknown[one.test] = f"it failed there in another way ({before.kind or before.status})"
         else:
             old.append(one.test)

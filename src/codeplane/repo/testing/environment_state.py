@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -43,7 +43,7 @@ def environment_state(
     Files are known by inode, size and time of change, which no program can set; their content is not read. Blocks.
     """
     walk = _Walk()
-    walk.workspace(root, belongs)
+    walk.workspace(root, belongs, packages=True)
     dependencies = {"variables": _digest(repr(sorted(variables.items()))), "settings": _digest(settings)}
     for program in dict.fromkeys(programs):
         walk.program(program, root)
@@ -53,6 +53,18 @@ def environment_state(
         leftovers=walk.leftovers.hexdigest()[:_DIGITS],
         is_complete=walk.left > 0,
     )
+
+
+def after_run(before: EnvironmentState, root: Path, *, belongs: Collection[str]) -> EnvironmentState:
+    """The state after a run: what it left in the workspace, with the dependencies as they were before. Blocks.
+
+    Dependencies that change during a run differ from these when the next one begins, so nothing is taken for the same.
+    """
+    walk = _Walk()
+    walk.workspace(root, belongs, packages=False)
+    is_complete = before.is_complete and walk.left > 0
+    leftovers = walk.leftovers.hexdigest()[:_DIGITS]
+    return EnvironmentState(dependencies=before.dependencies, leftovers=leftovers, is_complete=is_complete)
 
 
 class EnvironmentLog:
@@ -111,8 +123,8 @@ class _Walk:
         self.left = _MAX_ENTRIES
         self._seen: set[str] = set()
 
-    def workspace(self, root: Path, belongs: Collection[str]) -> None:
-        """Everything below the root that does not belong to the repository."""
+    def workspace(self, root: Path, belongs: Collection[str], *, packages: bool) -> None:
+        """Everything below the root that does not belong to the repository, with or without installed packages."""
         waiting = [""]
         while waiting and self.left > 0:
             folder = waiting.pop()
@@ -121,14 +133,14 @@ class _Walk:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name in _NEVER or _is_cache(entry.path):
                         continue
-                    if _holds_packages(entry):
-                        self._packages(path, entry.path, within=f"{root}/", belongs=belongs)
-                    else:
+                    if not _holds_packages(entry):
                         waiting.append(f"{path}/")
+                    elif packages:
+                        self._packages(path, entry.path, within=f"{root}/", belongs=belongs)
                 elif path not in belongs:
                     self.left -= 1
                     self.leftovers.add(path, entry)
-                    if entry.is_symlink() and _holds_packages(entry):
+                    if packages and entry.is_symlink() and _holds_packages(entry):
                         self._packages(path, os.path.realpath(entry.path))
 
     def program(self, program: Path, root: Path) -> None:
@@ -152,14 +164,17 @@ class _Walk:
         group = self.groups.setdefault(name, _Hash())
         waiting = [folder]
         while waiting and self.left > 0:
-            for entry in _entries(waiting.pop()):
+            here = waiting.pop()
+            files = []
+            for entry in _entries(here):
                 if entry.name == "__pycache__" or entry.name == ".cache":
                     continue
-                self.left -= 1
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
                 elif not within or entry.path.removeprefix(within) not in belongs:
-                    group.add(entry.path, entry)
+                    files.append(entry)
+            self.left -= len(files) + 1
+            group.add_all(here, files)
 
 
 class _Hash:
@@ -167,6 +182,17 @@ class _Hash:
 
     def __init__(self) -> None:
         self._hash = sha256()
+
+    def add_all(self, folder: str, entries: Sequence["os.DirEntry[str]"]) -> None:
+        """Add the files of a folder at once: there can be tens of thousands in all."""
+        stamps: list[tuple[str, int, int, int, int]] = []
+        for entry in entries:
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            stamps.append((entry.name, found.st_ino, found.st_size, found.st_ctime_ns, found.st_mode))
+        self._hash.update(repr((folder, stamps)).encode(errors="surrogateescape"))
 
     def add(self, name: str, entry: "os.DirEntry[str]") -> None:
         try:

@@ -42,7 +42,7 @@ class ParentRuns:
         self._baselines = baselines
         self._clock = clock
         self._means = means
-        self._copies = 0
+        self._copies: set[Path] = set()
 
     async def start(
         self,
@@ -59,7 +59,7 @@ class ParentRuns:
         """Begin a run of those targets that the commit has; a typed error says why there can be no copy."""
         run_id = new_id("run")
         copy = self._folder / run_id
-        self._copies += 1
+        self._copies.add(copy)
         try:
             tree = await asyncio.to_thread(self._copied, head, copy)
             means = self._means(tree)
@@ -107,10 +107,10 @@ class ParentRuns:
         return run
 
     def _copied(self, head: Head, copy: Path) -> ParentTree:
-        if self._copies == 1:
-            # What a killed server left.
-            shutil.rmtree(self._folder, ignore_errors=True)
         copy.mkdir(parents=True)
+        for left in set(self._folder.iterdir()) - self._copies:
+            # By a server that was killed.
+            shutil.rmtree(left, ignore_errors=True)
         try:
             return copied(self._root, head.tree, copy)
         except (OSError, pygit2.GitError, KeyError, ValueError) as error:
@@ -118,7 +118,7 @@ class ParentRuns:
 
     def _remove(self, copy: Path) -> None:
         shutil.rmtree(copy, ignore_errors=True)
-        self._copies -= 1
+        self._copies.discard(copy)
 
 
 def _absent(wanted: Sequence[Wanted], there: set[str]) -> tuple[str, ...]:
@@ -126,5 +126,5 @@ def _absent(wanted: Sequence[Wanted], there: set[str]) -> tuple[str, ...]:
     return (f"{counted(absent, 'target')} not there yet",) if absent else ()
 
 
-async def _unobserved() -> tuple[str, EnvironmentState]:
+async def _unobserved(before: EnvironmentState) -> tuple[str, EnvironmentState]:
     raise AssertionError("a run without a state is not observed")

@@ -69,7 +69,7 @@ class Run:
         plan: Plan,
         history: History,
         execution: Callable[["Run"], Execution],
-        observe: Callable[[], Awaitable[tuple[str, EnvironmentState]]],
+        observe: Callable[[EnvironmentState], Awaitable[tuple[str, EnvironmentState]]],
     ) -> None:
         """`observe` gives the state of code and environment at the end: outcomes are of no state that changed since
         the start."""
@@ -124,12 +124,16 @@ class Run:
         self._working = asyncio.create_task(work())
 
     async def _is_unchanged(self) -> bool:
-        """Whether code and dependencies are as they were at the start."""
-        if self.plan.environment is None or len(self.plan.reused) == len(self.plan.wanted):
+        """Whether the code is as it was at the start."""
+        if self.plan.environment is None or self.is_reused:
             return False
-        state, self.environment_after = await self._observe()
-        is_same = self.environment_after.dependencies == self.plan.environment.dependencies
-        return bool(self.plan.state) and state == self.plan.state and is_same
+        state, self.environment_after = await self._observe(self.plan.environment)
+        return bool(self.plan.state) and state == self.plan.state
+
+    @property
+    def is_reused(self) -> bool:
+        """Whether nothing had to run, since all results of an earlier run still hold."""
+        return bool(self.plan.wanted) and len(self.plan.reused) == len(self.plan.wanted)
 
     async def cancel(self) -> None:
         """End it with every process it started."""
@@ -300,7 +304,12 @@ class Run:
         """Every test that failed."""
         outcomes = sorted(self.execution.outcomes.values(), key=lambda one: one.target_id)
         return tuple(
-            Failed(test=_test(one.target_id, case), target_id=one.target_id, kind=case.kind)
+            Failed(
+                test=_test(one.target_id, case),
+                target_id=one.target_id,
+                kind=case.kind,
+                fingerprint=fingerprint(one.target_id, case),
+            )
             for one in outcomes
             for case in one.bad
         )

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pygit2
@@ -33,7 +34,7 @@ from codeplane.repo.testing.command import Filters
 from codeplane.repo.testing.discovery import Discovery, LookedAt
 from codeplane.repo.testing.doctor import missing_configured
 from codeplane.repo.testing.environment import clean
-from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState, environment_state
+from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState, after_run, environment_state
 from codeplane.repo.testing.execution import Execution, Means
 from codeplane.repo.testing.foretold import commands, state_of
 from codeplane.repo.testing.history import History
@@ -190,8 +191,15 @@ class Suite:
         plan = await self._plan(request)
         if request.baseline and plan.head is None:
             raise InvalidArgument("there is no commit yet, and so no baseline", hint="run the tests without baseline")
-        if request.baseline and plan.head is not None and not plan.head.is_clean:
-            return await self._start_at_parent(request, plan.wanted, plan.head, listener, seconds=plan.seconds)
+        if request.baseline and (not plan.filters.is_whole or any(one.names for one in plan.wanted)):
+            raise InvalidArgument(
+                "a baseline is of whole targets", hint="leave out names, pattern, tags, fail_fast and failed_only"
+            )
+        if request.baseline and plan.head is not None:
+            if not plan.head.is_clean:
+                return await self._start_at_parent(request, plan.wanted, plan.head, listener, seconds=plan.seconds)
+            # The work tree is what the commit has, and its runs are recorded anyway.
+            plan = replace(plan, baseline_of=plan.head.commit)
         run_id = new_id("run")
         folder = await asyncio.to_thread(self._kept.begin, run_id)
         means = self._means()
@@ -202,7 +210,7 @@ class Suite:
             lambda run: Execution(
                 means=means, folder=folder, filters=plan.filters, timeout_sec=request.timeout_sec, told=run.told
             ),
-            lambda: self._observed(plan.wanted),
+            self._observed,
         )
         started.listener = listener
         self._running[run_id] = started
@@ -422,9 +430,11 @@ class Suite:
             # Without git nothing is compared with a commit.
             return None
 
-    async def _observed(self, wanted: Sequence[Wanted]) -> tuple[str, EnvironmentState]:
-        fresh = await self._knowledge.fresh()
-        return await asyncio.to_thread(self._states, await fresh.snapshot(strict=True), wanted)
+    async def _observed(self, before: EnvironmentState) -> tuple[str, EnvironmentState]:
+        snapshot = await (await self._knowledge.fresh()).snapshot(strict=True)
+        return await asyncio.to_thread(
+            lambda: (state_of((), snapshot), after_run(before, self._root, belongs=snapshot.files))
+        )
 
     def _states(self, snapshot: Snapshot, wanted: Sequence[Wanted]) -> tuple[str, EnvironmentState]:
         """The states of the code and of what it runs in."""
@@ -501,10 +511,6 @@ class Suite:
         if run.is_steady:
             lineage = run.plan.lineage
             self.outcomes.note(result.state, run.cases(), flaky=run.flaky, at=result.began_at, environment=lineage)
-            at = run.plan.head
-            if at is not None and at.is_clean and run.plan.filters.is_whole and self._head() == at:
-                outcomes = run.execution.outcomes.values()
-                self._note_baseline(at, outcomes, run_id=run.run_id, at_time=result.began_at)
             if run.plan.filters.is_whole and not run.flaky:
                 self._reusable.note(
                     f"{result.state} {lineage}",
@@ -512,6 +518,10 @@ class Suite:
                     run_id=run.run_id,
                     now_ns=self._clock.now_ns(),
                 )
+        at = run.plan.head
+        is_of_state = (run.is_steady or run.is_reused) and run.plan.filters.is_whole
+        if at is not None and at.is_clean and is_of_state and self._head() == at:
+            self._note_baseline(at, run.execution.outcomes.values(), run_id=run.run_id, at_time=result.began_at)
         _, known, _ = self._discovered
         self.history.save(known=[one.target_id for one in known])
 
