@@ -85,9 +85,12 @@ def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
 
     async def body(ask: Ask) -> JsonObject:
+        # As a server that was killed leaves it.
+        (shop / ".codeplane/tests/parent/run_killed/shop").mkdir(parents=True)
         return await ask("checkpoint", message="Triple")
 
     envelope = with_plane(shop, body, UNITTEST)
+    assert not (shop / ".codeplane/tests/parent/run_killed").exists()
     done = result(envelope)
     assert (done["committed"], done["stopped_by"]) == (False, "tests")
     assert names(baseline(done), "old", "new") == [[OLD], [NEW]]
