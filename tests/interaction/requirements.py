@@ -2124,6 +2124,9 @@ REQUIREMENTS = (
         tests=(
             "repo/refactor/rename/test_other_languages.py::test_methods_of_other_receivers_are_left_alone",
             "repo/refactor/rename/test_other_languages.py::test_locals_of_rust_and_java_are_proven",
+            "repo/refactor/rename/test_other_languages.py::test_a_variable_of_rust_that_is_a_field_too_is_written_out",
+            "repo/refactor/rename/test_other_languages.py::test_modules_written_in_a_file_of_rust_are_not_the_file",
+            "repo/refactor/rename/test_other_languages.py::test_members_that_patterns_compare_with_and_embedded_types_are_proposed",
         ),
     ),
     Requirement(

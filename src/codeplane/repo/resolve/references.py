@@ -34,6 +34,8 @@ _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"
 _REACHED = frozenset({"field", "method", "property"})
 # Scopes of JavaScript in which a member is something of its own wherever it is written.
 _DECLARING = frozenset({"class", "interface", "type"})
+_EMBEDDABLE = frozenset({"interface", "struct", "type"})
+_MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
 _SIGNS = "#@?!"
 _SIGNED = {"javascript": "#", "typescript": "#", "tsx": "#", "ruby": "@"}
 _SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
@@ -116,6 +118,8 @@ class _Asked:
     local: bool
     shaped: bool
     """Whether one is of an object or class: whatever a type declares by that name may be what gives it its shape."""
+    embedded: bool
+    """Whether one is a type of Go, which gives its name to the fields that embed it."""
     packages: Callable[[], frozenset[str]]
     """Of others, that the classes asked about build on: what is typed by those may be one of these."""
 
@@ -150,6 +154,11 @@ class _Asked:
             plain=any(one.scope == 0 or one in unbound for one in plain),
             local=not members and all(one.scope != 0 and one not in unbound for one in plain),
             shaped=shaped,
+            embedded=any(
+                one.file.endswith(".go") and definition.kind in _EMBEDDABLE
+                for one in plain
+                for _, definition in resolver.definitions(one)
+            ),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
 
@@ -236,7 +245,8 @@ def _judged(
         return None
     receiver = shape(text, offset) if receivers and meaning.how == "member" else ""
     role = _ROLES.get(meaning.how, "REFERENCE")
-    likely = tier != "UNKNOWN" or asked.member or meaning.how != "member" or not language.explicit_members
+    likely = tier != "UNKNOWN" or asked.member or asked.embedded or meaning.how != "member"
+    likely = likely or not language.explicit_members
     likely = likely or resolver.may_be_module(path, facts, offset)
     return Reference(
         path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side, likely=likely
@@ -255,7 +265,15 @@ def _tier_beside(
     elsewhere = all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds)
     if language.linked and elsewhere and facts.scopes[own.scope].kind in ("file", "namespace"):
         return "ANCHORED"
-    called = text[offset + len(own.name.encode()) :].lstrip()[:1] == b"("
+    end = offset + len(own.name.encode())
+    marks = _MARKS.search(text, max(0, offset - _FEW), offset)
+    if language.name == "rust" and asked.member and is_short(text, marks.start() if marks else offset, end):
+        # `P { count }` is a field and a variable at once.
+        return "UNKNOWN"
+    if language.name == "rust" and own.scope != 0 and own.name[:1].isupper():
+        # A pattern seems to bind what it only compares with.
+        return "UNKNOWN"
+    called = text[end : end + _FEW].lstrip()[:1] == b"("
     if language.calls_apart and called and asked.member:
         functions = any(one.kind in ("function", "method") for _, one in resolver.definitions(own))
         return None if functions else "UNKNOWN"
@@ -315,7 +333,7 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
             return "PROVEN"
         return "STRONG" if meaning.certain else "ANCHORED"
     if meaning.how == "label":
-        return "UNKNOWN" if asked.member else None
+        return "UNKNOWN" if asked.member or asked.embedded else None
     if meaning.how == "member" and any(
         isinstance(one, Outside) and package_of(one.source) in asked.packages() for one in meaning.entities
     ):

@@ -33,6 +33,15 @@ def path_before(text: bytes, offset: int) -> tuple[tuple[str, int], ...] | None:
     return tuple(reversed(found))
 
 
+def _inline_modules(facts: Facts, offset: int) -> int:
+    """How many modules that are written in the file a place is in."""
+    scope, found = facts.scope_at(offset), 0
+    while scope > 0:
+        found += facts.scopes[scope].kind == "namespace"
+        scope = facts.scopes[scope].parent
+    return found
+
+
 class RustPaths(Values, ABC):
     """Follows paths through modules, crates and types."""
 
@@ -61,8 +70,14 @@ class RustPaths(Values, ABC):
             said = 1
             while said < len(parts) and parts[said][0] == "super":
                 said += 1
-            source = "::".join(one for one, _ in parts[:said])
-            current, rest = tuple(map(Module, modules.find(source, path) if modules else ())), parts[said:]
+            above = 0 if first == "self" else said
+            inside = 0 if first == "crate" else _inline_modules(facts, at)
+            if above < inside:
+                # A module that is written inside this file.
+                return ()
+            source = "crate" if first == "crate" else "::".join(["super"] * (above - inside)) or "self"
+            found = modules.find(source, path) if modules else ()
+            current, rest = tuple(Module(one) for one in found if source != "super" or one != path), parts[said:]
         elif first == "Self":
             around = self._implementing(path, facts, at)
             current = (around,) if around is not None else ()

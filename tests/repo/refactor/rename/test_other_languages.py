@@ -64,3 +64,43 @@ def test_what_an_instance_of_ruby_holds_is_not_the_local_name(tmp_path: Path) ->
         assert found.after("a.rb:2:18", "fresh")["a.rb"] == (
             "class A\n  def initialize(fresh)\n    @size = fresh\n  end\nend\n"
         )
+
+
+def test_a_variable_of_rust_that_is_a_field_too_is_written_out(tmp_path: Path) -> None:
+    text = (
+        "struct P { count: u8, b: u8 }\n\nfn f() -> P {\n    let count = 1;\n    P { count, b: 2 }\n}\n\n"
+        "fn g(p: P) -> u8 {\n    let P { mut count, b } = p;\n    count += b;\n    count\n}\n"
+    )
+    with repo(tmp_path, {"src/main.rs": text}) as found:
+        assert found.after("src/main.rs:4:9", "sum")["src/main.rs"] == text.replace(
+            "let count = 1;\n    P { count,", "let sum = 1;\n    P { count: sum,"
+        )
+        assert found.after("src/main.rs:9:17", "sum")["src/main.rs"] == text.replace(
+            "{ mut count, b }", "{ count: mut sum, b }"
+        ).replace("    count += b;\n    count\n", "    sum += b;\n    sum\n")
+        field = found.proposed(found.plan("src/main.rs:1:12", "sum"))
+        assert {"src/main.rs:5:9", "src/main.rs:9:17"} <= set(field)
+
+
+def test_modules_written_in_a_file_of_rust_are_not_the_file(tmp_path: Path) -> None:
+    text = (
+        "fn help() {}\n\nmod inner {\n    pub fn help() {}\n    fn g() {\n"
+        "        super::help();\n        self::help();\n"
+        "    }\n}\n\nfn k() {\n    crate::help();\n    inner::help();\n}\n"
+    )
+    with repo(tmp_path, {"src/main.rs": text}) as found:
+        assert found.after("src/main.rs:1:4", "aid")["src/main.rs"] == text.replace(
+            "fn help() {}\n\nmod", "fn aid() {}\n\nmod"
+        ).replace("super::help", "super::aid").replace("crate::help", "crate::aid")
+        inner = found.proposed(found.plan("src/main.rs:4:12", "aid"))
+        assert set(inner) == {"src/main.rs:7:15", "src/main.rs:13:12"}
+
+
+def test_members_that_patterns_compare_with_and_embedded_types_are_proposed(tmp_path: Path) -> None:
+    rust = "enum E { Aa, Bb }\nuse E::*;\nfn g(e: E) { match e { Aa => {}, E::Bb => {} } }\n"
+    go = "package m\n\ntype Base struct{}\n\ntype Kid struct{ *Base }\n\nfunc k(x Kid) { _ = Kid{Base: x.Base} }\n"
+    with repo(tmp_path, {"src/main.rs": rust, "go.mod": "module m\n", "a.go": go}) as found:
+        assert found.proposed(found.plan("src/main.rs:1:10", "Cc")) == {"src/main.rs:3:24": "UNKNOWN"}
+        draft = found.plan("a.go:3:6", "Root")
+        assert set(found.proposed(draft)) == {"a.go:7:25", "a.go:7:33"}
+        assert all(edit.likely for edit in draft.edits)

@@ -122,7 +122,7 @@ def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
 def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Iterable[Reference]) -> Iterator[Edit]:
     facts, text, length = ground.world.facts(path), ground.world.text(path), ground.length
     assert facts is not None
-    plain = facts.language not in SCRIPTED
+    plain = facts.language not in SCRIPTED and facts.language != "rust"
     for one in among:
         if plain and one.offset not in facts.imported_at:
             end = one.offset + length
@@ -156,11 +156,28 @@ def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts
                 if written is None:
                     return
                 new, why = written, "another thing under the same name"
+    elif facts.language == "rust" and (begin := _short_field(ground, one.path, start, end)) >= 0:
+        # `mut` and `ref` belong to the variable.
+        marks = text[begin:start].decode("utf-8", "replace")
+        by_member = ground.subject.sort == "member"
+        new = f"{new}: {marks}{ground.name}" if by_member else f"{ground.name}: {marks}{new}"
+        start = begin
     elif short and not _passed_on(facts, start):
         # A property and a variable at once: the one that is not renamed keeps its name.
         by_member = ground.subject.sort == "member"
         new = f"{new}: {ground.name}" if by_member else f"{ground.name}: {new}"
     yield Edit(path=one.path, start=start, end=end, new=new, tier=one.tier, role=one.role, why=why, likely=one.likely)
+
+
+def _short_field(ground: Ground, path: str, start: int, end: int) -> int:
+    """Where what is a field and a variable of Rust at once begins, in a literal or pattern; -1 where it is not both."""
+    node = ground.syntax.node(path, start, end)
+    parent = node.parent if node is not None else None
+    if node is None or parent is None:
+        return -1
+    if node.type == "shorthand_field_identifier":
+        return parent.start_byte if parent.type == "field_pattern" else start
+    return start if parent.type == "shorthand_field_initializer" else -1
 
 
 def _passed_on(facts: Facts, offset: int) -> bool:
