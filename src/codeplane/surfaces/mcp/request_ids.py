@@ -4,11 +4,11 @@ The library keeps one place for the answer of each id. A second request with the
 sent the first would wait for ever, or get the answer of the second.
 """
 
-import json
 from typing import Any
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive
@@ -87,12 +87,16 @@ async def whole_body(receive: Receive) -> tuple[bytes, Receive]:
     return body, again
 
 
-def request_id_of(body: bytes) -> types.RequestId | None:
-    """The id of the request that a body holds; None of anything else."""
+def parsed(body: bytes) -> object:
+    """The JSON of a body; None where it is none."""
     try:
-        message = json.loads(body)
+        return from_json(body)
     except (ValueError, RecursionError):
         return None
+
+
+def request_id_of(message: object) -> types.RequestId | None:
+    """The id of a request; None of anything else."""
     if not isinstance(message, dict) or "method" not in message:
         return None
     found = message.get("id")

@@ -7,7 +7,6 @@ from dataclasses import replace
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
@@ -17,8 +16,9 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, O
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
-from codeplane.surfaces.mcp.request_ids import RequestIds, id_key, is_answer, refusal, request_id_of, whole_body
+from codeplane.surfaces.mcp.request_ids import RequestIds, id_key, is_answer, parsed, refusal, request_id_of, whole_body
 from codeplane.surfaces.mcp.resources import Resources
+from codeplane.surfaces.mcp.session_transport import MESSAGE, SessionManager
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
 
 INSTRUCTIONS = (
@@ -64,8 +64,7 @@ class McpSurface:
         )
         self._ids = RequestIds()
         self.server.middleware.append(self._ids.middleware)
-        # SSE mode: with JSON responses progress and elicitation would be lost.
-        self._manager = StreamableHTTPSessionManager(
+        self._manager = SessionManager(
             self.server,
             session_idle_timeout=session_idle_sec,
             max_request_body_size=max_body_bytes,
@@ -85,7 +84,9 @@ class McpSurface:
             await self._handle(scope, receive, send)
             return
         body, receive = await whole_body(receive)
-        request_id = request_id_of(body)
+        message = parsed(body)
+        scope[MESSAGE] = message
+        request_id = request_id_of(message)
         if request_id is None:
             await self._handle(scope, receive, send)
             return

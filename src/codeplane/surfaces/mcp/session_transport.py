@@ -1,0 +1,167 @@
+"""MCP sessions over HTTP in which a request whose answer comes at once is answered as plain JSON.
+
+The SDK opens an event stream for every answer, which costs more than most calls do. Here a request gets one only if
+something is said before its answer (progress, a question), or if it takes longer than a client should wait for a byte.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+
+import anyio
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import (
+    CONTENT_TYPE_SSE,
+    REQUEST_STREAM_BUFFER_SIZE,
+    EventMessage,
+    SSEEvent,
+    StreamableHTTPServerTransport,
+)
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from pydantic import ValidationError
+from sse_starlette import EventSourceResponse
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from codeplane.surfaces.mcp.caller import SESSION_HEADER
+
+# The JSON of a request's body, where it was read before.
+MESSAGE = "codeplane.mcp.message"
+_PROMPT_SEC = 1.0
+
+First = asyncio.Future[EventMessage]
+
+
+class SessionManager(StreamableHTTPSessionManager):
+    """The SDK's sessions, with transports of ours."""
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        admitted = super()._admit_session(requestor)
+        if admitted is None or admitted.mcp_session_id is None:
+            return admitted
+        transport = SessionTransport(
+            mcp_session_id=admitted.mcp_session_id,
+            security_settings=self.security_settings,
+            idle_timeout=self.session_idle_timeout,
+        )
+        self._server_instances[admitted.mcp_session_id] = transport
+        return transport
+
+
+class SessionTransport(StreamableHTTPServerTransport):
+    """One session."""
+
+    async def _handle_post_request(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
+        message = _request(scope.get(MESSAGE))
+        writer = self._read_stream_writer
+        if message is None or writer is None or not self._check_content_type(request):
+            await super()._handle_post_request(scope, request, receive, send)
+            return
+        if not await self._validate_accept_header(request, scope, send):
+            return
+        if not await self._validate_request_headers(request, send):
+            return
+        key = str(message.id)
+        self._request_streams[key] = streams = anyio.create_memory_object_stream[EventMessage](
+            REQUEST_STREAM_BUFFER_SIZE
+        )
+        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER, types.DEFAULT_NEGOTIATED_VERSION)
+        first: First | None = None
+        try:
+            await writer.send(self._create_session_message(message, request, key, version))
+            first = asyncio.ensure_future(streams[1].receive())
+            await asyncio.wait({first}, timeout=_PROMPT_SEC)
+            if first.done() and _ends(first):
+                await self._answer(first, scope, receive, send)
+            else:
+                await self._stream(key, first, streams[1], scope, receive, send)
+        finally:
+            if first is not None:
+                first.cancel()
+            # Not by its name alone: whoever has the answer may have used the id again by now.
+            if self._request_streams.get(key) is streams:
+                del self._request_streams[key]
+            for stream in streams:
+                stream.close()
+
+    async def _answer(self, first: First, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = self._create_json_response(first.result().message)
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            response = self._create_error_response(
+                "Session terminated before the request completed",
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                types.INTERNAL_ERROR,
+            )
+        await response(scope, receive, send)
+
+    async def _stream(
+        self,
+        key: str,
+        first: First,
+        reader: MemoryObjectReceiveStream[EventMessage],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """The answer as an event stream, as the SDK gives all of them."""
+        events, outgoing = anyio.create_memory_object_stream[SSEEvent](0)
+        self._sse_stream_writers[key] = events
+        headers = {
+            "cache-control": "no-cache, no-transform",
+            "connection": "keep-alive",
+            "content-type": CONTENT_TYPE_SSE,
+        }
+        headers[SESSION_HEADER] = self.mcp_session_id or ""
+        response = EventSourceResponse(
+            content=outgoing,
+            data_sender_callable=partial(self._send_events, key, first, events, reader),
+            headers=headers,
+        )
+        try:
+            await response(scope, receive, send)
+        finally:
+            await outgoing.aclose()
+
+    async def _send_events(
+        self,
+        key: str,
+        first: First,
+        events: MemoryObjectSendStream[SSEEvent],
+        reader: MemoryObjectReceiveStream[EventMessage],
+    ) -> None:
+        try:
+            async with events:
+                message = await first
+                await events.send(self._create_event_data(message))
+                while not isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
+                    message = await reader.receive()
+                    await events.send(self._create_event_data(message))
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            # The session, or the client, has ended.
+            return
+        finally:
+            if self._sse_stream_writers.get(key) is events:
+                del self._sse_stream_writers[key]
+
+
+def _request(raw: object) -> types.JSONRPCRequest | None:
+    """The request that a message is, or None; the one that opens a session is left to the SDK."""
+    if not isinstance(raw, Mapping) or raw.get("method") == "initialize":
+        return None
+    try:
+        message = types.jsonrpc_message_adapter.validate_python(raw, by_name=False)
+    except ValidationError:
+        return None
+    return message if isinstance(message, types.JSONRPCRequest) else None
+
+
+def _ends(first: First) -> bool:
+    """Whether what came first is all there is."""
+    return first.exception() is not None or isinstance(
+        first.result().message, types.JSONRPCResponse | types.JSONRPCError
+    )
