@@ -420,6 +420,16 @@ REQUIREMENTS = (
         tests=("surfaces/mcp/test_request_ids.py",),
     ),
     Requirement(
+        id="SRV-16",
+        source="design §9",
+        promise="what every request costs is small: one question about its account, no event stream for a plain answer",
+        tests=(
+            "surfaces/http/test_account.py::test_whose_program_calls_is_asked_once_for_a_connection",
+            "adapters/test_peer_account.py::test_a_socket_is_asked_about_by_itself_where_the_system_lets_us",
+            "surfaces/mcp/test_request_ids.py::test_an_answer_that_comes_at_once_needs_no_event_stream",
+        ),
+    ),
+    Requirement(
         id="SRV-02",
         source="design §7",
         promise="Host and Origin are checked against DNS rebinding",

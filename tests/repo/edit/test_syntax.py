@@ -1,5 +1,6 @@
 """Two versions of files: which definitions changed, and which syntax errors are new."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,12 +32,11 @@ def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syntax]:
 
 
 def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: str = "shop.py") -> Compared:
-    return syntax.compared(
-        Texts(
-            before={path: before} if before is not None else {},
-            after={path: after} if after is not None else {},
-        )
+    texts = Texts(
+        before={path: before} if before is not None else {},
+        after={path: after} if after is not None else {},
     )
+    return asyncio.run(syntax.compared(texts))
 
 
 @pytest.mark.parametrize(

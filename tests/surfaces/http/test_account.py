@@ -27,23 +27,25 @@ class _Accounts:
 
     def __init__(self, *, own: bool) -> None:
         self._own = own
+        self.asked = 0
 
     def account(self, client: tuple[str, int], server: tuple[str, int]) -> int | None:
+        self.asked += 1
         return None
 
     def is_own(self, client: tuple[str, int], account: int | None) -> bool:
         return self._own
 
 
-def _connection(*, own: bool) -> Connection:
+def _connection(accounts: _Accounts) -> Connection:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
-        found = Connections(_Accounts(own=own), Limits(all=9, per_account=9)).admit(client, may_use_reserve=False)
+        found = Connections(accounts, Limits(all=9, per_account=9)).admit(client, may_use_reserve=False)
     assert found is not None
     return found
 
 
-def _client(*, own: bool) -> TestClient:
-    connection = _connection(own=own)
+def _client(*, own: bool, accounts: _Accounts | None = None) -> TestClient:
+    connection = _connection(accounts or _Accounts(own=own))
 
     async def counted(scope: Scope, receive: Receive, send: Send) -> None:
         await guard({**scope, "state": {"connection": connection}}, receive, send)
@@ -67,3 +69,10 @@ def test_of_another_account_only_whoever_shows_a_token_is_let_through(path: str)
     assert owners.post(path).status_code == 204
     # Whether the token is a good one is for the door to say.
     assert strangers.post(path, headers={"authorization": "Bearer x"}).status_code == 204
+
+
+def test_whose_program_calls_is_asked_once_for_a_connection() -> None:
+    accounts = _Accounts(own=True)
+    client = _client(own=True, accounts=accounts)
+    assert [client.post("/mcp").status_code for _ in range(5)] == [204] * 5
+    assert accounts.asked == 1

@@ -93,6 +93,27 @@ async def test_an_id_stays_taken_when_its_client_left_and_its_call_goes_on(fixtu
         assert text(found) == "x"
 
 
+async def test_an_answer_that_comes_at_once_needs_no_event_stream(fixture_server: Server) -> None:
+    async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:
+        hello = await client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+        session = {**ACCEPT, "mcp-session-id": hello.headers["mcp-session-id"], "mcp-protocol-version": HANDSHAKE}
+        quick = await client.post("/mcp", json=call("fixture_answer", {"size": 3}), headers=session)
+        assert quick.headers["content-type"] == "application/json"
+        assert quick.headers["mcp-session-id"] == session["mcp-session-id"]
+        assert text(quick.json()) == "xxx"
+        # What is said before the answer has to come before it.
+        name = new_id("wait")
+        wait = call("fixture_wait", {"name": name}, number=2)
+        async with client.stream("POST", "/mcp", json=wait, headers=session) as slow:
+            assert slow.headers["content-type"].startswith("text/event-stream")
+            lines = slow.aiter_lines()
+            await _progress(lines)
+            await client.post("/mcp", json=call("fixture_release", {"name": name}, number=3), headers=session)
+            assert text(await _answer(lines)) == f"{name} was released"
+        refused = await client.post("/mcp", json=call("no_such_tool", number=4), headers=session)
+        assert refused.json()["error"]["code"] == -32602
+
+
 async def test_requests_without_a_session_are_told_apart_whatever_their_ids(fixture_server: Server) -> None:
     headers = {**ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/call", "x-codeplane-connection": "one"}
     async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:

@@ -87,7 +87,7 @@ class Consequences:
 
     async def compared(self, texts: Texts) -> Compared:
         """What two versions of files differ in; best asked while they are being written, when no parser is busy."""
-        return await asyncio.to_thread(self._syntax.compared, texts)
+        return await self._syntax.compared(texts)
 
     async def expected(self, texts: Texts, paths: Sequence[str]) -> tuple[Compared, Consequence]:
         """What a change that nobody made yet would mean, by the state as it is."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
+from functools import lru_cache
 from typing import AnyStr
 
 import pygit2
@@ -78,11 +79,18 @@ def hunks(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
         return [Hunk(start=head, end=head + len(old), new_start=head, new_end=head + len(new))]
     if len(old) * len(new) > _MAX_PRODUCT:
         return _of_many(old, new, head)
+    before_ids, after_ids = _numbered(old, new)
     return [
         Hunk(start=head + start, end=head + end, new_start=head + new_start, new_end=head + new_end)
-        for tag, start, end, new_start, new_end in _matcher(old, new, autojunk=False).get_opcodes()
+        for tag, start, end, new_start, new_end in _opcodes(tuple(before_ids), tuple(after_ids))
         if tag != "equal"
     ]
+
+
+@lru_cache(maxsize=64)
+def _opcodes(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[tuple[str, int, int, int, int], ...]:
+    """What differs between numbered lines; remembered, since each step of an edit compares the same versions."""
+    return tuple(_numbered_matcher(before, after, autojunk=False).get_opcodes())
 
 
 def _of_many(old: Sequence[AnyStr], new: Sequence[AnyStr], head: int) -> list[Hunk]:
@@ -135,9 +143,16 @@ def diff(path: str, before: str | None, after: str | None, *, new_path: str | No
 
 
 def _matcher(old: Sequence[AnyStr], new: Sequence[AnyStr], *, autojunk: bool) -> Matcher:
-    # Numbers for lines, so that long ones are compared once and not at every step.
+    return _numbered_matcher(*_numbered(old, new), autojunk=autojunk)
+
+
+def _numbered(old: Sequence[AnyStr], new: Sequence[AnyStr]) -> tuple[list[int], list[int]]:
+    """Numbers for lines, so that long ones are compared once and not at every step."""
     ids: dict[AnyStr, int] = {}
-    before, after = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (old, new))
+    return [ids.setdefault(line, len(ids)) for line in old], [ids.setdefault(line, len(ids)) for line in new]
+
+
+def _numbered_matcher(before: Sequence[int], after: Sequence[int], *, autojunk: bool) -> Matcher:
     steps = _STEPS_AT_LEAST + _STEPS_A_LINE * (len(before) + len(after))
     return Matcher(before, after, steps=steps, autojunk=autojunk)
 

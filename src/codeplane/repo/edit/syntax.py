@@ -1,9 +1,11 @@
 """Two versions of files beside each other: definitions that changed, and syntax errors that came."""
 
+import asyncio
 import os
-import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -51,23 +53,27 @@ class _Version:
 
 
 class Syntax:
-    """Parses both versions in the worker processes; its methods block and run off the event loop."""
+    """Parses both versions in the worker processes."""
 
     def __init__(self, *, parsers: Parsers, known: Callable[[str, str], Facts | None], folder: Path) -> None:
         """`known` gives the facts of a path and a content digest, where the index has them already."""
         self._parsers = parsers
         self._known = known
         self._folder = folder
-        # One after another: those who come together share the process that is warm.
-        self._turn = threading.Lock()
+        # One after another, so that those who come together share the process that is warm; in a thread of its own, so
+        # that nobody who waits for a turn keeps a thread from those who write.
+        self._turns = ThreadPoolExecutor(1, thread_name_prefix="codeplane-syntax")
 
-    def compared(self, texts: Texts) -> Compared:
+    async def compared(self, texts: Texts) -> Compared:
         """What differs between the two."""
+        return await asyncio.get_running_loop().run_in_executor(self._turns, copy_context().run, self._compared, texts)
+
+    def _compared(self, texts: Texts) -> Compared:
         versions, unseen = _versions(texts)
         if not versions:
             return Compared(errors=_unparsed(unseen))
         try:
-            with self._turn, NamedTemporaryFile(dir=self._folder, prefix="parse-") as file:
+            with NamedTemporaryFile(dir=self._folder, prefix="parse-") as file:
                 parsed = self._parsed(versions, Path(file.name), file.fileno())
         except Exception as error:  # whatever it was, it is no reason not to answer
             return Compared(errors=(f"syntax was not checked: {error}",))

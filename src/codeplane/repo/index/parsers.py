@@ -25,6 +25,9 @@ _TOO_LONG = "it took too long to parse"
 _AHEAD = 8
 _MANY = 8
 _PAUSE_SEC = 0.2
+# Edits that come together need two workers, one for the index and one for what they changed.
+_KEPT_WORKERS = 2
+_SPARE_SEC = 30.0
 _DECODER = msgspec.msgpack.Decoder(list[Parsed])
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -183,7 +186,7 @@ class Parsing:
 
 
 class Parsers:
-    """Up to so many workers; one stays warm for the next edit."""
+    """Up to so many workers; one stays warm for the next edit, and a second while edits come one upon another."""
 
     def __init__(self, *, processes: int, memory_bytes: int = 0) -> None:
         """`memory_bytes`: above it, workers and this process together, all but one worker are let go; 0 is no limit."""
@@ -194,6 +197,7 @@ class Parsers:
         self._idle: list[_Worker] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._trimming: threading.Timer | None = None
 
     def parse(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> Iterator[list[Parsed]]:
         """The facts of the files, batch by batch in any order; may be left early. `check`: only whether they parse."""
@@ -228,6 +232,8 @@ class Parsers:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            if self._trimming is not None:
+                self._trimming.cancel()
             for worker in self._working:
                 worker.kill()
         for worker in idle:
@@ -314,13 +320,26 @@ class Parsers:
 
     def _keep_one(self, batches: int) -> None:
         """Keep one worker; a new one after many batches, as who went through all of them holds twice the memory."""
-        kept = 1 if batches <= _MANY else 0
+        self._trim(_KEPT_WORKERS if batches <= _MANY else 0)
+        if batches > _MANY:
+            self.warm(one=True)
+            return
+        with self._lock:
+            if len(self._idle) > 1 and self._trimming is None and not self._closed:
+                self._trimming = threading.Timer(_SPARE_SEC, self._end_spare)
+                self._trimming.daemon = True
+                self._trimming.start()
+
+    def _end_spare(self) -> None:
+        with self._lock:
+            self._trimming = None
+        self._trim(1)
+
+    def _trim(self, kept: int) -> None:
         with self._lock:
             surplus, self._idle = self._idle[kept:], self._idle[:kept]
         for worker in surplus:
             worker.end()
-        if not kept:
-            self.warm(one=True)
 
 
 def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
