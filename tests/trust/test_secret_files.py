@@ -46,7 +46,16 @@ def test_secrets():
             pass
     assert ".env" in seen and not any(seen.values()), seen
 """
-HIDDEN = (".env", "config/.env.local", "ignored/.env", "alias.txt", "plain.txt", "other-name.txt", "keys/id_rsa")
+HIDDEN = (
+    "venvs/.env/notes.txt",
+    ".env",
+    "config/.env.local",
+    "ignored/.env",
+    "alias.txt",
+    "plain.txt",
+    "other-name.txt",
+    "keys/id_rsa",
+)
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n"
 
@@ -62,6 +71,10 @@ def _repo(folder: Path, *names: str) -> Path:
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_text(text)
     (root / "node_modules").mkdir()
+    # A folder of such a name that passes for an environment of Python.
+    (root / "venvs/.env").mkdir(parents=True)
+    (root / "venvs/.env/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (root / "venvs/.env/notes.txt").write_text(ENV)
     # By a link to it, by what it is a link to, and by a second name of the same file.
     (root / "alias.txt").symlink_to(".env")
     (root / "plain.txt").write_text(ENV)

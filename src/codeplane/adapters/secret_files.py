@@ -24,6 +24,7 @@ _SETTLED_NS = 100_000_000
 # Not searched: what is git's and ours, and packages that everybody can download.
 _NOT_SEARCHED = frozenset({".git", ".codeplane", "node_modules", "site-packages"})
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+_OF_ENVIRONMENT = frozenset({"pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +137,12 @@ class SecretFiles:
 
     def _found(self, real: Path) -> dict[Path, Hidden]:
         if real.is_dir():
-            # An environment of Python that is called so is needed, and is no secret.
-            is_environment = any((real / sign).exists() for sign in _ENVIRONMENT)
-            return {} if is_environment else {real: Hidden(path=real, is_folder=True)}
+            if not any((real / sign).exists() for sign in _ENVIRONMENT):
+                return {real: Hidden(path=real, is_folder=True)}
+            # An environment of Python that is called so is needed, and has no files of its own at the top but these.
+            return {
+                one: Hidden(path=one) for one in real.iterdir() if one.is_file() and one.name not in _OF_ENVIRONMENT
+            }
         return {real: Hidden(path=real)} if real.is_file() and not self._is_public(real) else {}
 
     def matcher(self) -> SecretMatcher | None:

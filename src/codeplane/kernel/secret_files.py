@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 NAMES = (
-    *(".env", ".env.*"),
+    *(".env", ".env.*", ".env~"),
     *("*.pem", "*.key", "*.p12", "*.pfx"),
     *("id_rsa", "id_ecdsa", "id_ed25519"),
 )

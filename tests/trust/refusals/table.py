@@ -292,6 +292,8 @@ def _secrets() -> Iterable[Row]:
             yield _row(f"secret {path}", who, "read_files", denied, {"paths": [path]}, twin=read)
             yield _row(f"secret {path}", who, "write_files", denied, _edit(path), twin=_own_file(who))
         yield _row(f"secret {path}", "agent", "git.blame", denied, {"path": path}, twin=read)
+    for who in ("owner", "agent"):
+        yield _row("secret folder", who, "workspace.attach", denied, {"path": ".env.d"}, twin=_own_file(who))
     edits: tuple[tuple[str, JsonObject], ...] = (
         ("moved from", {"path": ".env", "new_path": "src/env.txt"}),
         ("moved to", {"path": "README.md", "new_path": ".env.local"}),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.secret_files import is_secret_name
 from codeplane.repo.truth.paths import shown
 
 _MAX_SHOWN = 200
@@ -65,5 +66,8 @@ class Folders:
             raise PathDenied("that is the repository itself", hint="leave workspace out to ask about it")
         if real in self.serving.parents:
             raise PathDenied(f"{said} contains the repository and its .codeplane", hint="attach one project's folder")
+        if any(map(is_secret_name, real.parts)):
+            # By their names in there nobody could tell what these files are.
+            raise PathDenied(f"{said} holds secrets by its name", hint="attach a project's folder")
         if any(part.casefold() in _OURS for part in real.parts):
             raise PathDenied(f"{said} belongs to git or to CodePlane", hint="attach the folder around it")
