@@ -79,7 +79,7 @@ def test_a_variable_of_rust_that_is_a_field_too_is_written_out(tmp_path: Path) -
             "{ mut count, b }", "{ count: mut sum, b }"
         ).replace("    count += b;\n    count\n", "    sum += b;\n    sum\n")
         field = found.proposed(found.plan("src/main.rs:1:12", "sum"))
-        assert {"src/main.rs:5:9", "src/main.rs:9:17"} <= set(field)
+        assert {"src/main.rs:5:9", "src/main.rs:9:13"} <= set(field)
 
 
 def test_modules_written_in_a_file_of_rust_are_not_the_file(tmp_path: Path) -> None:
