@@ -1825,6 +1825,9 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_what_is_gone_is_forgotten",
             "repo/git/test_worktrees_writes.py::test_places_and_names_that_are_none_are_refused",
             "repo/git/test_worktrees_writes.py::test_a_work_tree_inside_is_not_committed",
+            "repo/git/test_worktrees_writes.py::test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let",
+            "repo/git/test_worktrees_writes.py::test_what_codeplane_owns_is_not_checked_out_beside_the_repository",
+            "repo/git/test_worktrees_writes.py::test_adding_is_undone_and_done_again",
         ),
     ),
     Requirement(

@@ -288,6 +288,9 @@ class GitConfig(Section):
 
     timeout_sec: float = Field(120.0, gt=0, description="a git command on this machine that takes longer is ended")
     remote_timeout_sec: float = Field(600.0, gt=0, description="one that talks to a remote")
+    worktree_roots: tuple[str, ...] = Field(
+        (), description="folders outside the repository below which agents may add work trees, as in ../trees"
+    )
     recovery_days: float = Field(30.0, gt=0, description="how long refs/codeplane/ keeps what was lost otherwise")
 
 

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.app import Plane
+from codeplane.kernel.actor import Caller
 from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
 from codeplane.repo.git.staging import StageRequest, Staging
 from codeplane.repo.git.worktrees_writes import (
@@ -17,6 +20,8 @@ from codeplane.repo.git.worktrees_writes import (
     WorktreeUnlockRequest,
     WorktreeWrites,
 )
+from tests.harness import git, make_repo
+from tests.kernel.plane import AGENT, OWNER, plane
 from tests.repo.git.drawn import Desk, call, run, simple
 
 
@@ -64,7 +69,7 @@ def test_what_is_gone_is_forgotten(desk: Desk) -> None:
 def test_places_and_names_that_are_none_are_refused(desk: Desk, tmp_path: Path) -> None:
     writes = WorktreeWrites(desk.writer)
     (desk.made.root / "link").symlink_to(tmp_path)
-    for path in ("../out", "/tmp/out", ".git/x", ".codeplane/x", ".", "link/out"):
+    for path in (".git/x", ".codeplane/x", ".", "link/out"):
         with pytest.raises(PathDenied):
             run(writes.add(call(), WorktreeAddRequest(path=path)))
     with pytest.raises(RefNotFound):
@@ -111,3 +116,89 @@ def test_a_work_tree_that_is_gone_is_excluded_no_longer(desk: Desk) -> None:
     shutil.rmtree(desk.made.root / "one")
     run(writes.prune(call(), WorktreePruneRequest()))
     assert b"/one/" not in excluded(desk) and b"/two/" in excluded(desk)
+
+
+BESIDE: JsonObject = {"path": "../next", "branch": "next"}
+
+
+async def _ended(opened: Plane, operation: str, arguments: JsonObject, caller: Caller) -> str:
+    outcome = await opened.conveyor.call(operation, arguments, caller)
+    return outcome.error.name if outcome.error is not None else outcome.result.text() if outcome.result else ""
+
+
+def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(tmp_path: Path) -> None:
+    repo, roots = make_repo(tmp_path / "shop", {"a.txt": "a\n"}), tmp_path / "trees"
+    roots.mkdir()
+    (repo / "out").symlink_to(tmp_path)
+
+    async def scenario() -> None:
+        async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
+            for path in (
+                "../next",
+                str(tmp_path / "next"),
+                "out/next",
+                "../trees/.hidden/x",
+                "../trees",
+                "../trees/../x",
+            ):
+                assert await _ended(opened, "git.worktree_add", {"path": path}, AGENT) == "PATH_DENIED", path
+            for path in ("../.git/x", "../.codeplane/x", "..", "/", "../shop/.git/x", "out/next"):
+                assert await _ended(opened, "git.worktree_add", {"path": path}, OWNER) == "PATH_DENIED", path
+            assert await _ended(opened, "git.worktree_add", {"path": "../none/x"}, OWNER) == "NOT_FOUND"
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["shop", "trees"]
+            made = await _ended(opened, "git.worktree_add", BESIDE, OWNER)
+            assert str(tmp_path / "next") in made and "undo: mut_" in made
+            assert (tmp_path / "next" / "a.txt").read_text() == "a\n"
+            assert "next" not in (repo / ".git" / "info" / "exclude").read_text()
+            listed = await _ended(opened, "git.worktrees", {}, AGENT)
+            assert f"{tmp_path / 'next'} next" in listed
+            assert "next at " in await _ended(opened, "git.worktree_open", {"name": "../next"}, AGENT)
+            # What an agent may not make it may not remove unasked either; the owner may.
+            assert await _ended(opened, "git.worktree_remove", {"name": "../next"}, AGENT) == "APPROVAL_PENDING"
+            assert str(tmp_path / "next") in await _ended(opened, "git.worktree_remove", {"name": "next"}, OWNER)
+            assert not (tmp_path / "next").exists()
+            # Where the owner's setting says so, agents have theirs.
+            let = await _ended(opened, "git.worktree_add", {"path": "../trees/t", "branch": "t"}, AGENT)
+            assert str(roots / "t") in let and (roots / "t" / "a.txt").exists()
+
+    run(scenario())
+
+
+def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", "lib/.codeplane/config.yaml": "trust: {}\n"})
+
+    async def scenario() -> None:
+        async with plane(repo) as opened:
+            assert await _ended(opened, "git.worktree_add", BESIDE, OWNER) == "PATH_DENIED"
+            assert not (tmp_path / "next").exists()
+            git(repo, "rm", "--quiet", "-r", "--cached", "lib")
+            git(repo, "commit", "--quiet", "--message", "without")
+            assert "undo: mut_" in await _ended(opened, "git.worktree_add", BESIDE, OWNER)
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "arguments", [BESIDE, {"path": "inner", "branch": "next"}, {"path": "../next", "ref": "HEAD~1"}]
+)
+def test_adding_is_undone_and_done_again(tmp_path: Path, arguments: dict[str, str]) -> None:
+    repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
+    git(repo, "commit", "--quiet", "--allow-empty", "--message", "second")
+    folder = repo / arguments["path"]
+
+    async def scenario() -> None:
+        async with plane(repo) as opened:
+            before = (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text())
+            assert "undo: mut_" in await _ended(opened, "git.worktree_add", {**arguments}, OWNER)
+            (folder / "work.txt").write_text("mine\n")
+            # Nobody's work is taken away.
+            assert await _ended(opened, "undo", {}, OWNER) == "CANNOT_UNDO"
+            assert (folder / "work.txt").exists()
+            (folder / "work.txt").unlink()
+            assert f"work tree {folder.resolve()} removed" in await _ended(opened, "undo", {}, OWNER)
+            assert not folder.exists() and git(repo, "worktree", "list").count("\n") == 1
+            assert (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text()) == before
+            assert f"work tree {folder.resolve()} added" in await _ended(opened, "redo", {}, OWNER)
+            assert (folder / "a.txt").read_text() == "a\n"
+
+    run(scenario())

@@ -253,12 +253,17 @@ def _other_writers() -> Iterable[Row]:
         )
         for who in ("owner", "agent"):
             yield _row(f"to {to_path}", who, "refactor.move", denied, move, twin=passes)
-    for path in (".codeplane/tree", ".git/tree", "../tree", "src/to_own/tree", "src/to_git/tree", "src/to_above/tree"):
+    beside = Ask(who="owner", operation="git.worktree_add", arguments={"path": "../$unique", "branch": "$unique"})
+    for who in ("agent", "whole", "writer", "session"):
+        for path in ("../tree", "/tmp/tree", "src/../../tree"):
+            given: JsonObject = {"path": path, "branch": "$unique"}
+            yield _row(f"at {path}", who, "git.worktree_add", denied, given, twin=beside)
+    for path in (".codeplane/tree", ".git/tree", "src/to_own/tree", "src/to_git/tree", "src/to_above/tree"):
         passes = Ask(
             who="owner", operation="git.worktree_add", arguments={"path": "trees/$unique", "branch": "$unique"}
         )
         for who in ("owner", "agent"):
-            given: JsonObject = {"path": path, "branch": "$unique"}
+            given = {"path": path, "branch": "$unique"}
             yield _row(f"at {path}", who, "git.worktree_add", denied, given, twin=passes)
     for path in (".codeplane/owner.token", ".git/config", "../out.txt"):
         yield _row(f"at {path}", "agent", "git.stage", denied, {"paths": [path]}, twin=_staged())

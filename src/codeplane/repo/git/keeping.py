@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from codeplane.kernel.clock import Clock
@@ -20,6 +21,7 @@ from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.reversible import Reversible
 from codeplane.repo.git.store import Store
+from codeplane.repo.git.worktree_added import WORKTREE, AddedWorktree
 from codeplane.repo.undo.kept import Kept
 from codeplane.repo.undo.mutations import KeptMutations
 
@@ -83,6 +85,8 @@ class Keeping:
 
     def is_untouched(self, after: Picture, work: Work | None) -> bool:
         """Whether everything that it could have changed is known to be as it was."""
+        if self.started.worktree is not None and Path(self.started.worktree).exists():
+            return False
         if not self.started.undoable or work is None or is_other(self.started.before, after):
             return False
         return all(old == new for old, new in work.values())
@@ -189,7 +193,8 @@ class Keeping:
         if len(reversible.before.files) > _MAX_KEPT:
             self._warn(f"it changed {len(reversible.before.files)} files, too many to undo at once")
             return None
-        if reversible.is_nothing:
+        added = await self._added()
+        if reversible.is_nothing and not added:
             return None
         subject = await asyncio.to_thread(keeper.store.subject, after.head) if after.head else None
         kept = Kept(
@@ -200,7 +205,12 @@ class Keeping:
             session_id=started.session_id,
             state="applied",
             paths=tuple(sorted(reversible.before.files)),
-            details={**self._more, **reversible.to_json(), **({"begun": begun.to_json()} if begun is not None else {})},
+            details={
+                **self._more,
+                **reversible.to_json(),
+                **({"begun": begun.to_json()} if begun is not None else {}),
+                **added,
+            },
         )
         try:
             await asyncio.to_thread(self._add, kept)
@@ -208,6 +218,12 @@ class Keeping:
             self._warn(f"it cannot be undone, since that could not be kept: {error.strerror}")
             return None
         return started.mutation_id
+
+    async def _added(self) -> JsonObject:
+        """The work tree that was added, as an undo needs to know it; nothing when none was."""
+        if self.started.worktree is None or not (Path(self.started.worktree) / ".git").exists():
+            return {}
+        return {WORKTREE: await AddedWorktree.found(self._keeper.git, Path(self.started.worktree))}
 
     def _add(self, kept: Kept) -> None:
         self._keeper.mutations.prune()

@@ -37,6 +37,8 @@ class Started:
     sign: str
     before: Picture
     reached: Mapping[str, Entry] | None = None
+    # The folder of the work tree that it adds.
+    worktree: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> Started:
         at_ns=cast(int, raw["at_ns"]),
         session_id=cast(str | None, raw["session_id"]),
         call_id=cast(str | None, raw.get("call_id")),
+        worktree=cast(str | None, raw.get("worktree")),
         undoable=bool(raw["undoable"]),
         undoes=tuple(cast(list[str], raw["undoes"])),
         sign=str(raw["sign"]),

@@ -14,6 +14,8 @@ from codeplane.repo.git.described import moves
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import PREFIX
 from codeplane.repo.git.reversible import Reversible, Side, entries_at
+from codeplane.repo.git.worktree_added import AddedWorktree
+from codeplane.repo.git.worktree_places import BESIDE
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept, Sides
@@ -74,7 +76,8 @@ class GitReversal:
         """Head, refs, stashes and what is under way: from where each goes to where."""
         found = _reversible(kept)
         start, goal = (found.after, found.before) if kept.state == "applied" else (found.before, found.after)
-        return _crossed(start, goal, found)
+        lines = _told_of(AddedWorktree.of(kept), "undo" if kept.state == "applied" else "redo")
+        return (*_crossed(start, goal, found), *lines)
 
     async def _cross(self, call: Call, kept: Kept, found: Reversible, start: Side, goal: Side, verb: str) -> Delta:
         writer = self._writer
@@ -86,7 +89,11 @@ class GitReversal:
             begun = f"{PREFIX}{kept.mutation_id}/{verb}-begun"
             # What a crash, or a lock in the way, left half done is on either side: nothing of it is anybody's work.
             either = (start, goal) if begun in now.recoveries else (start,)
-            if moved := _moved(now, either, found, files):
+            moved = _moved(now, either, found, files)
+            added = AddedWorktree.of(kept)
+            if added is not None and (changed := await added.moved(self._git, there=verb == "undo")):
+                moved.append(changed)
+            if moved:
                 raise CannotUndo(f"{verb} of {kept.what}: {'; '.join(moved)}; nothing was changed")
             call.change_begins()
             await self._note(call, kept, verb, done=False)
@@ -97,11 +104,16 @@ class GitReversal:
             await self._git.run("update-ref", begun, f"{PREFIX}{kept.mutation_id}/{verb}")
             differences = await writer.contents.differences(old, new)
             await writer.contents.put_back({path: entry for path, entry in goal.files.items() if entry != files[path]})
+            if added is not None and verb == "undo":
+                await added.remove(self._git)
             await self._quit(now, goal)
             await self._index(found, goal)
             await self._refs(now, goal, f"codeplane: {verb} of {kept.what}")
             await self._stashes(now, goal)
             await self._settings(found.branches, goal)
+            if added is not None and verb == "redo":
+                await writer.may_write_tree(call, added.head, prefix=_prefix(self._git.root, added.path))
+                await added.add(self._git)
             await self._git.run("update-index", "-q", "--refresh", check=False)
             await self._git.run("update-ref", "-d", begun)
             call.change_ended(done=True, mutation_id=kept.mutation_id)
@@ -116,7 +128,7 @@ class GitReversal:
             head_before=now.head,
             head=goal.head,
             branch=shown(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
-            refs=_told(now, found, goal),
+            refs=(*_told(now, found, goal), *_told_of(added, verb)),
         )
 
     async def _note(self, call: Call, kept: Kept, verb: str, *, done: bool) -> None:
@@ -196,6 +208,16 @@ class GitReversal:
             await self._git.run("config", "--local", "--remove-section", f"branch.{branch}", check=False)
         for key, value in goal.settings:
             await self._git.run("config", "--local", "--add", key, value)
+
+
+def _told_of(added: AddedWorktree | None, verb: str) -> tuple[str, ...]:
+    if added is None:
+        return ()
+    return (f"work tree {shown(str(added.path))} {'removed' if verb == 'undo' else 'added'}",)
+
+
+def _prefix(root: Path, place: Path) -> str:
+    return f"{place.relative_to(root)}/" if root in place.parents else f"{BESIDE}/{place.name}/"
 
 
 def _empty(path: Path, mode: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, PathDenied, TooLarge
+from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, TooLarge
 from codeplane.kernel.operation import (
     Assessment,
     Budget,
@@ -33,8 +33,9 @@ from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of, fresh_name
+from codeplane.repo.git.worktree_places import WorktreePlaces, forget_excluded, worktree_paths
 from codeplane.repo.git.writing import Writer
-from codeplane.repo.truth.paths import canonical, shown
+from codeplane.repo.truth.paths import shown
 
 _MAX_IGNORED = 20_000
 _CACHES = frozenset(
@@ -46,7 +47,7 @@ _NAME = Field(min_length=1, max_length=4096, description="its folder's name, or 
 class WorktreeAddRequest(InWorkspace):
     """Where, and what is checked out there."""
 
-    path: str = Field(min_length=1, max_length=4096, description="a folder inside the repository that is not there yet")
+    path: str = Field(min_length=1, max_length=4096, description="a folder inside the repository, not there yet")
     ref: str = Field("HEAD", max_length=MAX_REF)
     branch: str = Field("", max_length=250, description="make this branch for it")
 
@@ -110,22 +111,30 @@ class WorktreeWrites:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
+        self._places = WorktreePlaces(writer.git)
 
     @operation("git.worktree_add", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def add(self, call: Call, request: WorktreeAddRequest) -> WorktreeChanged:
-        """Check a branch or commit out in a further folder inside the repository."""
-        (path,) = self._writer.paths(call, [request.path])
-        place = self._git.root / path
-        if path == "." or not await asyncio.to_thread(self._is_inside, place):
-            raise PathDenied(f"{shown(request.path)!r} is no folder inside the repository")
+        """Check a branch or commit out in a further folder inside the repository; beside it (../name) for the owner,
+        and where git.worktree_roots lets agents. undo takes it back while nothing in it was changed."""
+        place = await asyncio.to_thread(self._places.place, request.path, call.actor)
+        if place.inside is not None:
+            self._writer.paths(call, [place.inside])
         commit = await commit_of(self._git, request.ref)
-        await self._writer.may_write_tree(call, commit, prefix=f"{path}/")
+        await self._writer.may_write_tree(call, commit, prefix=place.prefix)
         branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
-        async with self._writer.writing(call, "worktree_add", undoable=False) as writing:
-            await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place), request.ref)
-            excluded = await self._excluded(call, path)
+        async with self._writer.writing(call, "worktree_add", worktree=str(place.folder)) as writing:
+            await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place.folder), request.ref)
+            excluded = await self._excluded(call, place.inside) if place.inside is not None else None
             delta = await writing.finished()
-            return WorktreeChanged(delta=delta, worktree=shown(str(place)), excluded=excluded)
+            return WorktreeChanged(delta=delta, worktree=shown(str(place.folder)), excluded=excluded)
+
+    @assesses("git.worktree_add")
+    def assess_add(self, call: Call | None, request: WorktreeAddRequest) -> Assessment:
+        """A place that is not for the caller is refused before anyone is asked; one beside the repository is said."""
+        place = self._places.place(request.path, call.actor if call is not None else None)
+        beside = f"makes a folder outside the repository: {shown(str(place.folder))}"
+        return Assessment(risk=Risk.WRITE, effects=() if place.inside is not None else (beside,))
 
     @operation("git.worktree_open", risk=Risk.READ)
     async def open(self, call: Call, request: WorktreeOpenRequest) -> Opened:
@@ -173,9 +182,9 @@ class WorktreeWrites:
     @foresees("git.worktree_add")
     def foresee_add(self, request: WorktreeAddRequest) -> Iterable[str]:
         """The files that are checked out."""
-        path, commit = canonical(request.path, root=self._git.root), commit_now(self._git, request.ref)
+        place, commit = self._places.place(request.path, None), commit_now(self._git, request.ref)
         listed = self._git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-        return [f"{path}/{name}" for name in listed.fields]
+        return [f"{place.prefix}{name}" for name in listed.fields]
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
@@ -217,24 +226,13 @@ class WorktreeWrites:
     async def _included(self, call: Call) -> None:
         """Take away the lines of work trees that are gone."""
         try:
-            paths = await asyncio.to_thread(self._paths)
-            inside = [(path, root) for path in paths for root in paths if root in path.parents]
-            await asyncio.to_thread(
-                self._exclude.keep_only, {pattern_of(path.relative_to(root)) for path, root in inside}
-            )
+            await asyncio.to_thread(forget_excluded, self._git)
         except (CodePlaneError, OSError) as error:
             call.warn(f".git/info/exclude was not cleared of work trees that are gone: {error}")
 
     @property
     def _exclude(self) -> ExcludeFile:
         return ExcludeFile(common(self._git.folder))
-
-    def _is_inside(self, place: Path) -> bool:
-        """Whether no link, on the way or at its end, leads elsewhere, nor to what is git's or CodePlane's own."""
-        real = Path(os.path.realpath(place))
-        if self._git.root not in real.parents:
-            return False
-        return not {part.casefold() for part in real.relative_to(self._git.root).parts} & {".git", ".codeplane"}
 
     async def _keep(self, mutation_id: str, path: Path, *, changes: bool) -> None:
         git = self._git.at(path)
@@ -263,7 +261,7 @@ class WorktreeWrites:
 
     def _found(self, name: str) -> Path:
         """The further work tree that a name means; the one that is served, and the main one, are none."""
-        paths = self._paths()
+        paths = worktree_paths(self._git)
         given = Path(os.path.normpath(self._git.root / name))
         found = [path for path in paths if path == given] or [path for path in paths if path.name == name]
         if len(found) > 1:
@@ -273,11 +271,6 @@ class WorktreeWrites:
         if found[0] == self._git.root or found[0] == paths[0]:
             raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
         return found[0]
-
-    def _paths(self) -> list[Path]:
-        """Every work tree, the main one first."""
-        fields = self._git.ask("worktree", "list", "--porcelain", "-z").fields
-        return [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
 
     def _lost(self, request: WorktreeRemoveRequest) -> list[Loss]:
         path = self._found(request.name)

@@ -100,11 +100,12 @@ class Writer:
         calm: bool = False,
         undoable: bool = True,
         undoes: tuple[str, ...] = _LOCAL,
+        worktree: str | None = None,
     ) -> AsyncIterator["Writing"]:
         """Have the work tree for oneself; with `calm`, only when git is in the middle of nothing.
 
-        `undoes` are the kinds of refs that an undo moves back. It is written down before git begins, and however the
-        call ends, what git did meanwhile is kept for undo.
+        `undoes` are the kinds of refs that an undo moves back, `worktree` is the folder of a work tree that is added.
+        It is written down before git begins, and however the call ends, what git did meanwhile is kept for undo.
         """
         async with self.locks.everything():
             before = await pictured(self.git)
@@ -121,6 +122,7 @@ class Writer:
                 undoes=undoes,
                 sign=await asyncio.to_thread(sign_of, self.git.folder, before.state),
                 before=before,
+                worktree=worktree,
             )
             keeping = Keeping(
                 self.keeper, started, call.warn, more=Told(actor=str(call.actor)).to_json() | {CALL: call.call_id}
