@@ -11,7 +11,7 @@ from tests.surfaces.web.visitor import Visitor
 SHOWN = {
     "/dashboard": ("waiting for you", "Time by operation", "Index current", "Memory", "Ledger queue", "Stream lag"),
     "/dashboard/activity?actor=agent:*": ("write_files", "claude-code", "NOT_FOUND", "waits for you", "rejected"),
-    "/dashboard/approvals": ("run_bash", "git.discard", "rejected", "the table is right"),
+    "/dashboard/approvals": ("shell command", "git.discard", "rejected", "the table is right"),
     "/dashboard/tasks": ("claude-code", "cursor", "mutations", "Switzerland raises its VAT"),
     "/dashboard/changes": ("shop/tax.py", "applied", "by ", "test_the_carrier_answers_in_time", "Slowest targets"),
     "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking", "Blast radius shop/"),
