@@ -190,6 +190,35 @@ def test_an_agent_with_a_token_is_marked_by_its_identity(tmp_path: Path, search:
     run(scenario())
 
 
+def test_what_is_read_without_a_token_covers_agents_with_one(tmp_path: Path, search: str) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, search, AUTOMATIC, operations=[FixtureOps()]) as opened:
+            reviewer = await issued(opened, "reviewer")
+            assert (await opened.conveyor.call("fixture.send", {}, reviewer)).error is None
+            # The same program leaves its token away to read.
+            await reads(opened)
+            asked = await opened.conveyor.call("fixture.send", {"text": "y"}, reviewer)
+            assert refused(asked) == "APPROVAL_PENDING"
+            assert "untrusted content" in str((await shown(opened, action_of(asked)))["reasons"])
+            assert [one["agent"] for one in items(await decide(opened, "untrusted.list"))] == [WITHOUT_TOKEN]
+            await decide(opened, "untrusted.clear", agent=WITHOUT_TOKEN)
+            assert (await opened.conveyor.call("fixture.send", {"text": "z"}, reviewer)).error is None
+
+    run(scenario())
+
+
+def test_an_equal_call_does_not_join_a_question_from_before_the_content(tmp_path: Path, search: str) -> None:
+    async def scenario() -> None:
+        async with plane(tmp_path, search, operations=[FixtureOps()]) as opened:
+            before = await call(opened, "fixture.send", text="x")
+            await reads(opened)
+            after = await call(opened, "fixture.send", text="x")
+            assert refused(after) == "APPROVAL_PENDING" and action_of(after) != action_of(before)
+            assert "untrusted content" in str((await shown(opened, action_of(after)))["reasons"])
+
+    run(scenario())
+
+
 def test_where_tokens_are_required_nobody_comes_without(tmp_path: Path, search: str) -> None:
     async def scenario() -> None:
         settings = (search, AUTOMATIC, "server.require_token=true")
@@ -204,7 +233,7 @@ def test_whoever_joins_the_session_is_covered_there(tmp_path: Path, search: str)
     async def scenario() -> None:
         async with plane(tmp_path, search, AUTOMATIC, operations=[FixtureOps()]) as opened:
             other = await issued(opened, "other")
-            session_id = (await reads(opened)).meta.session_id
+            session_id = (await reads(opened, await issued(opened, "reader"))).meta.session_id
             joined = await opened.conveyor.call("fixture.send", {"session_id": session_id}, other)
             assert refused(joined) == "APPROVAL_PENDING"
             assert (await opened.conveyor.call("fixture.send", {}, other)).error is None
@@ -331,7 +360,7 @@ def test_marks_set_while_the_owner_clears_are_those_that_the_log_has(tmp_path: P
             await opened.log.flush()
             assert await opened.log.readers.run(lambda connection: differences(connection, table)) == []
             left = await opened.log.select("SELECT subject FROM untrusted")
-            assert left == [(WITHOUT_TOKEN,)]
+            assert left == [(WITHOUT_TOKEN,), ("any-agent",)]
 
     run(scenario())
 

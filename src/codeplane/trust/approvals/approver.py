@@ -38,7 +38,7 @@ from codeplane.trust.approvals.action import (
     kind_of,
     preview_hash,
 )
-from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten, named
+from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten, named, reasons_of
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.clients.registry import ClientRegistry
@@ -247,7 +247,7 @@ class Approvals:
         return action
 
     async def _equal(self, question: Question) -> Action | None:
-        """The open question about the same as this one; a shell command may well be wanted twice."""
+        """The open question about the same, for the same reasons, as this one; a shell command may be wanted twice."""
         if not question.assessment.outward or question.assessment.risk is Risk.HIGH:
             return None
         if await self._known(question) is not None:
@@ -256,11 +256,11 @@ class Approvals:
         actor = question.call.actor
         rows = await self._log.select(
             f"""SELECT {COLUMNS} FROM actions WHERE status = 'PENDING' AND operation = ? AND actor_kind = ?
-                AND actor_id = ? AND owner_id = ? AND arguments_hash = ? AND preview_hash = ? AND expires_ns > ?
-                ORDER BY position LIMIT 1""",
+                AND actor_id = ? AND owner_id = ? AND arguments_hash = ? AND preview_hash = ? AND reasons = ?
+                AND expires_ns > ? ORDER BY position LIMIT 1""",
             (
                 *(question.call.operation.name, actor.kind.value, actor.actor_id, actor.owner_id),
-                *(question.arguments_hash, preview_hash(question), self._clock.now_ns()),
+                *(question.arguments_hash, preview_hash(question), reasons_of(question), self._clock.now_ns()),
             ),
         )
         return from_row(rows[0]) if rows else None

@@ -23,6 +23,11 @@ _MINUTE_NS = 60 * SECOND_NS
 _DAY_NS = 86_400 * SECOND_NS
 
 
+def reasons_of(question: Question) -> str:
+    """Why a person is asked, as it is recorded."""
+    return "; ".join(question.decision.reasons)[:_MAX_REASONS]
+
+
 class ApprovalEvents:
     """Makes the events of actions, with what a person may be shown and nothing else."""
 
@@ -36,7 +41,7 @@ class ApprovalEvents:
         payload: JsonObject = {
             "operation": question.call.operation.name,
             "decision": "REQUIRE_APPROVAL",
-            "reason": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "reason": reasons_of(question),
             "risk": question.assessment.risk.name,
         }
         return Draft(
@@ -73,7 +78,7 @@ class ApprovalEvents:
             "covers": _short(visible(self._redactor.text(covered(question)))),
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
-            "reasons": "; ".join(question.decision.reasons)[:_MAX_REASONS],
+            "reasons": reasons_of(question),
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
             # Nobody has to be told of a question that was answered before.
             **({"remembered": remembered} if remembered is not None else {}),

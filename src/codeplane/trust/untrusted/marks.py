@@ -16,6 +16,8 @@ from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, S
 CONTENT_INGESTED = "content.ingested"
 # All agents that come without a token of their own count as one: they can name themselves as they like.
 WITHOUT_TOKEN = "agents-without-token"
+# What one of those read may be known to any agent: a program that has a token can read without it.
+_ANY_AGENT = "any-agent"
 _MAX_SHOWN = 500
 
 
@@ -41,8 +43,9 @@ class UntrustedMarks:
         task = call.task
         reader, what = identity_of(call.actor), what[:_MAX_SHOWN]
         subjects = [reader, *([f"{SESSION}{task.session_id}"] if task is not None else [])]
-        # Whoever has a token can come without it as well.
-        subjects += [] if self._require_token or reader == WITHOUT_TOKEN else [WITHOUT_TOKEN]
+        if not self._require_token:
+            # Whoever has a token can come without it as well, before reading or after.
+            subjects.append(_ANY_AGENT if reader == WITHOUT_TOKEN else WITHOUT_TOKEN)
         ingested = Draft(
             stream=task_stream(task.task_id) if task is not None else "calls",
             type=CONTENT_INGESTED,
@@ -90,7 +93,7 @@ class UntrustedMarks:
             cleared = [
                 subject
                 for subject, mark in self._marks.items()
-                if reader is None or subject == reader or (subject.startswith(SESSION) and mark.reader == reader)
+                if reader is None or subject == reader or (not _is_identity(subject) and mark.reader == reader)
             ]
             if cleared:
                 draft = Draft(stream=STREAM, type=CLEARED, payload={"subjects": [*cleared]}, actor=str(by))
@@ -100,23 +103,26 @@ class UntrustedMarks:
             return tuple(cleared)
 
     def covering(self, call: Call) -> Mark | None:
-        """The mark that covers a call: its caller's own, or that of the session it is made in."""
+        """The mark that covers a call: its caller's own, that of the session it is made in, or that of any agent."""
         if is_person(call.actor):
             return None
-        subjects = [identity_of(call.actor)]
-        subjects += [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
-        return self._first(subjects)
+        session = [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
+        return self._first([identity_of(call.actor), *session, _ANY_AGENT])
 
     def of_actor(self, actor: Actor) -> Mark | None:
         """The mark that covers an actor, whatever session it calls in."""
-        return None if is_person(actor) else self._first([identity_of(actor)])
+        return None if is_person(actor) else self._first([identity_of(actor), _ANY_AGENT])
 
     def identities(self) -> dict[str, Mark]:
         """The marks of agents, by identity."""
-        return {subject: mark for subject, mark in self._marks.items() if not subject.startswith(SESSION)}
+        return {subject: mark for subject, mark in self._marks.items() if _is_identity(subject)}
 
     def _first(self, subjects: Iterable[str]) -> Mark | None:
         return next((self._marks[subject] for subject in subjects if subject in self._marks), None)
+
+
+def _is_identity(subject: str) -> bool:
+    return subject != _ANY_AGENT and not subject.startswith(SESSION)
 
 
 def identity_of(actor: Actor) -> str:
