@@ -2,7 +2,8 @@
 
 A connection whose client owes the server bytes (a head, a body, the next request) is waiting, and has a deadline. When
 there is no room for a new connection, the longest waiting one of the same account makes room, or of the account that
-has most; a connection whose request is being served never does.
+has most; a connection whose request is being served never does. Requests of other accounts come in turn, so many a
+second for each account.
 """
 
 import asyncio
@@ -16,6 +17,9 @@ from typing import Protocol
 _SWEEP_SEC = 0.5
 # Connections beyond the limit, for health checks and for the owner's token alone.
 RESERVE = 32
+# Requests that each other account may make in a second, and how many at once before that counts.
+_REQUESTS_A_SEC = 200
+_BURST = 200
 
 Address = tuple[str, int]
 
@@ -71,6 +75,10 @@ class Connection:
         """The client owes nothing."""
         self._registry.set_waiting(self, waiting=False)
 
+    def request_delay(self) -> float:
+        """How many seconds a request that has come waits before it is served."""
+        return 0.0 if self.is_own else self._registry.request_delay(self.group)
+
     def release(self) -> None:
         """It has ended."""
         self._registry.release(self)
@@ -87,6 +95,8 @@ class Connections:
         self._others = 0
         # The longest waiting first.
         self._waiting: dict[Hashable, dict[Connection, None]] = {}
+        # When the next request of an account is due, by the monotonic clock.
+        self._due: dict[Hashable, float] = {}
 
     def admit(self, sock: socket.socket, *, may_use_reserve: bool) -> Connection | None:
         """A place for a new connection, or None when there is none."""
@@ -123,6 +133,14 @@ class Connections:
             now = time.monotonic()
             for late in [one for some in self._waiting.values() for one in some if one.deadline < now]:
                 late.expire()
+            self._due = {group: due for group, due in self._due.items() if due > now - _BURST / _REQUESTS_A_SEC}
+
+    def request_delay(self, group: Hashable) -> float:
+        """How many seconds an account's next request has to wait, which counts as made."""
+        now = time.monotonic()
+        due = max(self._due.get(group, 0.0), now - _BURST / _REQUESTS_A_SEC)
+        self._due[group] = due + 1 / _REQUESTS_A_SEC
+        return due - now
 
     def set_waiting(self, connection: Connection, *, waiting: bool) -> None:
         """Say whether the client owes bytes."""

@@ -14,7 +14,7 @@ from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, HeadersTooLarge, MalformedRequest, RequestTooSlow
 from codeplane.kernel.json import dumps
 from codeplane.surfaces.connections.connections import Connection
-from codeplane.surfaces.http.target import AddressedProtocol
+from codeplane.surfaces.http.pipelining import SequentialProtocol
 
 KEEP_ALIVE_SEC = 75
 # Uploads that last as long as their client does: once it has begun to speak it may pause.
@@ -36,7 +36,7 @@ class _Stage(Enum):
     BODY = "in its body"
 
 
-class BoundedProtocol(AddressedProtocol):
+class BoundedProtocol(SequentialProtocol):
     """Ends a connection whose client keeps the server waiting, or sends too long a head."""
 
     def __init__(
@@ -79,12 +79,6 @@ class BoundedProtocol(AddressedProtocol):
     def data_received(self, data: bytes) -> None:
         """Take what came, then see what is still owed."""
         super().data_received(data)
-        self._partial_head_bytes = self._partial_head_bytes + len(data) if self._stage is _Stage.HEAD else 0
-        if self.transport.is_closing() or self.transport.get_protocol() is not self:
-            return
-        if self._stage is _Stage.HEAD and self._partial_head_bytes > self._bounds.max_header_bytes:
-            self.send_400_response("")
-            return
         self._look()
 
     def on_message_begin(self) -> None:
@@ -125,8 +119,7 @@ class BoundedProtocol(AddressedProtocol):
     def on_response_complete(self) -> None:
         """The next request may come."""
         super().on_response_complete()
-        if not self.transport.is_closing():
-            self._look()
+        self._look()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what cannot be parsed, or is too long to be."""
@@ -134,11 +127,22 @@ class BoundedProtocol(AddressedProtocol):
             self._refusal = self._head_too_long()
         self._refuse(self._refusal or MalformedRequest(msg))
 
+    def _request_delay(self) -> float:
+        return self._connection.request_delay()
+
+    def _feed(self, piece: bytes) -> None:
+        super()._feed(piece)
+        self._partial_head_bytes = self._partial_head_bytes + len(piece) if self._stage is _Stage.HEAD else 0
+        if self._partial_head_bytes > self._bounds.max_header_bytes and not self.transport.is_closing():
+            self.send_400_response("")
+
     def _enter(self, stage: _Stage) -> None:
         self._stage, self._since = stage, time.monotonic()
 
     def _look(self) -> None:
         """Say what the client owes now, and until when."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
         cycle, bounds = self.cycle, self._bounds
         is_served = bool(self.pipeline) or (cycle is not None and not cycle.response_complete)
         if self._stage is _Stage.BODY and not self.pipeline and not (is_served and self._lasts):
