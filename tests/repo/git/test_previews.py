@@ -229,6 +229,9 @@ def test_files_restored_from_a_commit_are_shown(desk: Desk) -> None:
 
 def test_a_work_tree_and_submodules_are_named_by_folder_address_and_commit(desk: Desk) -> None:
     trees, modules = WorktreeWrites(desk.writer), SubmoduleWrites(desk.writer)
+    made = same(lambda: run(trees.preview_add(WorktreeAddRequest(path="aside", branch="side"))))
+    assert made.summary == f"Make the work tree {desk.made.root / 'aside'}"
+    assert oid(desk, "HEAD") in made.body and "new branch side" in made.body
     run(trees.add(call(), WorktreeAddRequest(path="trees/one", branch="one")))
     request = WorktreeRemoveRequest(name="one", force=True)
     first = same(lambda: run(trees.preview_remove(request)))

@@ -136,6 +136,17 @@ class WorktreeWrites:
         beside = f"makes a folder outside the repository: {shown(str(place.folder))}"
         return Assessment(risk=Risk.WRITE, effects=() if place.inside is not None else (beside,))
 
+    @previews("git.worktree_add")
+    async def preview_add(self, request: WorktreeAddRequest) -> Preview:
+        """Which folder is made, and the commit that is checked out there."""
+        return await asyncio.to_thread(self._previewed_add, request)
+
+    def _previewed_add(self, request: WorktreeAddRequest) -> Preview:
+        place = self._places.place(request.path, None)
+        facts = [f"with {Foreseen(self._git).named(request.ref)}"]
+        facts += [f"on the new branch {shown(request.branch)}"] if request.branch else []
+        return previewed(f"Make the work tree {place.folder}", (), facts)
+
     @operation("git.worktree_open", risk=Risk.READ)
     async def open(self, call: Call, request: WorktreeOpenRequest) -> Opened:
         """Where a work tree is and what is checked out in it."""
