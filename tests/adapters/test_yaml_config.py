@@ -173,6 +173,7 @@ def test_empty_files_and_sections_say_nothing(desk: Desk, text: str) -> None:
     ("text", "said"),
     [
         ("server:\n  prot: 1\n", ":2: server.prot: unknown key; did you mean 'port'?"),
+        ("approvals:\n  elicit_risky: true\n", ":2: approvals.elicit_risky: was removed; shell commands and what"),
         ("\nsevrer:\n  port: 1\n", ":2: sevrer: unknown key; did you mean 'server'?"),
         ("port: 1\n", ":1: port: unknown key; did you mean 'server.port'?"),
         ("server:\n  qqq: 1\n", ":2: server.qqq: unknown key; there are: allowed_hosts,"),

@@ -6,7 +6,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from codeplane.adapters.setting_keys import SettingKeys
-from codeplane.adapters.setting_problem import SettingProblem, in_words, refusal, shown, unknown
+from codeplane.adapters.setting_problem import REMOVED, SettingProblem, in_words, refusal, shown, unknown
 from codeplane.adapters.yaml_document import Document, KeyPath, Origin
 from codeplane.kernel.config import Config
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
@@ -101,7 +101,7 @@ class SettingLayers:
         if origin.is_file and section:
             near = near and near.removeprefix(f"{section}.")
             known = tuple(other.removeprefix(f"{section}.") for other in known)
-        text = unknown(near and origin.spell(near), [origin.spell(other) for other in known])
+        text = REMOVED.get(key) or unknown(near and origin.spell(near), [origin.spell(other) for other in known])
         self._problems.append(SettingProblem(place=place, key=key, text=text))
 
     def _judge(self, error: ValidationError) -> None:

@@ -25,6 +25,11 @@ _BOUNDS = {
     "less_than_equal": ("at most", "le"),
     "less_than": ("less than", "lt"),
 }
+# Settings of earlier versions, and what holds without them.
+REMOVED = {
+    "approvals.elicit_risky": "was removed; shell commands and what destroys are never asked about in clients, so "
+    "leave it out",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
