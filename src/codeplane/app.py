@@ -156,8 +156,17 @@ def _wire(
     if garbled:
         said = logs.logger("codeplane")
         said.warning("the owner's token was made anew, its file held none", file=str(workspace.owner_token))
-    secrets = SecretFiles(serving=workspace.root, rules=SecretRules(config.index.secrets), empty=workspace.home / EMPTY)
-    redactor = Redactor(known=[token], matcher=secrets.matcher)
+    secrets = SecretFiles(
+        serving=workspace.root,
+        rules=SecretRules(config.index.secrets),
+        empty=workspace.home / EMPTY,
+        on_surplus=lambda file: logs.logger("secrets").warning(
+            "not every value of a secrets file is left out of answers: there are too many", file=file
+        ),
+    )
+    # What people decide by and look back on holds the words that an agent could have put into a secrets file.
+    redactor = Redactor(known=[token])
+    outward = Redactor(known=[token], matcher=secrets.matcher)
     logs.redact(redactor)
     metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
 
@@ -183,7 +192,12 @@ def _wire(
     session_operations = SessionOperations(sessions=sessions, log=log, clock=clock, cursors=cursors)
     streams = Streams(position=lambda: log.position)
     tracing = Tracing.of(
-        config.observe, redactor=redactor, cursors=cursors, logger=logs.logger("traces"), version=__version__
+        config.observe,
+        redactor=redactor,
+        outward=outward,
+        cursors=cursors,
+        logger=logs.logger("traces"),
+        version=__version__,
     )
     index_metrics = IndexMetrics(
         state=lambda: served.index.told(),
@@ -288,7 +302,7 @@ def _wire(
             repo=StateHash(root=workspace.root, head=repo.head, snapshot=served.index.newest),
             observer=metrics,
             clock=clock,
-            redactor=redactor,
+            redactor=outward,
             tracer=tracing.tracer,
         ),
     )

@@ -2677,6 +2677,16 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TRUST-53",
+        source="design §6, 000 §23",
+        promise="a secrets file that an agent wrote hides nothing from people, displaces no value and stops nothing",
+        tests=(
+            "trust/test_made_up_values.py",
+            "kernel/test_secret_values.py::test_values_of_any_number_and_length_are_found",
+            "surfaces/cli/diagnosis/test_secrets.py::test_a_file_with_too_many_values_is_named",
+        ),
+    ),
+    Requirement(
         id="TRUST-52",
         source="design §6, 000 §23",
         promise="no agent moves a secrets file or has git store it",

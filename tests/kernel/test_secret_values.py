@@ -2,6 +2,8 @@
 
 import base64
 import json
+import random
+import string
 from urllib.parse import quote
 
 import pytest
@@ -87,7 +89,22 @@ def test_every_form_is_found(value: str, before: str, after: str) -> None:
         assert MARK in redactor.text(text, assignments=False)
 
 
-def test_a_question_shows_all_but_single_words() -> None:
+def test_a_question_shows_what_a_secrets_file_says() -> None:
     words = Redactor(matcher=lambda: SecretMatcher(["tok4prod9876", "rm -rf / # token"]))
-    assert words.plainly("curl -H tok4prod9876 x") == f"curl -H {MARK} x"
-    assert words.plainly("rm -rf / # token") is None
+    for text in ("curl -H tok4prod9876 x", "rm -rf / # token"):
+        assert words.plainly(text) == text
+
+
+def test_values_of_any_number_and_length_are_found() -> None:
+    draw = random.Random(1)
+    values = ["".join(draw.choices(string.ascii_letters + string.digits, k=4000)) for _ in range(240)]
+    twins = [f"{values[0][:3000]}{end}" for end in ("-one", "-another")]
+    redactor = Redactor(matcher=lambda: matcher)
+    matcher = SecretMatcher([*values, *twins, "short4secret"])
+    for value in (*values[:3], values[-1], *twins, "short4secret"):
+        raw = f"before {value} after".encode()
+        assert redactor.text(raw.decode(), assignments=False) == f"before {MARK} after"
+        encoded = redactor.text(base64.b64encode(raw).decode(), assignments=False)
+        assert MARK in encoded and len(encoded) < 40
+    # A part of one is left out as far as it goes.
+    assert redactor.text(f"x {values[1][:2000]} y short4", assignments=False) == f"x {MARK} y short4"

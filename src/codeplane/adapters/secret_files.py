@@ -4,7 +4,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,10 +15,15 @@ from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
 EMPTY = "mask"
 # bubblewrap takes time by the square of the number of mounts: one second here.
 MAX_HIDDEN = 500
-_MAX_BYTES = 1024 * 1024
-_MAX_VALUES = 2000
+_MAX_BYTES = 256 * 1024
+# Of values: in one file, in all, and their characters in all. A matcher of so many takes half a second to make.
+_MAX_OF_FILE = 250
+_MAX_VALUES = 1000
+_MAX_CHARACTERS = 1024 * 1024
 # Looked at for every answer; further ones when the work tree is walked.
 _MAX_WATCHED = 32
+# Files with too many values that are named.
+_MAX_NAMED = 20
 # A folder or file that changed just now can change again without another time.
 _SETTLED_NS = 100_000_000
 # Not searched: what is git's and ours, and packages that everybody can download.
@@ -59,23 +64,30 @@ class _Watched:
     files: tuple[tuple[str, "_Mark | None"], ...]
 
 
+_NOTHING = _Watched(files_of={}, folders=(), files=())
+
+
 class SecretFiles:
     """Knows the secrets files below work trees; folders are read again only when they changed.
 
     `rules` hold for the serving work tree; in all others nothing is shown. `empty` is where the file lies that stands
-    in for each of them in a sandbox.
+    in for each of them in a sandbox. `on_surplus` is told of a file with more values than can be looked for.
     """
 
-    def __init__(self, *, serving: Path, rules: SecretRules, empty: Path) -> None:
+    def __init__(
+        self, *, serving: Path, rules: SecretRules, empty: Path, on_surplus: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._serving = serving.resolve()
         self._rules = rules
         self._empty = empty
         self._folders: dict[str, _Folder] = {}
         self._roots: dict[Path, tuple[Path, ...]] = {self._serving: ()}
         self._read: dict[Path, tuple[_Mark, tuple[str, ...]]] = {}
-        # Of secrets, in the order they were seen.
-        self._values: dict[str, None] = {}
-        self._watched = _Watched(files_of={}, folders=(), files=())
+        self._values: set[str] = set()
+        self._characters = 0
+        self._surplus: dict[Path, None] = {}
+        self._on_surplus = on_surplus
+        self._watched = _NOTHING
         self._matcher: SecretMatcher | None = None
         self._lock = threading.Lock()
 
@@ -95,6 +107,8 @@ class SecretFiles:
         """Look for secrets files everywhere below the work trees that are known."""
         for root in self.roots():
             self._secrets_below(root)
+        # Not all of them are watched, so that all are looked at again.
+        self._watched = _NOTHING
 
     def roots(self) -> list[Path]:
         """The work trees that are known, with those that git has linked to the serving one."""
@@ -152,6 +166,11 @@ class SecretFiles:
                 self._gather()
         return self._matcher
 
+    @property
+    def surplus(self) -> list[str]:
+        """The secrets files of which not every value is left out of answers, for they are too many."""
+        return [_below(path, self._serving) for path in self._surplus]
+
     def _is_current(self) -> bool:
         """Whether every file and folder that is watched is as it was when values were gathered."""
         watched = self._watched
@@ -165,7 +184,7 @@ class SecretFiles:
         before, now = len(self._values), time.time_ns()
         roots = dict(self._roots)
         folders: dict[str, _Folder] = {}
-        marks: dict[str, _Mark | None] = {}
+        marks: dict[Path, _Mark | None] = {}
         for root, files in roots.items():
             rules = self._rules_of(root)
             for folder in dict.fromkeys((str(root), *(str(path.parent) for path in files[:_MAX_WATCHED]))):
@@ -176,29 +195,58 @@ class SecretFiles:
                     continue
                 if path.is_dir() and len(folders) < _MAX_WATCHED:
                     folders[str(path)] = self._folder(str(path))
-                for one in _files_of(path):
-                    mark = marks[str(one)] = _mark(str(one))
-                    # Values that were known stay so: a copy may outlive the file.
-                    self._values |= dict.fromkeys(self._values_in(one, mark))
-        while len(self._values) > _MAX_VALUES:
-            self._values.pop(next(iter(self._values)))
+                marks |= {one: _mark(str(one)) for one in _files_of(path)}
+        ranked = sorted(marks, key=self._rank)
+        for path in ranked:
+            self._take(path, marks[path])
         if len(self._values) != before:
+            # None was taken away, so there are new ones.
             self._matcher = SecretMatcher(self._values)
-        settled = {
-            path: mark if mark is None or now - mark[0] > _SETTLED_NS else _CHANGING for path, mark in marks.items()
-        }
         self._watched = _Watched(
-            files_of=roots, folders=tuple(folders.items()), files=tuple(settled.items())[:_MAX_WATCHED]
+            files_of=roots,
+            folders=tuple(folders.items()),
+            files=tuple((str(path), _settled(marks[path], now)) for path in ranked[:_MAX_WATCHED]),
         )
 
-    def _values_in(self, path: Path, mark: "_Mark | None") -> tuple[str, ...]:
+    def _rank(self, path: Path) -> tuple[bool, bool, int]:
+        """The order in which files are read: those that were, the one that is usual, and older ones before new ones."""
+        try:
+            # Unlike the time of the last change of content, nobody can set this one back.
+            changed_ns = path.stat().st_ctime_ns
+        except OSError:
+            changed_ns = 0
+        return path not in self._read, path != self._serving / ".env", changed_ns
+
+    def _take(self, path: Path, mark: "_Mark | None") -> None:
+        """Look for the values of a file from now on, as far as there is room.
+
+        Values that were known stay so: a copy may outlive the file, and no other file can be used to make us forget.
+        """
         if mark is None:
-            return ()
+            return
+        is_full = len(self._values) >= _MAX_VALUES or self._characters >= _MAX_CHARACTERS
+        if is_full and path not in self._read:
+            self._pass_over(path)
+            return
         known = self._read.get(path)
         if known is None or known[0] != mark or time.time_ns() - mark[0] <= _SETTLED_NS:
-            is_key = path.suffix.lower() in KEYS
-            known = self._read[path] = mark, tuple(values_of(_text(path), is_key=is_key))
-        return known[1]
+            found = dict.fromkeys(values_of(_text(path), is_key=path.suffix.lower() in KEYS))
+            known = self._read[path] = mark, tuple(found)[:_MAX_OF_FILE]
+            if len(found) > _MAX_OF_FILE or mark[1] > _MAX_BYTES:
+                self._pass_over(path)
+        for value in known[1]:
+            if value in self._values:
+                continue
+            if len(self._values) >= _MAX_VALUES or self._characters + len(value) > _MAX_CHARACTERS:
+                self._pass_over(path)
+            else:
+                self._values.add(value)
+                self._characters += len(value)
+
+    def _pass_over(self, path: Path) -> None:
+        if path not in self._surplus and len(self._surplus) < _MAX_NAMED:
+            self._surplus[path] = None
+            self._on_surplus(_below(path, self._serving))
 
     def _rules_of(self, root: Path) -> SecretRules:
         return self._rules if root == self._serving else NOTHING_SHOWN
@@ -281,12 +329,21 @@ def _hard_links(root: Path, secrets: list[Path]) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
+def _below(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if root in path.parents else str(path)
+
+
 def _mark(path: str) -> _Mark | None:
     try:
         found = os.stat(path)  # noqa: PTH116  # for every answer: twice as fast
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _settled(mark: _Mark | None, now: int) -> _Mark | None:
+    """The mark, or one that no file has for a file that changed just now."""
+    return mark if mark is None or now - mark[0] > _SETTLED_NS else _CHANGING
 
 
 def _text(path: Path) -> str:

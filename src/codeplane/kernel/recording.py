@@ -118,6 +118,8 @@ class Recording:
     async def replayed(self, passage: Passage, operation: Operation, stored: StoredOutcome) -> Outcome:
         """The answer that was given under the call's key before."""
         result = operation.remembered(stored.result_json) if stored.result_json else None
+        if stored.error is not None:
+            self.veil.error(passage, stored.error)
         await self._keep(passage, passage.record().replayed())
         self._observe(passage, "replayed")
         return Outcome(

@@ -157,12 +157,13 @@ class Redactor:
     def plainly(self, text: str) -> str | None:
         """The text for a person who decides by it: without secrets that are single words, and with everything else.
 
-        None when that cannot be had, because something that would be left out could also be an instruction.
+        Values of secrets files stay: an agent can write such a file, and must not choose what a person is shown. None
+        when that cannot be had, because something that would be left out could also be an instruction.
         """
         for secret in self._known:
             text = text.replace(secret, MARK)
-        shown = _redacted(self._without_values(text, plain=True), assignments=True, plain=True)
-        return shown if _redacted(self._without_values(shown), assignments=True) == shown else None
+        shown = _redacted(text, assignments=True, plain=True)
+        return shown if _redacted(shown, assignments=True) == shown else None
 
     def is_clean(self, encoded: str) -> bool:
         """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
@@ -172,14 +173,14 @@ class Redactor:
         matcher = self._matcher()
         return not (_compiled().anything.search(data) or (matcher is not None and matcher.finds(data)))
 
-    def _without_values(self, text: str, *, plain: bool = False) -> str:
+    def _without_values(self, text: str) -> str:
         matcher = self._matcher() if len(text) >= _SHORTEST_KNOWN else None
         if matcher is None:
             return text
         data = text.encode("utf-8", "surrogatepass")
         if not matcher.finds(data):
             return text
-        return matcher.without(data, MARK.encode(), only=_PLAIN if plain else None).decode("utf-8", "surrogatepass")
+        return matcher.without(data, MARK.encode()).decode("utf-8", "surrogatepass")
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""

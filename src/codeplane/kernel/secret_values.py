@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
     from re import Pattern
 
 SHORTEST = 8
-_LONGEST = 4096
+_LONGEST = 65_536
+# What a long secret is found by.
+_HEAD = 64
+_PATTERN_BYTES = 65_536
 _KEY_LINE = 24
 _PASSPHRASE = 16
 _LONG_WORD = 21
@@ -128,22 +132,46 @@ def _is_path(value: str) -> bool:
 
 
 class SecretMatcher:
-    """Finds known secrets in bytes: as they are, escaped as JSON or for an address, and in base64 or hexadecimal."""
+    """Finds known secrets in bytes: as they are, escaped as JSON or for an address, and in base64 or hexadecimal.
+
+    A long one is found by how it begins, and reaches as far as the data agrees with it. Patterns are of bounded size,
+    so that they can be compiled whatever the secrets are.
+    """
 
     def __init__(self, values: Iterable[str]) -> None:
         forms = {form for value in values for form in _forms(value)}
+        self._long = sorted(form for form in forms if len(form) > _HEAD)
+        self._longest = max(map(len, forms), default=0)
         # The longest first: a secret that begins with another one must not leave its end behind.
-        self._pattern = _compiled(sorted(forms, key=lambda form: (-len(form), form)))
+        heads = sorted({form[:_HEAD] for form in forms}, key=lambda head: (-len(head), head))
+        self._patterns = [pattern for some in _parts(heads) for pattern in _compiled(some)]
 
     def finds(self, data: bytes) -> bool:
         """Whether any of them is there."""
-        return self._pattern.search(data) is not None
+        return any(pattern.search(data) for pattern in self._patterns)
 
-    def without(self, data: bytes, mark: bytes, *, only: bytes | None = None) -> bytes:
-        """The data with a mark in the place of each; with `only`, of those that are made of these bytes alone."""
-        if only is None:
-            return self._pattern.sub(lambda _: mark, data)
-        return self._pattern.sub(lambda found: found[0] if found[0].translate(None, only) else mark, data)
+    def without(self, data: bytes, mark: bytes) -> bytes:
+        """The data with a mark in the place of each."""
+        for pattern in self._patterns:
+            parts: list[bytes] = []
+            end = 0
+            while (found := pattern.search(data, end)) is not None:
+                start, stop = found.span()
+                parts += (data[end:start], mark)
+                end = stop if stop - start < _HEAD else start + self._reach(data[start : start + self._longest])
+            data = b"".join([*parts, data[end:]]) if parts else data
+        return data
+
+    def _reach(self, data: bytes) -> int:
+        """How far data that begins as a long secret does goes on as one."""
+        at = bisect(self._long, data)
+        return max(_HEAD, 0, *(_agreeing(data, form) for form in self._long[max(at - 1, 0) : at + 1]))
+
+
+def _agreeing(one: bytes, other: bytes) -> int:
+    """How many bytes two begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _forms(value: str) -> Iterator[bytes]:
@@ -165,12 +193,34 @@ def _forms(value: str) -> Iterator[bytes]:
             yield sure.replace(b"+", b"-").replace(b"/", b"_")
 
 
-def _compiled(forms: list[bytes]) -> "Pattern[bytes]":
+def _parts(heads: list[bytes]) -> Iterator[list[bytes]]:
+    """The heads, in lists of a size that a pattern can hold."""
+    part: list[bytes] = []
+    size = 0
+    for head in heads:
+        if part and size + len(head) > _PATTERN_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(head)
+        size += len(head)
+    if part:
+        yield part
+
+
+def _compiled(heads: list[bytes]) -> "Iterator[Pattern[bytes]]":
     import re2  # type: ignore[import-untyped]  # the package ships no types
 
     options = re2.Options()
     options.log_errors = False
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 * 1024 * 1024
-    pattern: Pattern[bytes] = re2.compile(b"|".join(map(re2.escape, forms)), options)
-    return pattern
+    try:
+        pattern: Pattern[bytes] = re2.compile(b"|".join(map(re2.escape, heads)), options)
+    except re2.error:
+        if len(heads) == 1:
+            raise
+        half = len(heads) // 2
+        yield from _compiled(heads[:half])
+        yield from _compiled(heads[half:])
+    else:
+        yield pattern

@@ -32,15 +32,19 @@ class Veil:
         return text if actor.is_person else self._redactor.text(text, assignments=False)
 
     def error(self, passage: Passage, error: CodePlaneError) -> None:
-        """The same for an error, which may quote a file or a name; a question says what a person sees already."""
-        if passage.actor.is_person or isinstance(error, ApprovalPending):
+        """The same for an error, which may quote a file or a name."""
+        if passage.actor.is_person:
             return
         redactor = self._redactor
         if redactor.is_clean(dumps(error.to_wire())):
             return
+        question = error.details.get("question") if isinstance(error, ApprovalPending) else None
         error.message = redactor.text(error.message, assignments=False)
         error.hint = redactor.text(error.hint, assignments=False)
         shown = redactor.json(error.details, assignments=False)
         error.details = shown if isinstance(shown, dict) else {}
+        if question is not None and error.details.get("question") != question:
+            # What a person decides by is shown as it is, or not in the client.
+            del error.details["question"]
         # Whatever was the cause says it again in words of its own.
         error.__cause__ = None

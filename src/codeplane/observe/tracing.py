@@ -46,11 +46,15 @@ class Tracing:
         config: TracingConfig,
         *,
         redactor: Redactor,
+        outward: Redactor,
         cursors: Cursors,
         logger: FilteringBoundLogger,
         version: str,
     ) -> "Tracing":
-        """Tracing as the settings want it; ConfigInvalid when traces cannot go where they are to be sent."""
+        """Tracing as the settings want it; ConfigInvalid when traces cannot go where they are to be sent.
+
+        `redactor` is for what is shown here, `outward` for what is sent elsewhere.
+        """
         counted = TraceMetrics()
         export: TraceExport | None = None
         if config.otlp_endpoint:
@@ -58,7 +62,7 @@ class Tracing:
             export = TraceExport(
                 send=sent_to.send,
                 resource={"service.name": "codeplane", "service.version": version},
-                redactor=redactor,
+                redactor=outward,
                 logger=logger,
             )
         listeners = (counted.finished, *([export.finished] if export is not None else []))

@@ -11,7 +11,7 @@ NAMES = [
     *("version", "git", "sandbox", "repository", "worktree", "hooks", "lfs"),
     *("home", "ownership", "unfinished", "attached", "secrets", "settings", "contexts"),
     *("server", "ledger", "clock", "scip", "waiting", "clients"),
-    *("names", "ports", "tls", "policy", "tests", "outside", "index"),
+    *("names", "ports", "tls", "policy", "redaction", "tests", "outside", "index"),
 ]
 
 

@@ -112,3 +112,12 @@ class TestCertificate:
 
     def test_without_tls_there_is_none_to_look_at(self, workspace: Workspace) -> None:
         assert seen(workspace, "tls").verdict == "ok"
+
+
+class TestRedaction:
+    def test_a_file_with_too_many_values_is_named(self, workspace: Workspace) -> None:
+        (workspace.root / ".env").write_text("DB_PASSWORD=hunter2-correct\n")
+        assert seen(workspace, "redaction").verdict == "ok"
+        (workspace.root / ".env.big").write_text("".join(f"X{i}_TOKEN=q{i}zR{i * 7919}kW\n" for i in range(300)))
+        found = seen(workspace, "redaction")
+        assert found.verdict == "warn" and ".env.big" in found.found and "zR" not in found.found

@@ -59,9 +59,16 @@ def _report(checks: list[Check], salvaged: str | None, lines: list[str] | None) 
 
 
 def _log_lines(workspace: Workspace) -> list[str]:
+    from codeplane.adapters.secret_files import EMPTY, SecretFiles
+    from codeplane.kernel.redaction import Redactor
+    from codeplane.kernel.secret_files import NOTHING_SHOWN
     from codeplane.observe.log_tail import tail
 
-    return tail(workspace.log, _LOG_LINES)
+    # For a bug report: others will read it.
+    files = SecretFiles(serving=workspace.root, rules=NOTHING_SHOWN, empty=workspace.home / EMPTY)
+    files.walk()
+    redactor = Redactor(matcher=files.matcher)
+    return [redactor.text(line, assignments=False) for line in tail(workspace.log, _LOG_LINES)]
 
 
 def _salvage(workspace: Workspace) -> str:

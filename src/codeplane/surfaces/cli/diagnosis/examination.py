@@ -66,6 +66,7 @@ def _settled(workspace: Workspace, config: "Config", served: Served | None) -> l
         ("ports", lambda: server.ports(config, served=served)),
         ("tls", lambda: secrets.certificate(workspace, config, facts)),
         ("policy", lambda: policy(workspace, config, served)),
+        ("redaction", lambda: secrets.redaction(workspace, config)),
         ("tests", lambda: installation.runners(workspace, config)),
         ("outside", lambda: outside(workspace, config, facts)),
         ("index", lambda: index(workspace, config, served)),

@@ -106,3 +106,18 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
     except CodePlaneError as error:
         return error.message
     return ""
+
+
+def redaction(workspace: Workspace, config: "Config") -> Check:
+    """Secrets files with more values than are left out of answers."""
+    from codeplane.adapters.secret_files import EMPTY, SecretFiles
+    from codeplane.kernel.secret_files import SecretRules
+
+    rules = SecretRules(config.index.secrets)
+    files = SecretFiles(serving=workspace.root, rules=rules, empty=workspace.home / EMPTY)
+    files.walk()
+    files.matcher()
+    if surplus := files.surplus:
+        said = f"too many values to leave all of them out of answers: {', '.join(surplus)}"
+        return warn("redaction", said, "delete those that are not yours, or keep large ones outside of the repository")
+    return ok("redaction", "the values of all secrets files are left out of answers to agents")
