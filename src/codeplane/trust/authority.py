@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Result
+from codeplane.kernel.operation import Assessment, Operation, Request, Result
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.capabilities.grant import Grant
@@ -60,15 +60,24 @@ class CallAuthority:
         # First of all, since what is gathered for the rules depends on what they look at.
         await self._policy.renewed()
         decision = await self._policy.decide_aside(self._told(call, assessment))
-        if call.request is None or decision.verdict is Verdict.DENY or not self._policy.looks.at("paths"):
+        looked = self._policy.looks.at("paths")
+        if call.request is None or decision.verdict is Verdict.DENY or not (looked or decision.verdict is Verdict.ASK):
             return decision
         # Nobody is asked about what would be refused on the way, and what asks there asks now.
-        for path in await asyncio.to_thread(call.operation.foreseen, call.request):
+        paths = await asyncio.to_thread(self._foreseen, call.operation, call.request)
+        for path in paths if looked else ():
             one = await self._policy.decide_aside(self._told(call, Assessment(risk=assessment.risk, paths=(path,))))
             decision = stricter(decision, one)
             if decision.verdict is Verdict.DENY:
                 break
         return decision
+
+    def _foreseen(self, operation: Operation, request: Request) -> tuple[str, ...]:
+        """The files that the call comes upon on its way; PathDenied when one of them is nobody's to write."""
+        paths = operation.foreseen(request)
+        for path in paths:
+            check_led(path, self._grants.located)
+        return paths
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
         """What the policy is told of a call that the caller's rights cover."""

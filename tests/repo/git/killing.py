@@ -111,8 +111,10 @@ class Scene:
         self._origin = _origin(folder / "origin", dirty=kind in ("commit", "reset", "stash"))
         alone = copied(self._origin, folder / "alone")
         self.states = [standing(alone)]
+        # Conflicts name the commit that is merged.
+        against = alone.git("rev-parse", "against", check=False).decode().strip()
         for command in plain:
-            alone.git(*command, check=False)
+            alone.git(*(against if word == "against" else word for word in command), check=False)
             self.states.append(standing(alone))
         steps: list[str] = []
         run(self._work(self.copy(steps.append)))

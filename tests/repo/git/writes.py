@@ -65,6 +65,10 @@ class Draw:
     def tag(self) -> str:
         return self.chance.choice([*self.made.git("tag").decode().split(), "absent"])
 
+    def has(self, ref: str) -> bool:
+        """Whether there is a ref of that full name."""
+        return bool(self.made.git("for-each-ref", ref))
+
     def side(self) -> str:
         """Mostly a branch that went another way since the last commits, with the work tree clean."""
         if self.chance.random() < 0.2 or not self.made.git("rev-parse", "--verify", "HEAD", check=False):
@@ -193,7 +197,12 @@ def delete_tag(draw: Draw) -> Case:
 
 def merge(draw: Draw) -> Case:
     ref, never = draw.side(), draw.chance.random() < 0.3
-    plain = ["merge", "--no-edit", *(["--no-ff"] if never else []), ref]
+    # By its id, as conflicts name it, with the message that git has for the name.
+    kinds = [kind for kind, below in (("branch", "heads"), ("tag", "tags")) if draw.has(f"refs/{below}/{ref}")]
+    given = f"refs/tags/{ref}" if kinds == ["tag"] else f"{ref}^{{commit}}"
+    oid = draw.made.git("rev-parse", "--verify", given, check=False).decode().strip()
+    message = f"Merge {kinds[0] if kinds else 'commit'} '{ref}'"
+    plain = ["merge", "-m", message, *(["--no-ff"] if never else []), oid or ref]
     request = MergeRequest(ref=ref, ff="never" if never else "auto")
     return Case(lambda desk: Merges(desk.writer).merge(call(), request), [plain])
 

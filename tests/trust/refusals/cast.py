@@ -126,13 +126,18 @@ def cast(folder: Path) -> Cast:
 
 
 def _plant(root: Path) -> None:
-    """Make the branch `planted`, which tracks a file in `.codeplane`, and `ordinary`, which tracks another."""
+    """Make the branch `planted`, which tracks a file in `.codeplane`, and `ordinary`, which tracks another.
+
+    `doubtful` is the first as a branch, and what is checked out as a tag.
+    """
     blob = git(root, "rev-parse", "HEAD:README.md").strip()
     for branch, path in (("planted", ".codeplane/config.yaml"), ("ordinary", "docs/plain.md")):
         git(root, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
         tree = git(root, "write-tree").strip()
         git(root, "branch", branch, git(root, "commit-tree", tree, "-p", "HEAD", "-m", branch).strip())
         git(root, "reset", "--quiet")
+    git(root, "branch", "doubtful", "planted")
+    git(root, "tag", "doubtful", "HEAD")
 
 
 async def _made(root: Path) -> Cast:

@@ -554,6 +554,17 @@ def _learnt_late() -> Iterable[Row]:
         planted: JsonObject = {"path": "src/$unique", "branch": "$unique", "ref": "planted"}
         passes = Ask(who=who, operation="git.worktree_add", arguments={**planted, "ref": "ordinary"})
         yield _row("tracks .codeplane", who, "git.worktree_add", "PATH_DENIED", planted, twin=passes)
+    # `doubtful` is a branch that tracks .codeplane, and a tag that does not.
+    names: tuple[tuple[str, str, JsonObject], ...] = (
+        ("git.checkout", "ref", {}),
+        ("git.checkout", "start", {"ref": "$unique", "create": True}),
+        ("git.worktree_add", "ref", {"path": "src/$unique"}),
+        ("git.merge", "ref", {}),
+    )
+    for operation, argument, more in names:
+        for name, ends in (("doubtful", "INVALID_ARGUMENT"), ("refs/heads/doubtful", "PATH_DENIED")):
+            said: JsonObject = {**more, argument: name}
+            yield _row(f"{name} as {argument}", "agent", operation, ends, said, twin=_own_file("agent"))
     yield _row("at a link to .codeplane", "agent", "git.worktree_add", "PATH_DENIED", tree, twin=_own_file("agent"))
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -15,7 +16,18 @@ from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, few_of, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.obstacles import Named, named_in_tree
-from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of, fresh_name
+from codeplane.repo.git.revision import (
+    MAX_REF,
+    Revision,
+    checked,
+    commit_now,
+    commit_of,
+    exact,
+    fresh_name,
+    revision_now,
+    revision_of,
+)
+from codeplane.repo.git.tracking import refuse_elsewhere, refuse_taken, track
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import canonical
 
@@ -29,6 +41,13 @@ class CheckoutRequest(InWorkspace):
     create: bool = False
     start: str = Field("", max_length=MAX_REF, description="where a created branch begins; else HEAD")
     paths: tuple[str, ...] = Field((), max_length=5000, description="only make these files what they are in ref")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target(Revision):
+    """What is switched to; `new` when that is a branch of one remote, which gets a local one of the same name."""
+
+    new: bool = False
 
 
 class Checkout:
@@ -52,10 +71,10 @@ class Checkout:
             return await self._restore(call, request)
         if request.create:
             return await self._create(call, request)
-        target = await self._target(request.ref)
         async with self._writer.writing(call, "checkout") as writing:
-            await self._reach(writing, target)
-            await self._git.run("checkout", "--quiet", request.ref, "--")
+            target = await asyncio.to_thread(self._target, request.ref)
+            await self._reach(writing, target.commit)
+            await self._switch(call, request.ref, target)
             return Changed(delta=await writing.finished())
 
     @foresees("git.checkout")
@@ -85,7 +104,8 @@ class Checkout:
         lost = self._lost(request)
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-            facts = [f"from {self._foreseen.named(request.ref)}", *self._foreseen.diff("-R", request.ref, paths=paths)]
+            commit = commit_now(self._git, request.ref)
+            facts = [f"from {self._foreseen.named(commit)}", *self._foreseen.diff("-R", commit, paths=paths)]
             return previewed(
                 f"Make {few_of(paths)} what {request.ref} has", lost, facts, bound=[self._foreseen.index()]
             )
@@ -97,22 +117,24 @@ class Checkout:
 
     async def _create(self, call: Call, request: CheckoutRequest) -> Changed:
         name = await fresh_name(self._git, HEADS, request.ref)
-        start = await commit_of(self._git, request.start) if request.start else None
         async with self._writer.writing(call, "checkout") as writing:
-            if start is not None:
-                await self._reach(writing, start)
-            await self._git.run("checkout", "--quiet", "-b", name, *([request.start] if start else []), "--")
+            if not request.start:
+                await self._git.run("checkout", "--quiet", "-b", name, "--")
+                return Changed(delta=await writing.finished())
+            start = await revision_of(self._git, request.start)
+            await self._reach(writing, start.commit)
+            await self._begin(call, name, start)
             return Changed(delta=await writing.finished())
 
     async def _restore(self, call: Call, request: CheckoutRequest) -> Changed:
         paths = self._writer.paths(call, request.paths)
-        commit = await commit_of(self._git, request.ref)
         async with self._writer.writing(call, "checkout") as writing:
+            commit = await commit_of(self._git, request.ref)
             named = await asyncio.to_thread(self._listed, commit, paths)
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
             await writing.reaches((), hidden=hidden, named=named)
             await writing.loses()
-            await self._git.run("checkout", "--quiet", commit, "--", *paths)
+            await self._git.run("checkout", "--quiet", exact(commit), "--", *paths)
             return Changed(delta=await writing.finished())
 
     async def _reach(self, writing: Writing, target: str) -> None:
@@ -121,16 +143,36 @@ class Checkout:
         left = [before.head] if before.symbolic is None and before.head else []
         await writing.loses(commits=left, work=False)
 
-    async def _target(self, ref: str) -> str:
+    async def _switch(self, call: Call, ref: str, target: "_Target") -> None:
+        if ref in ("HEAD", "@"):
+            await self._git.run("checkout", "--quiet", "HEAD", "--")
+        elif target.branch is not None:
+            await refuse_elsewhere(self._git, target.branch)
+            # With the commit beside the name: that was checked, and the branch may move meanwhile.
+            await self._git.run("checkout", "--quiet", "-B", target.branch, target.exact, "--")
+        elif target.new:
+            await self._begin(call, await fresh_name(self._git, HEADS, ref), target)
+        else:
+            await self._git.run("checkout", "--quiet", "--detach", target.exact, "--")
+
+    async def _begin(self, call: Call, name: str, start: Revision) -> None:
+        """Make a branch at a commit and check it out."""
+        await refuse_taken(self._git, name, start)
+        await self._git.run("checkout", "--quiet", "-b", name, start.exact, "--")
+        await track(self._git, call, name, start)
+
+    def _target(self, ref: str) -> "_Target":
         try:
-            return await commit_of(self._git, ref)
+            found = revision_now(self._git, ref)
+            return _Target(commit=found.commit, ref=found.ref)
         except RefNotFound:
             # Git makes a branch of that name when exactly one remote has it.
             pattern = f"refs/remotes/*/{checked(ref)}"
-            found = (await self._git.run("for-each-ref", "--format=%(objectname)", pattern)).line.split()
-            if len(found) != 1:
+            lines = self._git.ask("for-each-ref", "--format=%(objectname) %(refname)", pattern).line.splitlines()
+            if len(lines) != 1:
                 raise
-            return found[0]
+            commit, _, full = lines[0].partition(" ")
+            return _Target(commit=commit, ref=full, new=True)
 
     def _lost(self, request: CheckoutRequest) -> list[Loss]:
         checked(request.ref)
@@ -151,11 +193,10 @@ class Checkout:
 
     def _target_now(self, ref: str, *, guess: bool) -> str:
         """The commit that is meant, also by a branch that one remote alone has; nothing when there is none."""
-        target = self._git.ask("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False).line
-        if not target and guess:
-            found = self._git.ask("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{ref}").line.split()
-            target = found[0] if len(found) == 1 else ""
-        return target
+        try:
+            return self._target(ref).commit if guess else commit_now(self._git, ref)
+        except RefNotFound:
+            return ""
 
     def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
         """What files restored from a commit overwrite: changes, and what git does not track."""

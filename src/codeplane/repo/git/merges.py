@@ -17,10 +17,11 @@ from codeplane.repo.git.conflict import Conflict
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, judged, previewed
 from codeplane.repo.git.losses import Losses
+from codeplane.repo.git.merge_source import message_of, object_of, ranges, ranges_now, source_of
 from codeplane.repo.git.obstacles import Named
 from codeplane.repo.git.refusal import refusal, unresolved
 from codeplane.repo.git.resolution import resolved, resolved_work
-from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of
+from codeplane.repo.git.revision import MAX_REF, commit_now, revision_of
 from codeplane.repo.git.writing import Writer
 
 
@@ -68,15 +69,14 @@ class Merges:
             raise InvalidArgument(
                 "ref is required", hint="name the branch to merge, or set action to continue or abort"
             )
-        target = await commit_of(self._git, request.ref)
         ff = {"auto": [], "only": ["--ff-only"], "never": ["--no-ff"]}[request.ff]
-        message = ["-m", request.message] if request.message else ["--no-edit"]
         async with self._writer.writing(call, "merge", calm=True) as writing:
-            head = writing.before.head
-            base = await self._git.run("merge-base", head or target, target, check=False)
-            await writing.reaches_between((base.line or None if head else None, target))
+            revision = await revision_of(self._git, request.ref)
+            target, oid = revision.commit, await object_of(self._git, revision)
+            await writing.reaches_between(*await ranges(self._git, writing.before.head, target))
             await writing.loses(work=False)
-            done = await self._git.run("merge", "--quiet", *ff, *message, request.ref, check=False)
+            message = request.message or await message_of(self._git, oid, source_of(revision, request.ref))
+            done = await self._git.run("merge", "--quiet", *ff, "-m", message, oid, check=False)
             delta = await writing.finished()
             stopped_or_raise(done, delta, "merge")
             forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
@@ -135,9 +135,11 @@ class Merges:
         return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
 
     def _incoming(self, request: MergeRequest) -> Named:
-        target, head = commit_now(self._git, request.ref), self._losses.head
-        base = self._git.ask("merge-base", head, target, check=False).line if head else ""
-        return self._losses.differing(base or None, target)
+        target = commit_now(self._git, request.ref)
+        found = [self._losses.differing(*one) for one in ranges_now(self._git, self._losses.head, target)]
+        paths = frozenset(path for named in found for path in named.paths)
+        files = frozenset(path for named in found for path in named.files)
+        return Named(paths=paths, links=paths - files)
 
 
 def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:

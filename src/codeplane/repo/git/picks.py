@@ -134,10 +134,10 @@ class Picks:
             return await self._go_on(call, what, request.action)
         if not request.commit:
             raise InvalidArgument("commit is required", hint="name a commit, or set action to continue, skip or abort")
-        target = await commit_of(self._git, request.commit)
-        parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
         mainline = [f"--mainline={request.mainline}"] if request.mainline else []
         async with self._writer.writing(call, what, calm=True) as writing:
+            target = await commit_of(self._git, request.commit)
+            parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
             await writing.reaches_between((_base(parents, request.mainline), target))
             await writing.loses(work=False)
             edit = ["--no-edit"] if what == "revert" else []

@@ -1,6 +1,7 @@
 """`git.rebase_plan`, `git.rebase_execute`, `git.rebase_continue`, `git.rebase_abort` and `git.rebase_skip`."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -9,13 +10,24 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import GitRefused, InvalidArgument
-from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.operation import (
+    Assessment,
+    Budget,
+    Preview,
+    Result,
+    Risk,
+    assesses,
+    foresees,
+    operation,
+    previews,
+)
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import GitDelta, Stoppable
 from codeplane.repo.git.begun import original_head
 from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.git.loss import Loss, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
+from codeplane.repo.git.obstacles import Named
 from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
@@ -109,9 +121,9 @@ class Rebase:
         """Do the steps of a plan (pick, reword, edit, squash, fixup, drop), each commit of the plan once; stops at
         conflicts and edits, and undo takes it back."""
         plan = request.plan
-        upstream = await commit_of(self._git, plan.upstream)
-        onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
         async with self._writer.writing(call, "rebase", calm=True) as writing:
+            upstream = await commit_of(self._git, plan.upstream)
+            onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
             head = await commit_of(self._git, "HEAD")
             planned = dict(await self._commits(upstream))
             steps = [(one.action, await commit_of(self._git, one.commit_sha), one.message) for one in plan.steps]
@@ -155,6 +167,13 @@ class Rebase:
     async def abort(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
         """Give a rebase up: everything is as before it."""
         return await self._step(call, "abort")
+
+    @foresees("git.rebase_execute")
+    def foresee_execute(self, request: RebaseExecuteRequest) -> Iterable[str]:
+        """The files that differ between here and there, and those of the commits that are done again."""
+        upstream = commit_now(self._git, request.plan.upstream)
+        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        return sorted(path for named in self._moved(onto) for path in named.paths)
 
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
@@ -286,13 +305,15 @@ class Rebase:
 
     def _lost_in_place(self, onto: str) -> list[Loss]:
         """What is ignored and lies where files come, on the way there or when commits are done again."""
+        lost = {path for named in self._moved(onto) for path in self._losses.ignored(named)}
+        return self._losses.files(sorted(lost), "everything")
+
+    def _moved(self, onto: str) -> list[Named]:
         head = self._losses.head
         if head is None:
             return []
         base = self._git.ask("merge-base", head, onto, check=False).line or None
-        lost = {*self._losses.ignored(self._losses.differing(head, onto))}
-        lost |= {*self._losses.ignored(self._losses.differing(base, head))}
-        return self._losses.files(sorted(lost), "everything")
+        return [self._losses.differing(head, onto), self._losses.differing(base, head)]
 
     def _lost_by_leaving(self) -> list[Loss]:
         return resolved_work(self._losses, all_work=True)

@@ -18,6 +18,7 @@ from codeplane.repo.git.exchange import Exchange, bound_to
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, kinds_of, lost_commits, previewed
 from codeplane.repo.git.losses import ONELINE, Losses
+from codeplane.repo.git.merge_source import message_of, ranges
 from codeplane.repo.git.merges import MergeResult, merged, stopped_or_raise
 from codeplane.repo.git.refusal import redacted, refusal
 from codeplane.repo.git.remote_names import RemoteName, remote_now, talking
@@ -104,10 +105,9 @@ class RemoteWrites:
         ref = [_refspec(request.ref)] if request.ref else []
         async with self._writer.writing(call, "pull", calm=True, undoes=(_HEADS,)) as writing:
             await self._talk("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
-            target = await self._fetched()
+            target, what = await self._fetched()
             head = writing.before.head
-            base = await self._git.run("merge-base", head or target, target, check=False)
-            await writing.reaches_between((base.line or None if head else None, target), (head, target))
+            await writing.reaches_between(*await ranges(self._git, head, target), (head, target))
             rebases = request.mode == "rebase" and head is not None
             await writing.loses(commits=[head] if rebases and head else [], work=False, replaced=True)
             if rebases:
@@ -115,8 +115,9 @@ class RemoteWrites:
                 await self._writer.may_write_commits(call, left.line.split())
                 done = await self._git.run("rebase", "--quiet", target, check=False)
             else:
-                ff = ["--ff-only"] if request.mode == "ff-only" else ["--no-edit"]
-                done = await self._git.run("merge", "--quiet", *ff, "FETCH_HEAD", check=False)
+                only = request.mode == "ff-only"
+                how = ["--ff-only"] if only else ["-m", await message_of(self._git, target, what)]
+                done = await self._git.run("merge", "--quiet", *how, target, check=False)
             delta = await writing.finished()
             stopped_or_raise(done, delta, request.mode)
             return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
@@ -283,7 +284,8 @@ class RemoteWrites:
         env = await talking(self._git)
         return await self._git.run(*arguments, env=env, timeout=self._git.config.remote_timeout_sec, check=check)
 
-    async def _fetched(self) -> str:
+    async def _fetched(self) -> tuple[str, str]:
+        """The commit, or tag, that was fetched to be merged, and what git calls it."""
         lines = await asyncio.to_thread((self._git.folder / "FETCH_HEAD").read_bytes)
         wanted = [line for line in os.fsdecode(lines).splitlines() if "\tnot-for-merge\t" not in line]
         if len(wanted) != 1:
@@ -291,7 +293,8 @@ class RemoteWrites:
                 "the branch has no upstream" if not wanted else "the branch has several upstreams",
                 hint="name the remote's branch with ref, or git_push with set_upstream",
             )
-        return wanted[0].partition("\t")[0]
+        oid, _, what = wanted[0].split("\t", 2)
+        return oid, what
 
 
 def _refspec(ref: str) -> str:

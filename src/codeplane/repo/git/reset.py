@@ -41,9 +41,9 @@ class Reset:
     @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def reset(self, call: Call, request: ResetRequest) -> Changed:
         """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
-        unborn = await asyncio.to_thread(self._is_unborn, request)
-        target = None if unborn else await commit_of(self._git, request.ref)
         async with self._writer.writing(call, "reset") as writing:
+            unborn = await asyncio.to_thread(self._is_unborn, request)
+            target = None if unborn else await commit_of(self._git, request.ref)
             before = writing.before
             if request.mode == "hard":
                 moved = await asyncio.to_thread(self._moved, target)

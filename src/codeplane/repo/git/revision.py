@@ -1,6 +1,14 @@
-"""Names of commits, branches and tags as callers give them, checked before git sees them."""
+"""Names of commits, branches and tags as callers give them, checked before git sees them.
 
+A name is resolved once. Git is then given the commit, or the branch that was found to be at it: its commands do not
+all read a name that both a tag and a branch have alike, and what was checked has to be what is written.
+"""
+
+import asyncio
 import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
 from codeplane.repo.git.command import Git
@@ -8,6 +16,11 @@ from codeplane.repo.truth.paths import shown
 
 MAX_REF = 1000
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
+_HEAD = ("HEAD", "@")
+# Git says when a name has several meanings, and then takes one of them.
+_RESOLVE = ("-c", "core.warnAmbiguousRefs=true", "rev-parse", "--verify")
+_AMBIGUOUS = re.compile(r"refname '(.+?)' is ambiguous")
+_ID = re.compile(r"[0-9a-fA-F]{4,64}")
 # Not refs/codeplane/, which keeps what would be lost: nobody is pointed there by mistake.
 _SHOWN = (_HEADS, _TAGS, "refs/remotes/")
 _RULES = (
@@ -27,20 +40,91 @@ def checked(ref: str) -> str:
     return ref
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """The commit that a name stands for, and the ref of that name in full where there is one."""
+
+    commit: str
+    ref: str | None
+
+    @property
+    def branch(self) -> str | None:
+        """The local branch of that name, which can be checked out as one."""
+        return self.ref.removeprefix(_HEADS) if self.ref is not None and self.ref.startswith(_HEADS) else None
+
+    @property
+    def exact(self) -> str:
+        """The commit for `checkout` and `worktree add`, which take a plain id for a branch that is called so."""
+        return exact(self.commit)
+
+
+def exact(commit: str) -> str:
+    """A commit in a form that no branch can have as its name."""
+    return f"{commit}^0"
+
+
 async def commit_of(git: Git, ref: str) -> str:
-    """The commit that a name stands for; RefNotFound with the nearest names when there is none."""
-    done = await git.run("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False)
-    if done.code != 0 or not done.line:
-        raise not_found(ref, (await git.run("for-each-ref", "--format=%(refname:short)", *_SHOWN)).line.splitlines())
-    return done.line
+    """The commit that a name stands for; RefNotFound with the nearest names when there is none, InvalidArgument when
+    it stands for several."""
+    return await asyncio.to_thread(commit_now, git, ref)
 
 
 def commit_now(git: Git, ref: str) -> str:
     """The same at once, for judgements."""
-    done = git.ask("rev-parse", "--verify", "--quiet", f"{checked(ref)}^{{commit}}", check=False)
+    done = git.ask(*_RESOLVE, f"{checked(ref)}^{{commit}}", check=False)
     if done.code != 0 or not done.line:
         raise not_found(ref, git.ask("for-each-ref", "--format=%(refname:short)", *_SHOWN).line.splitlines())
+    if ref not in _HEAD:
+        for name in dict.fromkeys(_AMBIGUOUS.findall(done.err)):
+            _refuse_ambiguous(git, name, [done.line] if name == ref else [])
     return done.line
+
+
+async def revision_of(git: Git, ref: str) -> Revision:
+    """The commit that a name stands for, and the ref of that name."""
+    return await asyncio.to_thread(revision_now, git, ref)
+
+
+def revision_now(git: Git, ref: str) -> Revision:
+    """The same at once."""
+    commit = commit_now(git, ref)
+    if ref in _HEAD:
+        return Revision(commit=commit, ref=None)
+    full = f"{_HEADS}{ref}"
+    if git.ask("show-ref", "--verify", "--quiet", full, check=False).code != 0:
+        full = git.ask("rev-parse", "--symbolic-full-name", ref, check=False).line
+        if not full.startswith("refs/"):
+            return Revision(commit=commit, ref=None)
+    if git.ask("rev-parse", "--verify", "--quiet", f"{full}^{{commit}}", check=False).line != commit:
+        raise _ambiguous(ref, [full])
+    return Revision(commit=commit, ref=full)
+
+
+def _refuse_ambiguous(git: Git, name: str, commits: Iterable[str]) -> None:
+    """InvalidArgument when the refs of that name, and the commits it abbreviates, are not one commit."""
+    full = [f"{prefix}{name}" for prefix in ("refs/", _TAGS, _HEADS, "refs/remotes/")]
+    full.append(f"refs/remotes/{name}/HEAD")
+    lines = git.ask("for-each-ref", "--format=%(objectname) %(refname)", *full, name).line.splitlines()
+    refs = {ref: oid for oid, _, ref in (line.partition(" ") for line in lines) if ref in (*full, name)}
+    if name in refs:
+        # In full, and git looks there first.
+        return
+    short = git.ask("rev-parse", f"--disambiguate={name}", check=False).line.split() if _ID.fullmatch(name) else []
+    peeled = [git.ask("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}", check=False).line for oid in short]
+    found = {
+        git.ask("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}", check=False).line for oid in refs.values()
+    }
+    if len({*found, *commits, *(oid for oid in peeled if oid)}) > 1:
+        raise _ambiguous(name, [*sorted(refs), *(oid for oid in peeled if oid)])
+
+
+def _ambiguous(name: str, meant: list[str]) -> InvalidArgument:
+    named = [shown(one) for one in meant[:10]]
+    return InvalidArgument(
+        f"{shown(name[:200])!r} is the name of more than one commit: {', '.join(named)}",
+        hint=f"say which: {' or '.join(named)}",
+        details={"refs": [*named]},
+    )
 
 
 async def branch_of(git: Git, name: str) -> str:

@@ -214,9 +214,10 @@ class Stashing:
             await writing.reaches_between((parents[0], oid), *untracked)
             await writing.loses(commits=[oid] if verb == "pop" else [], work=False, replaced=True)
             options = ["--index"] if request.restore_index else []
-            done = await self._git.run(
-                "stash", verb, "--quiet", *options, f"stash@{{{request.index}}}", check=False, literal=False
-            )
+            # By its id: numbers move on when somebody else stashes.
+            done = await self._git.run("stash", "apply", "--quiet", *options, oid, check=False, literal=False)
+            if verb == "pop" and done.code == 0:
+                await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
             delta = await writing.finished(compared="worktree")
             if done.code != 0:
                 stopped_or_raise(done, delta, f"stash {verb}")

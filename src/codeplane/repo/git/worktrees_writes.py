@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, TooLarge
+from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, InvalidArgument, NotFound, TooLarge
 from codeplane.kernel.operation import (
     Assessment,
     Budget,
@@ -32,7 +32,8 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
-from codeplane.repo.git.revision import MAX_REF, commit_now, commit_of, fresh_name
+from codeplane.repo.git.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
+from codeplane.repo.git.tracking import refuse_taken, track
 from codeplane.repo.git.worktree_places import WorktreePlaces, forget_excluded, worktree_paths
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
@@ -120,11 +121,11 @@ class WorktreeWrites:
         place = await asyncio.to_thread(self._places.place, request.path, call.actor)
         if place.inside is not None:
             self._writer.paths(call, [place.inside])
-        commit = await commit_of(self._git, request.ref)
-        await self._writer.may_write_tree(call, commit, prefix=place.prefix)
-        branch = ["-b", await fresh_name(self._git, HEADS, request.branch)] if request.branch else []
+        name = await fresh_name(self._git, HEADS, request.branch) if request.branch else ""
         async with self._writer.writing(call, "worktree_add", worktree=str(place.folder)) as writing:
-            await self._git.run("worktree", "add", "--quiet", *branch, "--", str(place.folder), request.ref)
+            revision = await revision_of(self._git, request.ref)
+            await self._writer.may_write_tree(call, revision.commit, prefix=place.prefix)
+            await self._check_out(call, place.folder, name, revision)
             excluded = await self._excluded(call, place.inside) if place.inside is not None else None
             delta = await writing.finished()
             return WorktreeChanged(delta=delta, worktree=shown(str(place.folder)), excluded=excluded)
@@ -213,6 +214,22 @@ class WorktreeWrites:
         facts += [f"in it {Foreseen(self._git.at(path)).head()}"] if path.is_dir() else ["it is gone already"]
         facts += ["also with changes in it"] if request.force else []
         return previewed(f"Remove the work tree {request.name}", self._lost(request), facts)
+
+    async def _check_out(self, call: Call, folder: Path, name: str, revision: Revision) -> None:
+        """Make the work tree: of a new branch, of the branch that is meant, or of the commit alone."""
+        add = ("worktree", "add", "--quiet")
+        if name:
+            await refuse_taken(self._git, name, revision)
+            await self._git.run(*add, "-b", name, "--", str(folder), revision.exact)
+            await track(self._git, call, name, revision)
+        elif revision.branch is not None:
+            await self._git.run(*add, "--", str(folder), revision.branch)
+            head = await self._git.at(folder).run("rev-parse", "--verify", "--quiet", "HEAD", check=False)
+            if head.line != revision.commit:
+                await self._git.run("worktree", "remove", "--force", "--", str(folder))
+                raise GitBusy(f"{shown(revision.branch)} was moved meanwhile", hint="call again")
+        else:
+            await self._git.run(*add, "--detach", "--", str(folder), revision.exact)
 
     async def _marked(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
         path = self._found(name)
