@@ -111,6 +111,7 @@ class Serving:
                 ports=ports,
                 activity=activity,
                 is_owner=lambda token: is_owners(token, plane.token.encode()),
+                identify=plane.trust.identity.identities.identify,
             )
             connections = Connections(PeerAccounts(), self._limits(said))
             server = HttpServer(

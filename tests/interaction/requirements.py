@@ -404,6 +404,7 @@ REQUIREMENTS = (
         tests=(
             "surfaces/http/test_flood.py",
             "surfaces/http/test_pipelining.py",
+            "surfaces/mcp/test_session_share.py",
             "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",
             "trust/refusals/test_requests.py::test_a_slow_upload_that_goes_on_lives_while_one_that_stalls_is_ended",
             "trust/refusals/test_requests.py::test_a_stream_of_mcp_that_has_begun_may_pause",

@@ -8,7 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
+from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.config import ServerConfig
+from codeplane.kernel.errors import Unauthorized
 from codeplane.surfaces.connections.connections import Connection, Connections, Limits
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.guard import Guard
@@ -37,6 +39,12 @@ class _Accounts:
         return self._own
 
 
+def _identify(caller: Caller) -> Actor:
+    if caller.token != "good":
+        raise Unauthorized("the token is nobody's")
+    return Actor(kind=ActorKind.AGENT, actor_id="agent_good")
+
+
 def _connection(accounts: _Accounts) -> Connection:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         found = Connections(accounts, Limits(all=9, per_account=9)).admit(client, may_use_reserve=False)
@@ -57,18 +65,21 @@ def _client(*, own: bool, accounts: _Accounts | None = None) -> TestClient:
         ports=[80],
         activity=Activity(time.monotonic_ns),
         is_owner=lambda token: False,
+        identify=_identify,
     )
     return TestClient(counted, base_url=HOST, client=("127.0.0.1", 5000))
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio"])
-def test_of_another_account_only_whoever_shows_a_token_is_let_through(path: str) -> None:
+def test_of_another_account_only_whoever_shows_a_good_token_is_let_through(path: str) -> None:
     strangers, owners = _client(own=False), _client(own=True)
     assert strangers.post(path).status_code == 401
     assert strangers.post(path, headers={"authorization": ""}).status_code == 401
     assert owners.post(path).status_code == 204
-    # Whether the token is a good one is for the door to say.
-    assert strangers.post(path, headers={"authorization": "Bearer x"}).status_code == 204
+    assert strangers.post(path, headers={"authorization": "Bearer good"}).status_code == 204
+    for wrong in ("Bearer x", "Bearer", "Basic good", "good", "Bearer good, Bearer good"):
+        assert strangers.post(path, headers={"authorization": wrong}).status_code == 401
+        assert owners.post(path, headers={"authorization": wrong}).status_code == 401
 
 
 def test_whose_program_calls_is_asked_once_for_a_connection() -> None:

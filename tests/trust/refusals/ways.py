@@ -410,8 +410,7 @@ def _connect_answer(status: int, body: bytes) -> Answer:
 def _mcp_answer(status: int, body: bytes) -> Answer:
     text = body.decode()
     if status != 200:
-        found = json.loads(text)
-        return _of(found["error"])
+        return _mcp_message(json.loads(text))
     messages = [json.loads(line[5:]) for line in text.splitlines() if line.startswith("data:") and line[5:].strip()]
     return _mcp_message(next(one for one in messages or [json.loads(text)] if "method" not in one))
 

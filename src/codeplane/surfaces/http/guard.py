@@ -3,20 +3,24 @@
 import re
 from collections.abc import Callable, Sequence
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.binding import address
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, Unauthorized
+from codeplane.surfaces.connections.session_holder import HOLDER, Holder
 from codeplane.surfaces.http.activity import Activity
-from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.answers import error_answer, json_answer
 from codeplane.surfaces.http.bounded_body import BoundedBody
 from codeplane.surfaces.http.protocol import LASTING_UPLOADS, connection_of
 from codeplane.surfaces.http.request_id import HEADER, request_id
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Where callers without a token are taken for the owner's agents.
-_TOKENLESS = "/mcp"
+_MCP = "/mcp"
+_SERVER_ERROR = -32000
 # What the connections in reserve are for, beside the owner's token.
 _VITAL = frozenset({"/health", "/ready"})
 # A name or an address and perhaps a port; no user, path or query that another parser would read differently.
@@ -35,8 +39,9 @@ class Guard:
         ports: Sequence[int],
         activity: Activity,
         is_owner: Callable[[str], bool],
+        identify: Callable[[Caller], Actor],
     ) -> None:
-        """`is_owner` tells whether a token is the owner's."""
+        """`is_owner` tells whether a token is the owner's; `identify` refuses a false one."""
         self._app = app
         self._config = config
         # The address of all addresses is no name: a page that calls it means whatever listens on this machine.
@@ -45,6 +50,7 @@ class Guard:
         self._origins = _own_origins(self._hosts, ports) | {origin.lower() for origin in config.allowed_origins}
         self._activity = activity
         self._is_owner = is_owner
+        self._identify = identify
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -74,13 +80,15 @@ class Guard:
         try:
             self._check_reserve(scope, headers)
             self._check(headers)
-            self._check_account(scope, headers)
+            self._check_mcp_client(scope, headers)
             body.announced(_first(headers, b"content-length"))
             await self._app(scope, receive if scope["path"] in LASTING_UPLOADS else body.receive, send_named)
         except CodePlaneError as error:
             if started:
                 raise
-            await error_answer(error)(scope, receive, send_named)
+            is_mcp_refusal = error.http == Unauthorized.http and scope["path"].startswith(_MCP)
+            answer = mcp_refusal(error) if is_mcp_refusal else error_answer(error)
+            await answer(scope, receive, send_named)
         finally:
             self._activity.end()
 
@@ -123,15 +131,42 @@ class Guard:
         if scheme.lower() != "bearer" or not self._is_owner(token.strip()):
             raise Overloaded("all connections are taken", hint="call again in a moment, or with the owner's token")
 
-    def _check_account(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
-        """Without a token an MCP client is the owner's by running under the owner's account."""
-        if not scope["path"].startswith(_TOKENLESS) or _first(headers, b"authorization"):
+    def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+        """An MCP client has a good token, or is the owner's by running under the owner's account.
+
+        Before there is a session: one for whoever has no right to it would take the place of somebody who has.
+        """
+        if not scope["path"].startswith(_MCP):
             return
         connection = connection_of(scope)
-        if connection is None or not connection.is_own:
+        is_own = connection is not None and connection.is_own
+        group = connection.group if connection is not None else None
+        values = [value.decode("latin-1") for name, value in headers if name == b"authorization"]
+        actor_id = ""
+        if any(values):
+            scheme, _, token = values[0].partition(" ")
+            # Whatever else is sent as a credential is a wrong one, never none.
+            token = token.strip() if scheme.lower() == "bearer" and len(values) == 1 else ""
+            actor_id = self._identify(Caller(surface="mcp", token=token)).actor_id
+            is_own = is_own or self._is_owner(token)
+        elif not is_own:
             raise Unauthorized(
                 "another account of this machine calls", hint="send a token: cpl agents token makes one for an agent"
             )
+        scope["state"][HOLDER] = Holder(is_own=is_own, group=(group, actor_id))
+
+
+def mcp_refusal(error: CodePlaneError) -> Response:
+    """An error as MCP clients show it to their person: they read JSON-RPC, whatever the status."""
+    message = f"{error.name}: {error.message}\nhint: {error.hint}"
+    return json_answer(
+        {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": _SERVER_ERROR, "message": message, "data": error.to_wire()},
+        },
+        status=error.http,
+    )
 
 
 def _first(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:

@@ -112,3 +112,10 @@ def refusal(request_id: types.RequestId, session: str) -> Response:
     """The same as an HTTP answer."""
     body = duplicate_error(request_id).model_dump_json(by_alias=True, exclude_unset=True)
     return Response(body, media_type="application/json", headers={SESSION_HEADER: session})
+
+
+def unfit_id(session: str) -> Response:
+    """The answer to a request whose id is of the wrong kind: the library takes it for a notification."""
+    error = types.ErrorData(code=types.INVALID_REQUEST, message="the id of a request is a string or a whole number")
+    body = types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True, exclude_unset=True)
+    return Response(body, status_code=400, media_type="application/json", headers={SESSION_HEADER: session})

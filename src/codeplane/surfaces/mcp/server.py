@@ -16,9 +16,19 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, O
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
-from codeplane.surfaces.mcp.request_ids import RequestIds, id_key, is_answer, parsed, refusal, request_id_of, whole_body
+from codeplane.surfaces.mcp.request_ids import (
+    RequestIds,
+    id_key,
+    is_answer,
+    parsed,
+    refusal,
+    request_id_of,
+    unfit_id,
+    whole_body,
+)
 from codeplane.surfaces.mcp.resources import Resources
-from codeplane.surfaces.mcp.session_transport import MESSAGE, SessionManager
+from codeplane.surfaces.mcp.session_manager import SessionManager
+from codeplane.surfaces.mcp.session_transport import MESSAGE
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
 
 INSTRUCTIONS = (
@@ -87,6 +97,9 @@ class McpSurface:
         message = parsed(body)
         scope[MESSAGE] = message
         request_id = request_id_of(message)
+        if request_id is None and isinstance(message, dict) and message.keys() >= {"id", "method"}:
+            await unfit_id(session)(scope, receive, send)
+            return
         if request_id is None:
             await self._handle(scope, receive, send)
             return

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import (
     CONTENT_TYPE_SSE,
     REQUEST_STREAM_BUFFER_SIZE,
@@ -20,13 +20,13 @@ from mcp.server.streamable_http import (
     SSEEvent,
     StreamableHTTPServerTransport,
 )
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from codeplane.surfaces.connections.session_holder import Holder
 from codeplane.surfaces.mcp.caller import SESSION_HEADER
 
 # The JSON of a request's body, where it was read before.
@@ -36,24 +36,20 @@ _PROMPT_SEC = 1.0
 First = asyncio.Future[EventMessage]
 
 
-class SessionManager(StreamableHTTPSessionManager):
-    """The SDK's sessions, with transports of ours."""
-
-    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
-        admitted = super()._admit_session(requestor)
-        if admitted is None or admitted.mcp_session_id is None:
-            return admitted
-        transport = SessionTransport(
-            mcp_session_id=admitted.mcp_session_id,
-            security_settings=self.security_settings,
-            idle_timeout=self.session_idle_timeout,
-        )
-        self._server_instances[admitted.mcp_session_id] = transport
-        return transport
-
-
 class SessionTransport(StreamableHTTPServerTransport):
     """One session."""
+
+    def __init__(self, *, holder: Holder, **options: Any) -> None:
+        """`holder` is whom it counts for."""
+        super().__init__(**options)
+        self.holder = holder
+
+    @property
+    def idle_since(self) -> float | None:
+        """A number that is the smaller the longer nothing is under way; None while something is."""
+        if self.idle_scope is None or self._requests_in_flight:
+            return None
+        return self.idle_scope.deadline
 
     async def _handle_post_request(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
         message = _request(scope.get(MESSAGE))

@@ -1,0 +1,72 @@
+"""How many MCP sessions there are, and who makes room for a new one.
+
+Other accounts have half of the sessions together. Where there is no room, the longest idle session of whoever has most
+ends; one of the owner's never ends for somebody else's. Its client is told 404 and opens another, as MCP has it.
+"""
+
+from collections import Counter
+from contextvars import ContextVar
+
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from codeplane.surfaces.connections.session_holder import HOLDER, Holder
+from codeplane.surfaces.mcp.caller import SESSION_HEADER
+from codeplane.surfaces.mcp.session_transport import SessionTransport
+
+_UNKNOWN = Holder(is_own=False, group=None)
+# The SDK asks for a session without saying for whom.
+_holder: ContextVar[Holder] = ContextVar("holder", default=_UNKNOWN)
+
+
+class SessionManager(StreamableHTTPSessionManager):
+    """The SDK's sessions, with transports of ours and a share for everyone."""
+
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if Request(scope).headers.get(SESSION_HEADER) is None:
+            holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)
+            _holder.set(holder)
+            await self._make_room(holder)
+        await super()._handle_stateful_request(scope, receive, send)
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        holder = _holder.get()
+        if not self._has_room(holder):
+            return None
+        admitted = super()._admit_session(requestor)
+        if admitted is None or admitted.mcp_session_id is None:
+            return admitted
+        transport = SessionTransport(
+            holder=holder,
+            mcp_session_id=admitted.mcp_session_id,
+            security_settings=self.security_settings,
+            idle_timeout=self.session_idle_timeout,
+        )
+        self._server_instances[admitted.mcp_session_id] = transport
+        return transport
+
+    def _sessions(self, *, of_others: bool) -> list[SessionTransport]:
+        every = [session for session in self._server_instances.values() if isinstance(session, SessionTransport)]
+        return [session for session in every if not session.holder.is_own] if of_others else every
+
+    def _has_room(self, holder: Holder) -> bool:
+        limit = self.max_sessions
+        if limit is None:
+            return True
+        is_share_free = holder.is_own or len(self._sessions(of_others=True)) < max(1, limit // 2)
+        return is_share_free and len(self._server_instances) < limit
+
+    async def _make_room(self, holder: Holder) -> None:
+        if self._has_room(holder):
+            return
+        sessions = self._sessions(of_others=not holder.is_own)
+        count = Counter(session.holder for session in sessions)
+        idle = [(since, session) for session in sessions if (since := session.idle_since) is not None]
+        if not idle:
+            return
+        _, ended = min(idle, key=lambda pair: (-count[pair[1].holder], pair[1].holder.is_own, pair[0]))
+        assert ended.mcp_session_id is not None
+        await self._discard_session(ended.mcp_session_id, ended)
