@@ -15,7 +15,6 @@ from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.ports import EventLog
-from codeplane.kernel.secret_files import SecretRules
 from codeplane.refactoring import refactoring
 from codeplane.repo.call_endings import CallEndings
 from codeplane.repo.checkpoint.checkpoint import CheckpointOperations
@@ -122,7 +121,7 @@ def changing(
     recovered = _told(shared, journal.recover())
     tested = Tested.at(home, os.environ, shared.secrets)
     suite = tested.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
-    secrets = SecretRules(config.index.secrets)
+    secrets = shared.secrets.rules_of(root)
     scope = Scope(root, secrets, IncludeRules(config.index.include))
     consequences = Consequences(
         root=root,

@@ -18,7 +18,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_files import SecretRules
 from codeplane.kernel.workspace import Workspace
 from codeplane.repo.compare.operations import CompareOperations
 from codeplane.repo.contexts.service import ContextOperations
@@ -99,7 +99,7 @@ def repository(
     What the last run left half-changed is put right at once, before anybody reads.
     """
     shared.secrets.add(root)
-    secrets = NOTHING_SHOWN if attached else SecretRules(shared.config.index.secrets)
+    secrets = shared.secrets.rules_of(root)
     include = NOTHING_INCLUDED if attached else IncludeRules(shared.config.index.include)
     index = _index(shared, root, home, repo, stream, secrets, include)
     knowledge = Knowledge(

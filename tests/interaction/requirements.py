@@ -2674,6 +2674,8 @@ REQUIREMENTS = (
             "trust/test_secret_files.py::test_a_test_sees_empty_files_and_moves_none_of_them",
             "trust/test_secret_files.py::test_the_owner_lets_tests_see_what_they_need",
             "trust/test_secret_files.py::test_hooks_and_commands_see_empty_files",
+            "trust/test_secret_files.py::test_other_names_of_a_secrets_file_are_hidden_and_not_read",
+            "trust/test_secret_files.py::test_an_environment_of_python_shows_its_own_files_and_one_from_git_none",
         ),
     ),
     Requirement(

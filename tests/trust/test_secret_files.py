@@ -129,6 +129,65 @@ def test_a_test_sees_empty_files_and_moves_none_of_them(tmp_path: Path) -> None:
     assert (root / ".cplignore").read_text().startswith("!.env")
 
 
+def _environment(folder: Path) -> None:
+    """A folder that looks like an environment of Python."""
+    for name in ("bin", "lib", "conf"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "prod").write_text(ENV)
+    (folder / "bin" / "python").symlink_to("/usr/bin/python3")
+    (folder / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    (folder / "prod").write_text(ENV)
+
+
+@needs_bubblewrap
+def test_an_environment_of_python_shows_its_own_files_and_one_from_git_none(tmp_path: Path) -> None:
+    hidden = [f"tools/.env/{name}" for name in ("prod", "conf/prod")]
+    hidden += [f".env.d/{name}" for name in ("prod", "conf/prod", "lib/prod")]
+    root = _repo(tmp_path / "repo", ".env", *hidden)
+    _environment(root / "tools" / ".env")
+    _environment(root / ".env.d")
+    (root / ".env.e" / "lib").mkdir(parents=True)
+    (root / ".env.e" / "pyvenv.cfg").touch()
+    (root / ".env.e" / "lib" / "prod").write_text(ENV)
+    git(root, "add", "--force", ".env.d/pyvenv.cfg")
+    shown = "    assert pathlib.Path('tools/.env/lib/prod').read_text()\n    assert not os.path.exists('.env.e/lib')\n"
+    (root / "test_probe.py").write_text((root / "test_probe.py").read_text() + shown)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, "test.run", targets=["test_probe.py"])
+            assert "1 passed" in str(done["text"]), done
+
+    run(scenario())
+
+
+@needs_bubblewrap
+def test_other_names_of_a_secrets_file_are_hidden_and_not_read(tmp_path: Path) -> None:
+    root = _repo(tmp_path / "repo", ".env", "node_modules/.env", "node_modules/some/name.txt", "plain.txt")
+    (root / "node_modules" / "some").mkdir()
+    (root / "node_modules" / ".env").write_text(ENV)
+    os.link(root / ".env", root / "node_modules" / "some" / "name.txt")
+    # Links that a test can leave behind take no source away.
+    (root / ".env.readme").symlink_to("README.md")
+    os.link(root / "test_probe.py", root / ".env.probe")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            for path in ("plain.txt", "other-name.txt"):
+                assert _error(await _call(opened, "read_files", paths=[path])) == "PATH_DENIED", path
+                edit: JsonObject = {"path": path, "content": "x"}
+                assert _error(await _call(opened, "write_files", edits=[edit])) == "PATH_DENIED", path
+                assert _error(await _call(opened, "git.stage", paths=[path])) == "PATH_DENIED", path
+            found = await _call(opened, "search", query="NODE_ENV", mode="literal", fresh="strict")
+            assert "plain.txt" not in str(found) and "other-name.txt" not in str(found), found
+            for path in ("README.md", "test_probe.py"):
+                assert not _error(await _call(opened, "read_files", paths=[path])), path
+            done = await _call(opened, "test.run", targets=["test_probe.py"])
+            assert "1 passed" in str(done["text"]), done
+
+    run(scenario())
+
+
 @needs_bubblewrap
 def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo", ".env")

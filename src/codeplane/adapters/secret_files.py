@@ -2,14 +2,16 @@
 
 import os
 import stat
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from codeplane.kernel.errors import TooLarge
-from codeplane.kernel.secret_files import KEYS, NOTHING_SHOWN, SecretRules, is_secret_name
+from codeplane.kernel.secret_files import KEYS, SecretRules, is_secret_name
 from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
 
 EMPTY = "mask"
@@ -26,10 +28,19 @@ _MAX_WATCHED = 32
 _MAX_NAMED = 20
 # A folder or file that changed just now can change again without another time.
 _SETTLED_NS = 100_000_000
-# Not searched: what is git's and ours, and packages that everybody can download.
-_NOT_SEARCHED = frozenset({".git", ".codeplane", "node_modules", "site-packages"})
+# Not searched: what is git's and ours.
+_NOT_SEARCHED = frozenset({".git", ".codeplane"})
+# Not searched but for their own entries: packages that everybody can download.
+_PACKAGES = frozenset({"node_modules", "site-packages"})
+# What an environment of Python is known by, and what in it is shown.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-_OF_ENVIRONMENT = frozenset({"pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"})
+_OF_ENVIRONMENT = frozenset(
+    {
+        *(*_ENVIRONMENT, ".gitignore", "CACHEDIR.TAG", ".lock"),
+        *("bin", "lib", "lib64", "include", "share", "Scripts", "Lib", "Include"),
+    }
+)
+_GIT_SEC = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +89,8 @@ class SecretFiles:
         self, *, serving: Path, rules: SecretRules, empty: Path, on_surplus: Callable[[str], None] = lambda _: None
     ) -> None:
         self._serving = serving.resolve()
-        self._rules = rules
+        self._rules = {self._serving: SecretRules(rules.shown, aliases=partial(self._aliases_of, self._serving))}
+        self._aliases: dict[Path, frozenset[str]] = {}
         self._empty = empty
         self._folders: dict[str, _Folder] = {}
         self._roots: dict[Path, tuple[Path, ...]] = {self._serving: ()}
@@ -103,6 +115,13 @@ class SecretFiles:
         """Know of a further work tree."""
         self._roots.setdefault(root.resolve(), ())
 
+    def rules_of(self, root: Path) -> SecretRules:
+        """Which paths below a work tree hold secrets."""
+        root = root.resolve()
+        if root not in self._rules:
+            self._rules[root] = SecretRules(aliases=partial(self._aliases_of, root))
+        return self._rules[root]
+
     def walk(self) -> None:
         """Look for secrets files everywhere below the work trees that are known."""
         for root in self.roots():
@@ -119,12 +138,13 @@ class SecretFiles:
         found: dict[Path, Hidden] = {}
         patterns = tuple(shown)
         for root in {root.resolve() for root in roots}:
-            rules = self._rules_of(root).showing(patterns)
-            for path in self._secrets_below(root):
-                if rules.covers(path.relative_to(root).as_posix()):
-                    found |= self._found(Path(os.path.realpath(path)))
-            for link in _hard_links(root, [path for path, one in found.items() if not one.is_folder]):
-                found[link] = Hidden(path=link)
+            rules = self.rules_of(root).by_name(patterns)
+            covered = [path for path in self._secrets_below(root) if rules.covers(path.relative_to(root).as_posix())]
+            for path in (*covered, *_aliases(root, covered)):
+                real = Path(os.path.realpath(path))
+                # What a link leads to inside is one of the aliases, or is tracked.
+                if real == path or root not in real.parents:
+                    found |= self._found(real, root)
         folders = {path for path, one in found.items() if one.is_folder}
         outermost = [found[path] for path in sorted(found) if folders.isdisjoint(path.parents)]
         if len(outermost) > MAX_HIDDEN:
@@ -138,25 +158,23 @@ class SecretFiles:
     def hidden_in_copy(self, folder: Path, *, of: Path, shown: Iterable[str] = ()) -> list[Hidden]:
         """What must not be shown of a copy of a work tree that is mounted where that is, by its names there."""
         folder, root = folder.resolve(), of.resolve()
-        rules = self._rules_of(root).showing(shown)
+        rules = self.rules_of(root).by_name(shown)
         found: dict[Path, Hidden] = {}
         for path in map(Path, self._walked(str(folder))):
             if rules.covers(path.relative_to(folder).as_posix()):
-                found |= self._found(Path(os.path.realpath(path)))
+                found |= self._found(Path(os.path.realpath(path)), folder, of=root)
         for known in [one for one in self._folders if one == str(folder) or one.startswith(f"{folder}/")]:
             # It is made for one run.
             self._folders.pop(known, None)
         inside = [one for one in found.values() if folder in one.path.parents]
         return [replace(one, path=root / one.path.relative_to(folder)) for one in inside]
 
-    def _found(self, real: Path) -> dict[Path, Hidden]:
+    def _found(self, real: Path, root: Path, *, of: Path | None = None) -> dict[Path, Hidden]:
         if real.is_dir():
-            if not any((real / sign).exists() for sign in _ENVIRONMENT):
-                return {real: Hidden(path=real, is_folder=True)}
-            # An environment of Python that is called so is needed, and has no files of its own at the top but these.
-            return {
-                one: Hidden(path=one) for one in real.iterdir() if one.is_file() and one.name not in _OF_ENVIRONMENT
-            }
+            # An environment of Python that is called so is needed, and is no secret; one that git brought is none.
+            if _is_environment(real) and not _is_brought(real, root, of or root):
+                return {one: Hidden(path=one, is_folder=one.is_dir()) for one in _strangers(real)}
+            return {real: Hidden(path=real, is_folder=True)}
         return {real: Hidden(path=real)} if real.is_file() and not self._is_public(real) else {}
 
     def matcher(self) -> SecretMatcher | None:
@@ -186,7 +204,7 @@ class SecretFiles:
         folders: dict[str, _Folder] = {}
         marks: dict[Path, _Mark | None] = {}
         for root, files in roots.items():
-            rules = self._rules_of(root)
+            rules = self.rules_of(root).by_name()
             for folder in dict.fromkeys((str(root), *(str(path.parent) for path in files[:_MAX_WATCHED]))):
                 folders[folder] = self._folder(folder)
             near = [Path(folder, name) for folder, known in folders.items() for name in known.secrets]
@@ -248,11 +266,16 @@ class SecretFiles:
             self._surplus[path] = None
             self._on_surplus(_below(path, self._serving))
 
-    def _rules_of(self, root: Path) -> SecretRules:
-        return self._rules if root == self._serving else NOTHING_SHOWN
+    def _aliases_of(self, root: Path) -> frozenset[str]:
+        if root not in self._aliases:
+            self._secrets_below(root)
+        return self._aliases[root]
 
     def _secrets_below(self, root: Path) -> tuple[Path, ...]:
         found = self._roots[root] = tuple(map(Path, self._walked(str(root))))
+        rules = self.rules_of(root).by_name()
+        covered = [path for path in found if rules.covers(path.relative_to(root).as_posix())]
+        self._aliases[root] = frozenset(path.relative_to(root).as_posix() for path in _aliases(root, covered))
         return found
 
     def _walked(self, root: str) -> Iterator[str]:
@@ -286,12 +309,13 @@ class SecretFiles:
 def _scanned(folder: str) -> tuple[list[str], list[str]]:
     secrets: list[str] = []
     folders: list[str] = []
+    is_packages = folder.rpartition("/")[2] in _PACKAGES
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if is_secret_name(entry.name):
                     secrets.append(entry.name)
-                if entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_SEARCHED:
+                if not is_packages and entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_SEARCHED:
                     folders.append(entry.name)
     except OSError:
         pass
@@ -319,6 +343,7 @@ def _hard_links(root: Path, secrets: list[Path]) -> Iterator[Path]:
     if not linked:
         return
     for folder, folders, files in os.walk(root):
+        # Packages too: with hard links there are few such files, and many places for them.
         folders[:] = [name for name in folders if name not in _NOT_SEARCHED]
         for name in files:
             try:
@@ -371,6 +396,56 @@ def _files_of(path: Path) -> tuple[Path, ...]:
         inner = sorted(path.iterdir())
     except OSError:
         return ()
-    if any(one.name in _ENVIRONMENT for one in inner):
-        return ()
+    if _is_environment(path):
+        inner = _strangers(path)
     return tuple(one for one in inner[:_MAX_WATCHED] if one.is_file())
+
+
+def _is_environment(folder: Path) -> bool:
+    """Whether a folder looks like an environment of Python."""
+    return (
+        any((folder / sign).exists() for sign in _ENVIRONMENT)
+        and any(os.path.lexists(folder / program) for program in ("bin/python", "bin/python3", "Scripts/python.exe"))
+        and any((folder / name).is_dir() for name in ("lib", "Lib"))
+    )
+
+
+def _is_brought(folder: Path, root: Path, of: Path) -> bool:
+    """Whether git tracks something in a folder; `root` may be a copy `of` a work tree."""
+    below = of / folder.relative_to(root) if root in folder.parents else folder
+    return of in below.parents and bool(_tracked(of, [below]))
+
+
+def _strangers(environment: Path) -> list[Path]:
+    """What lies in an environment of Python and is no part of one."""
+    try:
+        return sorted(one for one in environment.iterdir() if one.name not in _OF_ENVIRONMENT and not one.is_symlink())
+    except OSError:
+        return []
+
+
+def _aliases(root: Path, secrets: list[Path]) -> list[Path]:
+    """Further paths of these files below the root: what links lead to, and other names of files with several.
+
+    Not those that git tracks: everybody has what they say from git, and a link that a test leaves behind must not take
+    source away.
+    """
+    real = {Path(os.path.realpath(path)) for path in secrets}
+    found = {path for path in real if root in path.parents and path.exists()} - set(secrets)
+    found |= set(_hard_links(root, [path for path in real if path.is_file()])) - set(secrets)
+    return sorted(found - _tracked(root, sorted(found))) if found else []
+
+
+def _tracked(root: Path, paths: list[Path]) -> set[Path]:
+    """Those of these paths that git tracks, or that hold what it tracks; none where it cannot say."""
+    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    names = [str(path.relative_to(root)) for path in paths]
+    try:
+        done = subprocess.run(
+            [*command, *names], cwd=root, env=environment, capture_output=True, timeout=_GIT_SEC, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return set()
+    listed = {root / os.fsdecode(name) for name in done.stdout.split(b"\0") if name}
+    return {path for path in paths if path in listed or any(path in one.parents for one in listed)}

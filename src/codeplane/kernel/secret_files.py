@@ -1,8 +1,9 @@
 """Which files hold secrets: the one definition for the index, for reading and writing, for git and for the sandbox."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,21 +36,27 @@ def is_secret_name(name: str) -> bool:
 class SecretRules:
     """Which paths hold secrets, but for those that the owner's settings show.
 
-    Nothing in the work tree has a say: an agent can write there, and a branch can bring it.
+    Nothing in the work tree has a say: an agent can write there, and a branch can bring it. `aliases` gives further
+    paths of the same files: what a link of such a name leads to, and other names of a file with several.
     """
 
-    def __init__(self, shown: Iterable[str] = ()) -> None:
+    def __init__(self, shown: Iterable[str] = (), aliases: Callable[[], frozenset[str]] = frozenset) -> None:
         self.shown = tuple(shown)
+        self._aliases = aliases
 
     def covers(self, path: str) -> bool:
-        """Whether a path names a secrets file, or lies in a folder of such a name."""
-        if _SECRET.search(path) is None:
+        """Whether a path leads to a secrets file, or into a folder of such a name."""
+        if _SECRET.search(path) is None and not self._is_alias(path):
             return False
         return not (self.shown and self._patterns.match_file(_text(path)))
 
-    def showing(self, patterns: Iterable[str]) -> "SecretRules":
-        """The same rules, with more files shown."""
-        return SecretRules((*self.shown, *patterns))
+    def _is_alias(self, path: str) -> bool:
+        aliases = self._aliases()
+        return bool(aliases) and any(str(one) in aliases for one in (path, *PurePosixPath(path).parents))
+
+    def by_name(self, shown: Iterable[str] = ()) -> "SecretRules":
+        """The same rules for names alone, with more files shown."""
+        return SecretRules((*self.shown, *shown))
 
     @cached_property
     def _patterns(self) -> "GitIgnoreSpec":

@@ -63,7 +63,7 @@ class IgnoreRules:
         said = said or shown(path)
         if self._secrets.covers(path):
             return PathDenied(
-                f"{said} holds secrets by its name, so it is not shown or changed",
+                f"{said} holds secrets by its name or another one, so it is not shown or changed",
                 hint=f'the owner can show it: index.secrets: ["{shown(path)}"] in .codeplane/config.yaml',
             )
         if self._tracked.match_file(as_text(path)):
