@@ -441,6 +441,17 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="SRV-17",
+        source="design §9",
+        promise="edits that come one upon another share what follows them, and the next question finds them",
+        tests=(
+            "repo/index/test_follower.py::test_the_full_text_of_edits_that_come_together_is_committed_once",
+            "repo/index/test_follower.py::test_what_an_edit_had_parsed_is_not_parsed_again",
+            "repo/search/test_ranked.py::test_edits_that_come_one_upon_another_are_found_at_once",
+            "repo/undo/test_mutations.py::test_room_is_made_among_those_that_came_since_too",
+        ),
+    ),
+    Requirement(
         id="SRV-02",
         source="design §7",
         promise="Host and Origin are checked against DNS rebinding",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
-from codeplane.repo.index.fulltext import FullText
+from codeplane.repo.index.fulltext import FullText, Term
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.worker import Source
 from tests.harness import make_repo
@@ -93,10 +93,17 @@ def test_step_by_step_and_at_once_give_the_same(
             else:
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
-        assert stepwise.follow(indexer.reconcile(), newer=lambda: False)
+        snapshot = indexer.reconcile()
+        if len(step) == 1:
+            stepwise.follow(snapshot, newer=lambda: True)
+        else:
+            assert stepwise.follow(snapshot, newer=lambda: False, commits=lambda: len(step) > 2)  # noqa: B023
+    assert stepwise.follow(indexer.reconcile(), newer=lambda: False, commits=lambda: False)
+    stepwise.commit_text()
     fresh = Indexed(root, homes[1])
     whole = follower(homes[1])
     assert whole.follow(fresh.start(), newer=lambda: False)
+    assert stepwise.text.count == whole.text.count
     for part in (stepwise, whole, indexer, fresh):
         part.close()
     assert rows(homes[0]) == rows(homes[1])
@@ -140,6 +147,53 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
     assert one.text.count == len(snapshot.texts) and one.text.wait(snapshot.epoch, 0)
     # An epoch of which nothing is fed is reached too; one that is to come is not.
     assert one.follow(snapshot, newer=lambda: False) and not one.text.wait(snapshot.epoch + 1, 0)
+    one.close()
+    indexer.close()
+
+
+def test_the_full_text_of_edits_that_come_together_is_committed_once(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "stays.py").write_text("stays = 1\n")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False, commits=lambda: False) and not one.is_text_behind
+    for name, text in (("a.py", "first = 1\n"), ("a.py", "second = 1\n"), ("b.py", "third = 1\n")):
+        (root / name).write_text(text)
+        assert one.follow(indexer.reconcile(), newer=lambda: False, commits=lambda: False) and one.is_text_behind
+    # A file that an overtaken pass saw and that is gone at the next one leaves nothing.
+    (root / "ghost.py").write_text("ghost = 1\n")
+    assert not one.follow(indexer.reconcile(), newer=lambda: True)
+    (root / "ghost.py").unlink()
+    asked: list[bool] = []
+    one.text.on_wait = lambda: asked.append(True)
+    snapshot = indexer.reconcile()
+    assert one.follow(snapshot, newer=lambda: False, commits=lambda: one.text.is_awaited)
+    assert not one.text.wait(snapshot.epoch, 0) and asked == [True] and one.text.is_awaited
+    one.commit_text()
+    assert one.text.wait(snapshot.epoch, 0) and not one.is_text_behind
+    words = ("stays", "first", "second", "third", "ghost")
+    found = {word: [hit.path for hit in one.text.search([Term(field="content", word=word)], limit=5)] for word in words}
+    assert found == {"stays": ["stays.py"], "first": [], "second": ["a.py"], "third": ["b.py"], "ghost": []}
+    assert one.text.count == len(snapshot.texts)
+    one.close()
+    indexer.close()
+
+
+def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False)
+    (root / "edited.py").write_text("def edited():\n    pass\n")
+    snapshot = indexer.reconcile()
+    known = snapshot.files["edited.py"]
+    source = Source(key=7, name="edited.py", language="python", offset=known.offset, length=known.length)
+    ((parsed,),) = one.parsers.parse(snapshot.content_file, [source])
+    one.parsers.keep("edited.py", known.digest, "python", parsed)
+    # From now on nothing can be parsed.
+    one.parsers.close()
+    assert one.follow(snapshot, newer=lambda: False)
+    assert [found.path for found in one.facts.named("edited", limit=5)] == ["edited"]
     one.close()
     indexer.close()
 

@@ -49,6 +49,19 @@ def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_edits_that_come_one_upon_another_are_found_at_once(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for number, word in enumerate(("zebra", "giraffe", "walrus", "ostrich")):
+            content = f"# feeding the {word} in the evening\n"
+            result(await ask("write_files", edits=[{"path": f"shop/zoo{number % 2}.py", "content": content}]))
+            found = result(await ask("search", query=f"when is the {word} fed in the evening", mode="ranked"))
+            assert paths(found)[0] == f"shop/zoo{number % 2}.py" and not found.get("partial"), word
+        meant = result(await ask("search", query="the evening meal of an ostrich", mode="semantic"))
+        assert paths(meant)[0] == "shop/zoo1.py" and not meant.get("partial")
+
+    with_plane(root, body)
+
+
 def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
     async def body(ask: Ask) -> None:
         question = result(await ask("search", query="where is the credit card charged?"))

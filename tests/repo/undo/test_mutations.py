@@ -109,6 +109,19 @@ def test_the_oldest_go_when_there_is_too_much(kept: KeptMutations) -> None:
     assert [one.mutation_id for one in kept.all()] == ["mut_0004"]
 
 
+def test_room_is_made_among_those_that_came_since_too(kept: KeptMutations) -> None:
+    assert kept.prune() == 0
+    for number in range(1, 7):
+        kept.add(mutation(number))
+        (kept.folder_of(f"mut_{number:04}") / "old.0").write_bytes(b"x" * 400_000)
+        kept.grew(kept.folder_of(f"mut_{number:04}"))
+        if number == 4:
+            # Whoever is forgotten meanwhile is not forgotten twice.
+            kept.drop("mut_0003")
+        kept.prune()
+    assert [one.mutation_id for one in kept.all()] == ["mut_0006", "mut_0005"]
+
+
 @pytest.mark.parametrize("name", ["../x", "", "a/b", ".part-x", "x" * 200])
 def test_names_that_lead_elsewhere_are_no_mutations(kept: KeptMutations, name: str) -> None:
     assert kept.get(name) is None

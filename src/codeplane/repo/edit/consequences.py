@@ -133,7 +133,7 @@ class Consequences:
         return Consequence(
             symbols=_bounded(compared.symbols, MAX_SYMBOLS),
             tests=tests,
-            repo_fingerprint=await asyncio.to_thread(fingerprint, after),
+            repo_fingerprint=fingerprint(after),
             epoch=after.epoch,
             warnings=tuple(warnings),
         )
@@ -180,10 +180,7 @@ class Consequences:
 
 def fingerprint(snapshot: Snapshot) -> str:
     """One value for the content of all files: equal states have equal fingerprints."""
-    found = sha256()
-    for known in snapshot.files.values():
-        found.update(f"{known.path}\0{known.digest}\0{known.stamp.mode & 0o111:o}\n".encode("utf-8", "surrogateescape"))
-    return found.hexdigest()[:16]
+    return sha256(f"{snapshot.state:x}".encode()).hexdigest()[:16]
 
 
 def _differing(before: Snapshot | None, after: Snapshot) -> list[str]:

@@ -83,13 +83,11 @@ class Engine:
         self, call: Call, changes: Sequence[Change], *, what: str, semantic: SemanticLines = _NO_LINES
     ) -> Applied:
         """Make all of the changes or none; a path is changed once, and is located (`Scope.located`)."""
-        self.admit(call, changes)
-        await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
+        self._refuse_large(changes)
         paths = [change.path for change in changes]
-        ignored = await asyncio.to_thread(self._scope.ignored, paths)
         with span("index.wait"):
             before = await self._consequences.before() if self._consequences is not None else None
-        found = await asyncio.to_thread(described, self._root, changes)
+        ignored, found = await asyncio.to_thread(self._prepared, call, changes)
         mutation_id = new_id("mut")
         kept = Kept(
             mutation_id=mutation_id,
@@ -115,6 +113,12 @@ class Engine:
         call.changed(found.effects(consequence.symbols))
         delta = delta.labelled(compared.around, semantic)
         return Applied(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
+
+    def _prepared(self, call: Call, changes: Sequence[Change]) -> tuple[set[str], Described]:
+        """Raise unless a batch may be written; which of its files git ignores, and what it changes."""
+        self.admit(call, changes)
+        refuse_placeholders(self._root, call.actor, changes)
+        return self._scope.ignored(change.path for change in changes), described(self._root, changes)
 
     async def expected(self, found: Described, *, semantic: SemanticLines = _NO_LINES) -> tuple[Delta, Consequence]:
         """The delta of changes that nobody made yet, and what they would mean."""
@@ -229,7 +233,6 @@ class Engine:
             found = found.with_moves(await self._moved(call, planned, moves, changes))
         delta = found.delta(kept.mutation_id)
         await self._record(call, journal_id, kept, delta, kind)
-        await asyncio.to_thread(self._tidied, call, kept.mutation_id)
         return delta, found
 
     async def _written(
@@ -243,9 +246,7 @@ class Engine:
     ) -> None:
         call.change_begins()
         try:
-            await asyncio.to_thread(
-                self._journal.apply, journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set
-            )
+            await asyncio.to_thread(self._journaled, call, journal_id, kept, changes, dropped, abandoned)
         except StorageFailed:
             # Part of it may stay changed until the next start.
             raise
@@ -253,6 +254,18 @@ class Engine:
             call.change_ended(done=False)
             raise
         call.change_ended(done=True, mutation_id=kept.mutation_id)
+
+    def _journaled(
+        self,
+        call: Call,
+        journal_id: str,
+        kept: Kept,
+        changes: Sequence[Change],
+        dropped: Sequence[str],
+        abandoned: threading.Event,
+    ) -> None:
+        self._journal.apply(journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set)
+        self._tidied(call, kept.mutation_id)
 
     async def _moved(
         self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
@@ -277,8 +290,9 @@ class Engine:
                     "make .codeplane/undo a folder that can be written"
                 )
             self._kept.prune()
-        except OSError as error:
-            call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {error.strerror}")
+        except Exception as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {why}")
 
     async def _planned(self, kept: Kept, changes: Sequence[Change], kind: str) -> PlannedMoves:
         if self._moves is None:

@@ -104,12 +104,15 @@ class Syntax:
                 )
             )
             offset += len(one.text)
-        known = (self._known(one.path, identity_of(one.text)) for one in versions)
+        digests = [identity_of(one.text) for one in versions]
+        known = (self._known(one.path, digest) for one, digest in zip(versions, digests, strict=True))
         held = {key: facts for key, facts in enumerate(known) if facts}
         found = {key: _Parse(facts=facts, broken=bool(facts.errors)) for key, facts in held.items()}
         unknown = [source for source in sources if source.key not in held]
         for key, parsed in self._asked(content, unknown, check=False).items() if unknown else ():
             found[key] = _Parse(facts=_facts(parsed), broken=bool(parsed.problem))
+            if parsed.facts and versions[key].is_after:
+                self._parsers.keep(versions[key].path, digests[key], versions[key].language.name, parsed)
         by_side = {(versions[key].path, versions[key].is_after): parse for key, parse in found.items()}
         both = [path for path, is_after in by_side if is_after and _is_broken(by_side, path)]
         if again := [source for source in sources if versions[source.key].path in both]:

@@ -1,13 +1,15 @@
 """Bringing what is derived from the text into step with it: facts, full text, later vectors."""
 
 import os
+import sqlite3
 import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 import msgspec
 
@@ -21,7 +23,7 @@ from codeplane.repo.index.early import Early, sources_of
 from codeplane.repo.index.facts import FactStore, FileParsed
 from codeplane.repo.index.fulltext import Document, FullText
 from codeplane.repo.index.names import packed_keys
-from codeplane.repo.index.parsers import Parsers, Parsing
+from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Known, Snapshot
 from codeplane.repo.index.words import Vocabulary
 from codeplane.repo.index.worker import MAX_FED, Parsed, Source, problem_of, rows_of
@@ -79,6 +81,8 @@ class Follower:
         self._lock = threading.Lock()
         self._digests: dict[str, str] | None = None
         self._fed: dict[str, str] | None = None
+        # What the full text was given and has not committed.
+        self._uncommitted: _Uncommitted | None = None
         # The files of the snapshot that everything speaks of, once all of it was followed.
         self._at: Mapping[str, Known] | None = None
         self._early = Early(parsers)
@@ -102,15 +106,30 @@ class Follower:
         if self._digests == {}:
             self._early.saw(content, known)
 
+    @property
+    def is_text_behind(self) -> bool:
+        """Whether the full text has something to commit."""
+        return self._uncommitted is not None
+
+    def commit_text(self) -> None:
+        """Commit what the full text was given and has not committed."""
+        with self._lock, self._forgetting():
+            self._commit()
+
     def follow(
-        self, snapshot: Snapshot, *, newer: Callable[[], bool], parsed: Callable[[], None] = lambda: None
+        self,
+        snapshot: Snapshot,
+        *,
+        newer: Callable[[], bool],
+        parsed: Callable[[], None] = lambda: None,
+        commits: Callable[[], bool] = lambda: True,
     ) -> bool:
         """Parse what changed and forget what went; stops early, with False, when there is a newer snapshot.
 
         `parsed` is called once the facts are all there: those who need no more need not wait for the full text, which
-        takes longer to commit than all before it.
+        takes longer to commit than all before it. Unless it `commits`, that is left to `commit_text`.
         """
-        with self._lock:
+        with self._lock, self._forgetting():
             digests = self._known()
             # After a whole pass only what is new can be behind: to look at every file takes longer than an edit.
             touched, self._at = _Touched.of(snapshot, self._at), None
@@ -121,7 +140,8 @@ class Follower:
                     del digests[path]
             early, begun = self._early.taken(snapshot)
             pending = _Pending.of(snapshot, self._pending(snapshot, touched.texts), early)
-            further = pending.sources[len(early) :]
+            ready = self._ready(pending, first=len(early))
+            further = [source for source in pending.sources[len(early) :] if source.key not in ready]
             with closing(self.parsers.begin(snapshot.content_file, further, after=begun)) as parsing:
                 feeding = _Feeding.of(snapshot, self._fed, self.facts, self.text, touched)
                 # The workers parse by now; what needs no parsing is fed meanwhile.
@@ -130,17 +150,48 @@ class Follower:
                 self.text.add((self._document(snapshot, known) for known in unparsed), fresh=feeding.anew)
                 with self.facts.filling(len(pending.files)):
                     asked = partial(self._is_asked, newer)
-                    done = self._take(snapshot, pending, parsing, feeding, asked) and not newer()
+                    batches = chain([list(ready.values())] if ready else [], parsing)
+                    done = self._take(snapshot, pending, batches, feeding, asked) and not newer()
             if done:
                 parsed()
-                self._commit(snapshot, feeding)
-                self.text.reached(snapshot.epoch)
+                self._fed_all(snapshot, feeding)
+                if self._uncommitted is None:
+                    self.text.reached(snapshot.epoch)
+                elif feeding.anew or commits():
+                    self._commit()
                 self._at = snapshot.files
-            elif feeding.wanted:
+            elif feeding.anew:
                 # What was added since the last commit is given up; the next pass begins from it.
-                self.text.release()
+                self._forget()
+            else:
+                # Some of it is added: whatever becomes of these files, the next pass replaces or removes them.
+                feeding.fed.update(dict.fromkeys(feeding.wanted, ""))
+                self._fed = feeding.fed
             self.progress = None
             return done
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """When something fails, begin again from what the full text has committed."""
+        try:
+            yield
+        except BaseException:
+            with suppress(ValueError):
+                self._forget()
+            raise
+
+    def _forget(self) -> None:
+        self._fed, self._at, self._uncommitted = None, None, None
+        self.text.release()
+
+    def _ready(self, pending: "_Pending", *, first: int) -> dict[int, Parsed]:
+        """What edits had parsed already, by its key."""
+        found: dict[int, Parsed] = {}
+        for key in range(first, len(pending.files)):
+            known = pending.files[key]
+            if (parsed := self.parsers.take(known.path, known.digest, pending.languages[key].name)) is not None:
+                found[key] = msgspec.structs.replace(parsed, key=key)
+        return found
 
     def _is_asked(self, newer: Callable[[], bool]) -> bool:
         """Whether a pass is to leave off."""
@@ -159,7 +210,7 @@ class Follower:
         self,
         snapshot: Snapshot,
         pending: "_Pending",
-        parsing: Parsing,
+        parsing: Iterable[list[Parsed]],
         feeding: "_Feeding",
         asked: Callable[[], bool],
     ) -> bool:
@@ -186,7 +237,7 @@ class Follower:
         return done == len(pending.files)
 
     def _fed_at_once(
-        self, snapshot: Snapshot, pending: "_Pending", parsing: Parsing, feeding: "_Feeding"
+        self, snapshot: Snapshot, pending: "_Pending", parsing: Iterable[list[Parsed]], feeding: "_Feeding"
     ) -> Iterator[list[Parsed]]:
         """What the workers found, batch by batch, after the full text was fed it: that works on while we wait."""
         for batch in parsing:
@@ -195,20 +246,32 @@ class Follower:
             self.text.add(documents, fresh=feeding.anew)
             yield batch
 
-    def _commit(self, snapshot: Snapshot, feeding: "_Feeding") -> None:
-        """The full text commits first, and what it was fed is noted after: a disagreement feeds everything anew."""
+    def _fed_all(self, snapshot: Snapshot, feeding: "_Feeding") -> None:
+        """The full text was given all of a snapshot."""
         added = {known.path: known.digest for known in feeding.wanted.values()}
-        if added or feeding.gone:
-            self.text.commit(snapshot.epoch)
-            self.facts.feed(added, feeding.gone, epoch=snapshot.epoch, anew=feeding.anew)
         for path in feeding.gone:
             feeding.fed.pop(path, None)
         feeding.fed.update(added)
         self._fed = feeding.fed
-        if len(added) > _MANY:
+        before = self._uncommitted if not feeding.anew else None
+        if before is None and (added or feeding.gone):
+            before = self._uncommitted = _Uncommitted(anew=feeding.anew)
+        if before is not None:
+            before.add(snapshot.epoch, added, feeding.gone)
+
+    def _commit(self) -> None:
+        """The full text commits first, and what it was fed is noted after: a disagreement feeds everything anew."""
+        given = self._uncommitted
+        if given is None:
+            return
+        self.text.commit(given.epoch)
+        self.facts.feed(given.added, given.gone, epoch=given.epoch, anew=given.anew)
+        self._uncommitted = None
+        if len(given.added) > _MANY:
             self.text.release()
-        if self.text.deleted > max(_DELETED_LEAST, len(self._fed) // _DELETED_SHARE):
+        if self.text.deleted > max(_DELETED_LEAST, len(self._fed or ()) // _DELETED_SHARE):
             self.text.compact()
+        self.text.reached(given.epoch)
 
     def _document(self, snapshot: Snapshot, known: Known, parsed: Parsed | None = None) -> Document:
         language = languages().of(known.path)
@@ -224,7 +287,7 @@ class Follower:
         """Throw the facts away and begin anew: they are derived, and these are damaged."""
         with self._lock:
             self.facts.remake(why)
-            self._digests, self._fed, self._at = None, {}, None
+            self._digests, self._fed, self._at, self._uncommitted = None, {}, None, None
 
     def feed_anew(self) -> None:
         """Have the full text fed from the beginning at the next pass."""
@@ -259,6 +322,9 @@ class Follower:
         self.parsers.close()
         with self._lock:
             self._early.close()
+            # What cannot be committed is fed again at the next start.
+            with suppress(ValueError, sqlite3.Error):
+                self._commit()
             self.text.close()
             self.facts.close()
 
@@ -357,6 +423,25 @@ class _Feeding:
         texts = snapshot.texts if anew else touched.texts
         wanted = {one.path: one for one in texts if known.get(one.path) != one.digest}
         return cls(fed=known, wanted=wanted, gone=gone, anew=anew)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Uncommitted:
+    """Files that the full text was given or was to forget since its last commit, by the newest epoch."""
+
+    anew: bool
+    epoch: int = 0
+    added: dict[str, str] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+    def add(self, epoch: int, added: Mapping[str, str], gone: Iterable[str]) -> None:
+        """Take on what an epoch changed."""
+        self.epoch = epoch
+        for path in gone:
+            self.added.pop(path, None)
+            self.gone.add(path)
+        self.added.update(added)
+        self.gone.difference_update(added)
 
 
 def _has_text(snapshot: Snapshot, path: str) -> bool:

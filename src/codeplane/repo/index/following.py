@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import math
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +26,10 @@ _RETRY_SEC = 5.0
 _AGAIN_SEC = 0.5
 _TELL_EVERY_SEC = 1.0
 _FILL_SEC = 5.0
+# While edits come one upon another, their full text is committed and their vectors are made together, this often.
+_COMMIT_EVERY_SEC = 0.5
+_FILL_EVERY_SEC = 2.0
+_SOON_SEC = 0.01
 _LARGE = 1000
 _SETTLINGS = 2
 
@@ -77,6 +83,9 @@ class Following:
         self._failure: str | None = None
         self._closing = False
         self._settled = 0
+        self._follower.text.on_wait = self.wake
+        self._committed_sec = self._filled_sec = -math.inf
+        self._vectors_wanted = asyncio.Event()
 
     @property
     def follower(self) -> Follower:
@@ -100,14 +109,40 @@ class Following:
         if self._newest() is None:
             await asyncio.to_thread(self._follower.warm)
         while True:
-            await self._awake.wait()
-            self._awake.clear()
+            await self._until_awake()
             if (why := self._follower.facts.damaged) is not None:
                 self._said("symbols are damaged and are indexed again", {"reason": why})
                 await self._remake(why)
             snapshot = self._newest()
             if snapshot is not None and snapshot.epoch != self._followed:
                 await self._pass(snapshot)
+            elif self._follower.is_text_behind and self._commits():
+                await self._commit_text()
+
+    async def _until_awake(self) -> None:
+        """Wait until there is something to follow or to commit."""
+        due_sec = self._committed_sec + _COMMIT_EVERY_SEC - time.monotonic()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(due_sec, _SOON_SEC) if self._follower.is_text_behind else None):
+                await self._awake.wait()
+        self._awake.clear()
+
+    def _commits(self) -> bool:
+        """Whether the full text is committed now: somebody waits for it, or the last time is a while ago."""
+        return (
+            self._closing
+            or self._follower.text.is_awaited
+            or time.monotonic() - self._committed_sec >= _COMMIT_EVERY_SEC
+        )
+
+    async def _commit_text(self) -> None:
+        try:
+            await asyncio.to_thread(self._follower.commit_text)
+        except Exception as error:  # the pass that feeds it again says what is wrong if it lasts
+            self._said("the full text could not be committed and is fed again", {"reason": str(error)})
+            self._followed = -1
+            self._awake.set()
+        self._committed_sec = time.monotonic()
 
     async def behind(self, snapshot: Snapshot) -> Behind:
         """Wait, bounded, for a snapshot's facts; what is missing after that is said."""
@@ -129,11 +164,14 @@ class Following:
     async def filled(self) -> None:
         """Wait a little for the vectors; what is missing after that is said by those who search them."""
         newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
+        self._vectors_wanted.set()
         if newest is not None:
-            # They are begun once the full text is there, which is after the facts.
+            # They are begun once the facts are there.
             with suppress(TimeoutError):
                 async with asyncio.timeout(longest), self._caught_up:
                     await self._caught_up.wait_for(lambda: self._followed >= newest.epoch)
+        # Those that were being made meanwhile may have been of another state.
+        self._vectors_wanted.set()
         if self._filling is not None:
             await asyncio.wait({self._filling}, timeout=longest)
 
@@ -147,6 +185,7 @@ class Following:
     async def close(self) -> None:
         """End the workers and close the stores."""
         self._closing = True
+        self._vectors_wanted.set()
         if self._filling is not None:
             await asyncio.wait({self._filling})
         if self._warming is not None:
@@ -177,6 +216,7 @@ class Following:
                 snapshot,
                 newer=lambda: self._is_old(snapshot),
                 parsed=lambda: self._parsed(snapshot.epoch),
+                commits=self._commits,
             )
         except Exception as error:  # whatever it was, giving up would leave every answer partial
             reason = f"{type(error).__name__}: {error}"
@@ -195,6 +235,8 @@ class Following:
                 await asyncio.sleep(_AGAIN_SEC)
             self._awake.set()
             return
+        if not self._follower.is_text_behind:
+            self._committed_sec = time.monotonic()
         self._fill()
         first = self._followed == 0
         self._followed = snapshot.epoch
@@ -251,6 +293,8 @@ class Following:
         filled, told = None, vectors.remade
         loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
+            if await self._paused():
+                continue
             try:
                 fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
                 await loop.run_in_executor(apart, fill)
@@ -258,11 +302,22 @@ class Following:
                 vectors.failure = str(error)
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
-            filled = snapshot.epoch
+            filled, self._filled_sec = snapshot.epoch, time.monotonic()
             self._settle(snapshot)
             if vectors.remade != told:
                 told = vectors.remade
                 self._said("vectors are made again", {"reason": told})
+
+    async def _paused(self) -> bool:
+        """Wait a while after vectors were made, unless somebody wants more; False if there was nothing to wait for."""
+        wait_sec = self._filled_sec + _FILL_EVERY_SEC - time.monotonic()
+        if wait_sec <= 0 or self._vectors_wanted.is_set():
+            self._vectors_wanted.clear()
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_sec):
+                await self._vectors_wanted.wait()
+        return True
 
     async def _warm(self, snapshot: Snapshot) -> None:
         """Unpack facts of a large index behind everything else: a question about uses needs those of many files."""

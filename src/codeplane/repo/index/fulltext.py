@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,6 +95,9 @@ class FullText:
         self._writer: tantivy.IndexWriter | None = None
         self._moved = threading.Condition()
         self._until = 0
+        self._wanted = 0
+        # Told, in any thread, that somebody waits for what is not committed yet.
+        self.on_wait: Callable[[], None] = lambda: None
         self.remade: str | None = None
         try:
             self._index = self._open()
@@ -172,7 +175,16 @@ class FullText:
     def wait(self, epoch: int, timeout_sec: float) -> bool:
         """Wait, bounded, until it holds all of an epoch, and say whether it does."""
         with self._moved:
+            if self._until < epoch:
+                self._wanted = max(self._wanted, epoch)
+                self.on_wait()
             return self._moved.wait_for(lambda: self._until >= epoch, timeout_sec)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits, or waited, for more than it holds."""
+        with self._moved:
+            return self._wanted > self._until
 
     def compact(self) -> bool:
         """After a commit, merge so that removed files no longer count; False when the index is too large for that."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +29,10 @@ _PAUSE_SEC = 0.2
 # Edits that come together need two workers, one for the index and one for what they changed.
 _KEPT_WORKERS = 2
 _SPARE_SEC = 30.0
+# How often workers are looked at for one that takes too long, and how long after the last batch.
+_LOOK_SEC = 1.0
+# What an edit had parsed is kept until the index takes it, so many files at most.
+_MOST_KEPT = 64
 _DECODER = msgspec.msgpack.Decoder(list[Parsed])
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -50,6 +55,8 @@ class _Worker:
             stderr=subprocess.DEVNULL,
         )
         self.hung = False
+        # When the process has taken too long over what it was asked, by the monotonic clock.
+        self._deadline: float | None = None
 
     @property
     def pid(self) -> int:
@@ -60,25 +67,26 @@ class _Worker:
         """The batch's facts, or None when the process ended or hung over them."""
         assert self._process.stdin is not None and self._process.stdout is not None
         size = sum(source.length for source in batch.sources)
-        alarm = threading.Timer(_PATIENCE_SEC + size / _PATIENT_BYTES, self._give_up)
-        alarm.daemon = True
-        alarm.start()
+        self._deadline = time.monotonic() + _PATIENCE_SEC + size / _PATIENT_BYTES
         try:
             send(self._process.stdin, _ENCODER.encode(batch))  # type: ignore[arg-type]  # a pipe, opened as bytes
             message = receive(self._process.stdout)  # type: ignore[arg-type]  # the same
         except OSError:
             return None
         finally:
-            alarm.cancel()
+            self._deadline = None
         return _DECODER.decode(message) if message is not None else None
 
     def was_killed(self) -> bool:
         """Whether somebody else ended it: for want of memory, say, which is not the fault of what it read."""
         return self._process.wait() == -signal.SIGKILL and not self.hung
 
-    def _give_up(self) -> None:
-        self.hung = True
-        self.kill()
+    def end_if_late(self, now: float) -> None:
+        """End the process if it takes too long over a batch."""
+        deadline = self._deadline
+        if deadline is not None and now > deadline:
+            self.hung = True
+            self.kill()
 
     def kill(self) -> None:
         """End the process; who waits for its answer is told that there is none, and takes its leave."""
@@ -131,6 +139,11 @@ class _Crew:
             self._threads -= 1
             return None
 
+    def is_alone(self) -> bool:
+        """Whether there is but one thread."""
+        with self._changed:
+            return self._threads < 2
+
     def may_leave(self) -> bool:
         """Leave for good, if somebody stays."""
         with self._changed:
@@ -152,17 +165,27 @@ class Parsing:
         self._ended = threading.Event()
         self._crew = _Crew(most)
         self._threads: list[threading.Thread] = []
+        # A single batch, as an edit has, is parsed by whoever takes it: a thread would only be waited for.
+        self._here = False
 
     def add(self, batches: Sequence[Batch], *, more: bool) -> None:
         """Parse these too, and wait for `more` or not; before anyone takes what was found."""
         self._count += len(batches)
-        arguments = (self._crew, self._done, self._ended)
-        for _ in range(self._crew.add(batches, more=more)):
-            thread = threading.Thread(target=self._work, args=arguments, daemon=True, name="parsing")
+        missing = self._crew.add(batches, more=more)
+        if self._count == missing == 1 and not more:
+            self._here = True
+            return
+        for _ in range(missing):
+            thread = threading.Thread(target=self._work, args=self._arguments(), daemon=True, name="parsing")
             thread.start()
             self._threads.append(thread)
 
+    def _arguments(self) -> "tuple[_Crew, queue.Queue[list[Parsed]], threading.Event]":
+        return self._crew, self._done, self._ended
+
     def __iter__(self) -> Iterator[list[Parsed]]:
+        if self._here:
+            self._work(*self._arguments())
         for _ in range(self._count):
             yield self._next()
 
@@ -198,6 +221,20 @@ class Parsers:
         self._lock = threading.Lock()
         self._closed = False
         self._trimming: threading.Timer | None = None
+        self._watching = False
+        self._kept: dict[tuple[str, str, str], Parsed] = {}
+
+    def keep(self, path: str, digest: str, language: str, parsed: Parsed) -> None:
+        """Keep what was parsed of a content for the index, which comes to it a moment later."""
+        with self._lock:
+            self._kept[path, digest, language] = parsed
+            if len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+
+    def take(self, path: str, digest: str, language: str) -> Parsed | None:
+        """What was kept of a content, once."""
+        with self._lock:
+            return self._kept.pop((path, digest, language), None)
 
     def parse(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> Iterator[list[Parsed]]:
         """The facts of the files, batch by batch in any order; may be left early. `check`: only whether they parse."""
@@ -244,7 +281,7 @@ class Parsers:
         over = 0
         while worker is not None and not ended.is_set():
             # Who leaves does not come back, so once is not enough: merging now and then takes memory for a moment.
-            over = over + 1 if self._is_too_much() else 0
+            over = over + 1 if not crew.is_alone() and self._is_too_much() else 0
             if over > 1 and crew.may_leave():
                 self.throttled = True
                 self._dismiss(worker)
@@ -316,7 +353,26 @@ class Parsers:
                 return None
             worker = self._idle.pop() if self._idle and not fresh else _Worker()
             self._working.add(worker)
+            if not self._watching:
+                self._watching = True
+                threading.Thread(target=self._watch, daemon=True, name="parsing-watch").start()
             return worker
+
+    def _watch(self) -> None:
+        """End workers that take too long, until all have been idle for a while; a timer a batch would cost more."""
+        idle_since = time.monotonic()
+        while True:
+            time.sleep(_LOOK_SEC)
+            now = time.monotonic()
+            with self._lock:
+                working = list(self._working)
+                if working:
+                    idle_since = now
+                elif self._closed or now - idle_since > _SPARE_SEC:
+                    self._watching = False
+                    return
+            for worker in working:
+                worker.end_if_late(now)
 
     def _keep_one(self, batches: int) -> None:
         """Keep one worker; a new one after many batches, as who went through all of them holds twice the memory."""

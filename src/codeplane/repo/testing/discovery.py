@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
@@ -21,6 +21,29 @@ _NAMES = re.compile(r"[\w*?.\[\]-]+\.py")
 _JAVA_ROOT = re.compile(r"(?:^|.*/)src/test/(?:java|kotlin|groovy|scala)/")
 
 
+@lru_cache(maxsize=1)
+def _leading_names() -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of files by which runners and their roots are found, and their endings."""
+    names = {name for runner in runners().values() for name in runner.roots}
+    names |= {marker.file for runner in runners().values() for marker in runner.markers}
+    names |= set(_PYTEST_SETTINGS)
+    exact = frozenset(name for name in names if not name.startswith("*"))
+    return exact, tuple(name[1:] for name in names if name.startswith("*"))
+
+
+# Kept, since every edit asks it of all paths.
+@lru_cache(maxsize=65_536)
+def _leads_to_runner(path: str) -> bool:
+    exact, endings = _leading_names()
+    name = path.rpartition("/")[2]
+    return name in exact or name.endswith(endings)
+
+
+@lru_cache(maxsize=65_536)
+def _is_crate_root(path: str) -> bool:
+    return path.endswith(_CRATE_ROOTS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedAt:
     """What was found in one state: files by which runners are found, runners that were there, each file's target."""
@@ -29,9 +52,10 @@ class LookedAt:
     there: Mapping[tuple[str, str], bool]
     digests: Mapping[str, str]
     targets: Mapping[str, Target | None]
+    marked: Mapping[tuple[str, str], int]
 
 
-_NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={})
+_NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={}, marked={})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +96,7 @@ class Discovery:
             there=dict(self._there),
             digests={path: self.snapshot.files[path].digest for path in self.by_file},
             targets=self.by_file,
+            marked=self._marked,
         )
 
     def _is_around(self, before: "LookedAt") -> bool:
@@ -85,18 +110,10 @@ class Discovery:
     @cached_property
     def surroundings(self) -> frozenset[tuple[str, str]]:
         """The files by which runners and their roots are found, with their content."""
-        names = {name for runner in runners().values() for name in runner.roots}
-        names |= {marker.file for runner in runners().values() for marker in runner.markers}
-        names |= set(_PYTEST_SETTINGS)
-        exact = {name for name in names if not name.startswith("*")}
-        endings = tuple(name[1:] for name in names if name.startswith("*"))
-        found = {
-            (known.path, known.digest)
-            for known in self.snapshot.files.values()
-            if (name := known.path.rpartition("/")[2]) in exact or name.endswith(endings)
-        }
+        files = self.snapshot.files
+        found = {(path, files[path].digest) for path in filter(_leads_to_runner, files)}
         # That they are there is what counts, whatever they say.
-        return frozenset(found | {(path, "") for path in self.snapshot.files if path.endswith(_CRATE_ROOTS)})
+        return frozenset(found | {(path, "") for path in filter(_is_crate_root, files)})
 
     def _target(self, known: Known) -> Target | None:
         path = known.path
@@ -180,6 +197,8 @@ class Discovery:
 
     @cached_property
     def _marked(self) -> Mapping[tuple[str, str], int]:
+        if self.before is not None and self.before.surroundings == self.surroundings:
+            return self.before.marked
         exact: dict[str, list[tuple[Runner, Marker]]] = {}
         endings: list[tuple[str, Runner, Marker]] = []
         for runner in runners().values():

@@ -48,8 +48,11 @@ class Fresh:
 
     async def recheck(self, snapshot: Snapshot, paths: Iterable[str]) -> Snapshot | None:
         """A newer snapshot when files that an answer names have changed; None when it can leave as it is."""
-        changed = await asyncio.to_thread(self._indexer.differing, snapshot, list(paths))
-        return await asyncio.to_thread(self._indexer.refresh, changed) if changed else None
+        return await asyncio.to_thread(self._rechecked, snapshot, list(paths))
+
+    def _rechecked(self, snapshot: Snapshot, paths: list[str]) -> Snapshot | None:
+        changed = self._indexer.differing(snapshot, paths)
+        return self._indexer.refresh(changed) if changed else None
 
     def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """Those of the files that are no longer as the snapshot knows them; for who is off the event loop already."""

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -38,6 +39,10 @@ class KeptMutations:
         self._max_mb = max_mb
         self._lock = threading.RLock()
         self._bytes: int | None = None
+        # The names from the oldest on, as they were listed last: whatever came since is newer.
+        self._oldest: deque[str] = deque()
+        # Nothing that is kept is older.
+        self._oldest_ns: int | None = None
 
     def add(self, kept: Kept) -> None:
         """Keep a mutation that has no folder of its own yet; returns when it is durable."""
@@ -110,25 +115,40 @@ class KeptMutations:
 
     def drop(self, mutation_id: str) -> None:
         """Forget a mutation."""
+        folder = self.folder_of(mutation_id)
         with self._lock:
-            self._remove(self.folder_of(mutation_id))
+            if self._bytes is not None:
+                self._bytes -= _size(folder)
+            self._remove(folder)
 
     def prune(self) -> int:
         """Forget what is older than its days, then the oldest until the rest fits; clear what was left half-written."""
         with self._lock:
-            dropped = self._cleared() if self._bytes is None else 0
-            oldest = sorted(self._names())
             limit, since = self._max_mb * _MB, self._clock.now_ns() - int(self._days * _DAY_NS)
+            dropped = 0
             if self._bytes is None:
-                self._bytes = sum(_size(self._folder / name) for name in oldest)
-            for name in oldest:
+                dropped = self._cleared()
+                self._bytes = sum(_size(self._folder / name) for name in self._names())
+            elif self._bytes <= limit and self._oldest_ns is not None and self._oldest_ns >= since:
+                return 0
+            self._oldest_ns = None
+            while (name := self._oldest_name()) is not None:
                 kept = self.get(name)
                 if kept is not None and kept.at_ns >= since and self._bytes <= limit:
+                    self._oldest_ns = kept.at_ns
                     break
-                self._bytes -= _size(self._folder / name)
-                self._remove(self._folder / name)
-                dropped += 1
+                if (self._folder / name).exists():
+                    self._bytes -= _size(self._folder / name)
+                    self._remove(self._folder / name)
+                    dropped += 1
+                self._oldest.popleft()
             return dropped
+
+    def _oldest_name(self) -> str | None:
+        """The oldest of those that were listed; they are listed again only when none of them is left."""
+        if not self._oldest:
+            self._oldest.extend(sorted(self._names()))
+        return self._oldest[0] if self._oldest else None
 
     @property
     def retention(self) -> str:
