@@ -2801,6 +2801,7 @@ REQUIREMENTS = (
         tests=(
             "trust/untrusted/test_marks.py",
             "trust/untrusted/test_served.py",
+            "repo/git/test_partial_clone.py",
             "trust/refusals/test_refusals.py",
         ),
     ),

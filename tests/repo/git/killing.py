@@ -41,9 +41,12 @@ class Stepping(Git):
         timeout: float | None = None,
         check: bool = True,
         literal: bool = True,
+        remote: bool = False,
     ) -> Done:
         self._step(f"git {arguments[0]}")
-        return await super().run(*arguments, input=input, env=env, timeout=timeout, check=check, literal=literal)
+        return await super().run(
+            *arguments, input=input, env=env, timeout=timeout, check=check, literal=literal, remote=remote
+        )
 
 
 class Stopped(Desk):

@@ -16,6 +16,8 @@ from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, few_of, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.obstacles import Named, named_in_tree
+from codeplane.repo.git.opened import common
+from codeplane.repo.git.partial_clone import is_partial, lacking
 from codeplane.repo.git.revision import (
     MAX_REF,
     Revision,
@@ -134,6 +136,7 @@ class Checkout:
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
             await writing.reaches((), hidden=hidden, named=named)
             await writing.loses()
+            await asyncio.to_thread(self._refuse_lacking, commit, paths)
             await self._git.run("checkout", "--quiet", exact(commit), "--", *paths)
             return Changed(delta=await writing.finished())
 
@@ -211,6 +214,13 @@ class Checkout:
         told = set(edited)
         unknown = [path for path in self._losses.overwritten(named) if path not in told]
         return self._losses.files(edited, "changes") + self._losses.files(unknown, "untracked work")
+
+    def _refuse_lacking(self, commit: str, paths: Sequence[str]) -> None:
+        """GitRefused where a partial clone lacks a file: git would leave an empty one in its place."""
+        if is_partial(common(self._git.folder)):
+            below = [] if "." in paths else paths
+            if self._git.ask("ls-tree", "-r", "--long", "--full-tree", commit, "--", *below, check=False).code != 0:
+                raise lacking()
 
     def _listed(self, commit: str, paths: Sequence[str]) -> Named:
         below = [] if "." in paths else paths

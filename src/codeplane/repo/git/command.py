@@ -19,6 +19,7 @@ from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, TooL
 from codeplane.kernel.trace import span
 from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.opened import common, git_dir_of
+from codeplane.repo.git.partial_clone import local_only
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.unentered import unentered, unentered_settings, unnamed
 
@@ -124,15 +125,19 @@ class Git:
         timeout: float | None = None,
         check: bool = True,
         literal: bool = True,
+        remote: bool = False,
     ) -> Done:
-        """Run one command to its end; with `check`, what git refuses is raised as an error of ours."""
+        """Run one command to its end; with `check`, what git refuses is raised as an error of ours.
+
+        Only with `remote` may it talk to other machines.
+        """
         limit = timeout or self.config.timeout_sec
         self.refuse_outside()
         command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
             with span("git", command=_named(arguments)) as running:
-                code = await self._ended(command, input, self._variables(env), limit, out, err)
+                code = await self._ended(command, input, self._variables(env, remote=remote), limit, out, err)
                 running.note(code=code)
         except TimeoutError as error:
             raise DeadlineExceeded(
@@ -177,9 +182,10 @@ class Git:
             raise refusal(_named(arguments), done.err or done.line, done.code)
         return done
 
-    def _variables(self, env: Mapping[str, str] | None) -> dict[str, str]:
+    def _variables(self, env: Mapping[str, str] | None, *, remote: bool = False) -> dict[str, str]:
         environment = dict(self._environment()) | _SETTINGS
         folder = self.folder
+        environment |= {} if remote else local_only(common(folder))
         guarded = self._programs.settings(self.root, folder, environment) if self._programs is not None else {}
         settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
         if self._within is not None:

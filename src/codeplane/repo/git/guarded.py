@@ -19,6 +19,8 @@ from codeplane.repo.git.unentered import as_variables
 _ASK_SEC = 20.0
 # Settings can hold for some branches alone, and no file tells of that.
 _ASKED_NS = 600 * SECOND_NS
+# What is said to git itself, and not to those it runs.
+_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 
 Marks = tuple[tuple[int, int, int], ...]
@@ -85,7 +87,7 @@ class GuardedPrograms:
         for name in {entry.name for entry in place.iterdir()} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
-            _put(place / name, f'#!/bin/sh\nexec {shlex.join([*before, str(hooks / name)])} "$@"\n')
+            _put(place / name, f'#!/bin/sh\n{_UNSET}exec {shlex.join([*before, str(hooks / name)])} "$@"\n')
         return {"core.hooksPath": str(place)}
 
     def _filters(self, root: Path, filters: Sequence[FilterCommand], fixed: Sequence[Path]) -> dict[str, str]:
@@ -97,7 +99,7 @@ class GuardedPrograms:
         said: dict[str, str] = {}
         for one in filters:
             place = folder / digest(one.key.encode("utf-8", "surrogateescape"))[:16]
-            _put(place, f'#!/bin/sh\nexec {shlex.join([*before, "sh", "-c", one.body, "sh"])} "$@"\n')
+            _put(place, f'#!/bin/sh\n{_UNSET}exec {shlex.join([*before, "sh", "-c", one.body, "sh"])} "$@"\n')
             said[one.key] = one.calling(place)
         return said
 

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Sequence
 
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
+from codeplane.repo.git.partial_clone import LACKING
 from codeplane.repo.truth.paths import shown
 
 _MAX_WORDS = 1500
@@ -29,6 +30,11 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] 
             r"\.lock'?: file exists|another git process seems to be running|cannot lock ref .* but expected",
             GitBusy,
             "another git is at work; if none is running, remove the lock file that git names",
+        ),
+        (
+            r"from promisor remote|lazy fetching disabled",
+            GitRefused,
+            LACKING,
         ),
         (r"not a git repository|must be run in a work tree|dubious ownership", NotGit, None),
         (

@@ -38,6 +38,7 @@ class FetchRequest(InWorkspace):
     remote: str = _REMOTE
     prune: bool = Field(False, description="forget branches that the remote has no longer")
     tags: bool = False
+    complete: bool = Field(False, description="in a partial clone: also every object that was left out")
 
 
 class PullRequest(InWorkspace):
@@ -95,6 +96,7 @@ class RemoteWrites:
         remote = await asyncio.to_thread(remote_now, self._git, request.remote)
         async with self._writer.writing(call, "fetch", undoable=False) as writing:
             options = [*(["--prune"] if request.prune else []), *(["--tags"] if request.tags else [])]
+            options += ["--refetch", "--no-filter"] if request.complete else []
             await self._talk("fetch", "--quiet", "--no-recurse-submodules", *options, "--", remote.name)
             return Changed(delta=await writing.finished())
 
@@ -113,11 +115,11 @@ class RemoteWrites:
             if rebases:
                 left = await self._git.run("rev-list", "--no-merges", "HEAD", f"^{target}")
                 await self._writer.may_write_commits(call, left.line.split())
-                done = await self._git.run("rebase", "--quiet", target, check=False)
+                done = await self._talk("rebase", "--quiet", target, check=False)
             else:
                 only = request.mode == "ff-only"
                 how = ["--ff-only"] if only else ["-m", await message_of(self._git, target, what)]
-                done = await self._git.run("merge", "--quiet", *how, target, check=False)
+                done = await self._talk("merge", "--quiet", *how, target, check=False)
             delta = await writing.finished()
             stopped_or_raise(done, delta, request.mode)
             return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
@@ -194,6 +196,7 @@ class RemoteWrites:
         remote = remote_now(self._git, request.remote)
         exchange = Exchange(self._git, remote.name)
         facts = [*exchange.places(push=False), *exchange.fetched(prune=request.prune, tags=request.tags)]
+        facts += ["with every object that this partial clone left out"] if request.complete else []
         bound = bound_to(self._git, [f"refs/remotes/{remote.name}/"] if request.prune else [])
         return previewed(f"Fetch from {remote}", [], facts, bound=bound)
 
@@ -282,7 +285,8 @@ class RemoteWrites:
 
     async def _talk(self, *arguments: str, check: bool = True) -> Done:
         env = await talking(self._git)
-        return await self._git.run(*arguments, env=env, timeout=self._git.config.remote_timeout_sec, check=check)
+        limit = self._git.config.remote_timeout_sec
+        return await self._git.run(*arguments, env=env, timeout=limit, check=check, remote=True)
 
     async def _fetched(self) -> tuple[str, str]:
         """The commit, or tag, that was fetched to be merged, and what git calls it."""

@@ -231,7 +231,9 @@ class SubmoduleWrites:
 
     async def _talk(self, *arguments: str) -> None:
         limit = self._git.config.remote_timeout_sec
-        await self._git.run("submodule", "--quiet", *arguments, env=await talking(self._git), timeout=limit)
+        await self._git.run(
+            "submodule", "--quiet", *arguments, env=await talking(self._git), timeout=limit, remote=True
+        )
 
     async def _submodule(self, call: Call, path: str) -> str:
         (name,) = self._writer.paths(call, [path])
