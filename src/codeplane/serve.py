@@ -5,6 +5,7 @@ import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,6 +113,7 @@ class Serving:
                 activity=activity,
                 is_owner=lambda token: is_owners(token, plane.token.encode()),
                 identify=plane.trust.identity.identities.identify,
+                record_refusal=partial(plane.conveyor.refuse, "mcp"),
             )
             connections = Connections(PeerAccounts(), self._limits(said))
             server = HttpServer(

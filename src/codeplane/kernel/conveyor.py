@@ -88,6 +88,14 @@ class Conveyor:
         finally:
             self._end(passage)
 
+    async def refuse(self, name: str, caller: Caller, error: CodePlaneError) -> None:
+        """Record a request that a surface has refused before it was a call."""
+        passage = self._start(name, caller)
+        try:
+            await self._recording.finished(passage, error=error)
+        finally:
+            self._end(passage)
+
     async def stream(
         self, name: str, arguments: Mapping[str, JsonValue], caller: Caller
     ) -> AsyncIterator[Result | Outcome]:

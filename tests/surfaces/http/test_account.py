@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.config import ServerConfig
-from codeplane.kernel.errors import Unauthorized
+from codeplane.kernel.errors import CodePlaneError, Unauthorized
 from codeplane.surfaces.connections.connections import Connection, Connections, Limits
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.guard import Guard
@@ -45,6 +45,10 @@ def _identify(caller: Caller) -> Actor:
     return Actor(kind=ActorKind.AGENT, actor_id="agent_good")
 
 
+async def _record_refusal(caller: Caller, error: CodePlaneError) -> None:
+    await asyncio.sleep(0)
+
+
 def _connection(accounts: _Accounts) -> Connection:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         found = Connections(accounts, Limits(all=9, per_account=9)).admit(client, may_use_reserve=False)
@@ -66,6 +70,7 @@ def _client(*, own: bool, accounts: _Accounts | None = None) -> TestClient:
         activity=Activity(time.monotonic_ns),
         is_owner=lambda token: False,
         identify=_identify,
+        record_refusal=_record_refusal,
     )
     return TestClient(counted, base_url=HOST, client=("127.0.0.1", 5000))
 

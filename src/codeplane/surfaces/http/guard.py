@@ -1,7 +1,7 @@
 """What every HTTP request passes first: the right host and origin, a bounded body, a name for the request."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,8 +40,9 @@ class Guard:
         activity: Activity,
         is_owner: Callable[[str], bool],
         identify: Callable[[Caller], Actor],
+        record_refusal: Callable[[Caller, CodePlaneError], Awaitable[None]],
     ) -> None:
-        """`is_owner` tells whether a token is the owner's; `identify` refuses a false one."""
+        """`is_owner` tells whether a token is the owner's; `identify` refuses a false one, which is recorded."""
         self._app = app
         self._config = config
         # The address of all addresses is no name: a page that calls it means whatever listens on this machine.
@@ -51,6 +52,7 @@ class Guard:
         self._activity = activity
         self._is_owner = is_owner
         self._identify = identify
+        self._record_refusal = record_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -80,7 +82,7 @@ class Guard:
         try:
             self._check_reserve(scope, headers)
             self._check(headers)
-            self._check_mcp_client(scope, headers)
+            await self._check_mcp_client(scope, headers)
             body.announced(_first(headers, b"content-length"))
             await self._app(scope, receive if scope["path"] in LASTING_UPLOADS else body.receive, send_named)
         except CodePlaneError as error:
@@ -131,7 +133,7 @@ class Guard:
         if scheme.lower() != "bearer" or not self._is_owner(token.strip()):
             raise Overloaded("all connections are taken", hint="call again in a moment, or with the owner's token")
 
-    def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+    async def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         """An MCP client has a good token, or is the owner's by running under the owner's account.
 
         Before there is a session: one for whoever has no right to it would take the place of somebody who has.
@@ -147,7 +149,12 @@ class Guard:
             scheme, _, token = values[0].partition(" ")
             # Whatever else is sent as a credential is a wrong one, never none.
             token = token.strip() if scheme.lower() == "bearer" and len(values) == 1 else ""
-            actor_id = self._identify(Caller(surface="mcp", token=token)).actor_id
+            caller = Caller(surface="mcp", token=token, request_id=scope["state"]["request_id"])
+            try:
+                actor_id = self._identify(caller).actor_id
+            except CodePlaneError as error:
+                await self._record_refusal(caller, error)
+                raise
             is_own = is_own or self._is_owner(token)
         elif not is_own:
             raise Unauthorized(
