@@ -98,6 +98,6 @@ class Delta(Result):
 
 def _is_semantic(file: FileDelta, edit: TextEdit, semantic: SemanticLines) -> bool:
     lines = semantic.get(file.old_path or file.path, frozenset())
-    return any(
+    return bool(lines) and any(
         line in lines for line in range(edit.range.start.line, max(edit.range.end.line, edit.range.start.line + 1))
     )

@@ -295,8 +295,7 @@ class Indexer:
         changed: list[Known],
         changes: Changes,
     ) -> Snapshot:
-        live = sum(known.length for known in files.values())
-        if content.length > _DEAD_BYTES and live < content.length * _DEAD_SHARE:
+        if content.length > _DEAD_BYTES and _live_bytes(files) < content.length * _DEAD_SHARE:
             return self._compact(snapshot, content, files, listing, changes)
         content.sync()
         epoch = self._epoch(snapshot.epoch + 1, self._generation, content.length, snapshot.sorted_until)
@@ -436,6 +435,10 @@ class Indexer:
 
     def _content_path(self, generation: int) -> Path:
         return self._home / "content" / f"{generation:06d}.bin"
+
+
+def _live_bytes(files: dict[str, Known]) -> int:
+    return sum(known.length for known in files.values())
 
 
 def _sorted(files: dict[str, Known]) -> dict[str, Known]:

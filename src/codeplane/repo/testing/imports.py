@@ -182,9 +182,13 @@ class Imports:
 
     def _conftests(self) -> list[tuple[str, set[str]]]:
         """Files that pytest loads by themselves, with the files below their folder."""
-        paths = [known.path for known in self._world.snapshot.texts if known.path.endswith(".py")]
+        texts = self._world.snapshot.texts
+        conftests = [known.path for known in texts if known.path.rpartition("/")[2] == "conftest.py"]
+        if not conftests:
+            return []
+        paths = [known.path for known in texts if known.path.endswith(".py")]
         found = []
-        for conftest in (path for path in paths if path.rpartition("/")[2] == "conftest.py"):
+        for conftest in conftests:
             folder = conftest.rpartition("/")[0]
             start = f"{folder}/" if folder else ""
             found.append((conftest, {path for path in paths if path.startswith(start) and path != conftest}))
