@@ -1845,6 +1845,7 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_made_found_locked_and_removed",
             "repo/git/test_worktrees_writes.py::test_changes_in_a_work_tree_are_not_lost_unasked",
             "repo/git/test_worktrees_writes.py::test_what_is_gone_is_forgotten",
+            "repo/git/test_worktrees_writes.py::test_a_work_tree_that_git_refuses_leaves_no_branch",
             "repo/git/test_worktrees_writes.py::test_places_and_names_that_are_none_are_refused",
             "repo/git/test_worktrees_writes.py::test_a_work_tree_inside_is_not_committed",
             "repo/git/test_worktrees_writes.py::test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let",
@@ -2695,6 +2696,7 @@ REQUIREMENTS = (
         promise="the values of secrets files are left out of answers, and never ordinary words",
         tests=(
             "kernel/test_secret_values.py",
+            "trust/test_secret_files.py::test_questions_about_git_calls_show_no_secret_and_change_none",
             "trust/test_secret_files.py::test_the_values_of_secrets_files_are_in_no_answer",
             "trust/test_secret_files.py::test_a_placeholder_is_not_written_back",
         ),

@@ -25,6 +25,9 @@ SECRET = (
     ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     ("TOKENS=abcd1234efgh,ijkl5678mnop", "ijkl5678mnop"),
     ("SESSION_SECRET=Tr0ub4dor&3", "Tr0ub4dor&3"),
+    ("API_KEY=walnut-778899", "walnut-778899"),
+    ("STRIPE_KEY=topsecret-11223344", "topsecret-11223344"),
+    ("DB_PASS=mango-4711-quux", "mango-4711-quux"),
     ("GPG_PASSPHRASE=correcthorsebatterystaple", "correcthorsebatterystaple"),
 )
 ORDINARY = (
@@ -45,6 +48,8 @@ ORDINARY = (
     "TOKEN=short1",
     "PASSWORD_HASHER=argon2id",
     "AUTH_TTL=1234567890",
+    "API_KEY=release-2026",
+    "AUTH_HOST=db.example.com:54321",
     "# DB_PASSWORD=hunter2-correct",
 )
 

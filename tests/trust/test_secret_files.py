@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -403,3 +404,37 @@ def test_a_checkpoint_leaves_secrets_out_and_says_so(tmp_path: Path) -> None:
 
     run(scenario())
     assert git(root, "ls-tree", "--name-only", "HEAD").split() == ["README.md"]
+
+
+def test_questions_about_git_calls_show_no_secret_and_change_none(tmp_path: Path) -> None:
+    """Whoever asks can look at the question, so what a tracked secrets file holds is not in it either."""
+    root = make_repo(tmp_path / "repo", {"a.txt": "one\n"})
+    (root / ".env").write_text(ENV)
+    git(root, "add", "--force", ".env")
+    git(root, "commit", "--quiet", "-m", "a secret by mistake")
+    (root / ".env").write_text("PLAIN=mango\n")
+    (root / "a.txt").write_text("two\n")
+
+    async def scenario() -> None:
+        async with plane(root, "embeddings.model=none", "index.watch=false") as opened:
+            for paths in ([".env"], ["."]):
+                for answer in (
+                    await _call(opened, "git.discard", paths=paths),
+                    await _call(opened, "git.checkout", ref="HEAD", paths=paths),
+                ):
+                    assert _error(answer) == "PATH_DENIED" and "mango" not in json.dumps(answer), paths
+            asked = await _call(opened, "git.discard", paths=["a.txt"])
+            assert _error(asked) == "APPROVAL_PENDING"
+            # The owner's own question names the file and not what it holds.
+            amended = await _call(opened, "git.amend", message="without", paths=["a.txt", ".env"], caller=AGENT)
+            for one in (asked, amended):
+                assert "mango" not in json.dumps(one) and VALUE not in json.dumps(one)
+            listed = await _call(opened, "approval.list", caller=OWNER)
+            for action_id in re.findall(r"act_[0-9a-f-]+", json.dumps(listed)):
+                shown = json.dumps(await _call(opened, "approval.show", action_id=action_id))
+                assert "mango" not in shown and VALUE not in shown
+            assert _error(amended) in ("APPROVAL_PENDING", "PATH_DENIED")
+            discarded = await _call(opened, "git.discard", caller=OWNER, paths=[".env"])
+            assert _error(discarded) == "" and (root / ".env").read_text() == ENV
+
+    run(scenario())

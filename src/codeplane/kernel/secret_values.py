@@ -114,11 +114,20 @@ def is_secret(value: str, *, strict: bool = True) -> bool:
     parts = [part for part in _SEPARATORS.split(value) if part]
     if not all(map((_NAME if strict else _WORD).fullmatch, parts)):
         return not _is_path(value)
-    if strict or value[0] in "/.~" or "/" in value:
+    if value[0] in "/.~" or re.search(r"[/:@]", value):
+        return False
+    if any(_is_drawn_number(part, shortest=6 if strict else 4) for part in parts):
+        return True
+    if strict:
         return False
     if any(_COUNTED.fullmatch(part) and not _TECHNICAL.fullmatch(part) for part in parts):
         return True
     return len(parts) >= 3 and len(value) >= _PASSPHRASE and not re.search(r"[./:@]", value)
+
+
+def _is_drawn_number(part: str, *, shortest: int) -> bool:
+    """Whether a part is a number that is no year, no small count and no version."""
+    return part.isdigit() and len(part) >= shortest and not re.fullmatch(r"(?:19|20)\d\d", part)
 
 
 def _is_unusual_word(value: str) -> bool:

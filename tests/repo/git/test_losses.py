@@ -59,16 +59,16 @@ def test_reset_is_destructive_only_when_something_is_lost(desk: Desk) -> None:
 
 def test_discard_is_destructive_where_work_is(desk: Desk) -> None:
     staging = Staging(desk.writer)
-    assert staging.assess_discard(DiscardRequest(paths=(".",))).risk is Risk.WRITE
+    assert staging.assess_discard(None, DiscardRequest(paths=(".",))).risk is Risk.WRITE
     desk.made.write("new", "untracked")
-    assert staging.assess_discard(DiscardRequest(paths=(".",))).risk is Risk.WRITE
-    assert staging.assess_discard(DiscardRequest(paths=(".",), untracked=True)).risk is Risk.DESTRUCTIVE
+    assert staging.assess_discard(None, DiscardRequest(paths=(".",))).risk is Risk.WRITE
+    assert staging.assess_discard(None, DiscardRequest(paths=(".",), untracked=True)).risk is Risk.DESTRUCTIVE
     desk.made.write("a.txt", "work")
-    assert staging.assess_discard(DiscardRequest(paths=("a.txt",))).risk is Risk.DESTRUCTIVE
-    assert staging.assess_discard(DiscardRequest(paths=("b.txt",))).risk is Risk.WRITE
+    assert staging.assess_discard(None, DiscardRequest(paths=("a.txt",))).risk is Risk.DESTRUCTIVE
+    assert staging.assess_discard(None, DiscardRequest(paths=("b.txt",))).risk is Risk.WRITE
     for path in ("../x", ".git/config", ".codeplane/config.yaml", "/etc/passwd"):
         with pytest.raises(PathDenied):
-            staging.assess_discard(DiscardRequest(paths=(path,)))
+            staging.assess_discard(None, DiscardRequest(paths=(path,)))
 
 
 def test_deleting_what_alone_reaches_commits_is_destructive(desk: Desk) -> None:
@@ -119,14 +119,14 @@ def test_dropping_a_stash_is_destructive(desk: Desk) -> None:
 def test_checkout_is_destructive_over_changes_and_from_a_head_without_a_branch(desk: Desk) -> None:
     checkout = Checkout(desk.writer)
     desk.made.write("a.txt", "work")
-    assert checkout.assess_checkout(CheckoutRequest(ref="HEAD~1")).risk is Risk.WRITE
-    assert checkout.assess_checkout(CheckoutRequest(ref="HEAD~1", paths=("b.txt",))).risk is Risk.WRITE
-    assert checkout.assess_checkout(CheckoutRequest(ref="HEAD~1", paths=("a.txt",))).risk is Risk.DESTRUCTIVE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="HEAD~1")).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="HEAD~1", paths=("b.txt",))).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="HEAD~1", paths=("a.txt",))).risk is Risk.DESTRUCTIVE
     desk.made.git("checkout", "--quiet", "--detach")
-    assert checkout.assess_checkout(CheckoutRequest(ref="main")).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="main")).risk is Risk.WRITE
     desk.made.commit("on no branch")
-    assert checkout.assess_checkout(CheckoutRequest(ref="main")).risk is Risk.DESTRUCTIVE
-    assert checkout.assess_checkout(CheckoutRequest(ref="new", create=True)).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="main")).risk is Risk.DESTRUCTIVE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="new", create=True)).risk is Risk.WRITE
 
 
 def test_giving_up_a_merge_is_destructive_after_work_on_it(desk: Desk) -> None:
@@ -156,7 +156,7 @@ def test_what_lies_above_below_or_at_a_name_counts(desk: Desk, there: str, comes
     ways(desk, comes, ignored=ignored)
     reset, checkout = Reset(desk.writer), Checkout(desk.writer)
     restore = CheckoutRequest(ref="other", paths=(comes,))
-    assert checkout.assess_checkout(restore).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, restore).risk is Risk.WRITE
     assert reset.assess_reset(ResetRequest(ref="other", mode="hard")).risk is Risk.WRITE
     desk.made.write(there, "mine")
     for assessed, previewed in (
@@ -164,7 +164,7 @@ def test_what_lies_above_below_or_at_a_name_counts(desk: Desk, there: str, comes
             reset.assess_reset(ResetRequest(ref="other", mode="hard")),
             run(reset.preview_reset(ResetRequest(ref="other", mode="hard"))),
         ),
-        (checkout.assess_checkout(restore), run(checkout.preview_checkout(restore))),
+        (checkout.assess_checkout(None, restore), run(checkout.preview_checkout(restore))),
     ):
         assert assessed.risk is Risk.DESTRUCTIVE
         assert there in previewed.body
@@ -179,8 +179,8 @@ def test_a_switch_a_merge_and_a_pick_are_destructive_over_ignored_files_alone(
 
     def risks() -> set[Risk]:
         return {
-            checkout.assess_checkout(CheckoutRequest(ref="other")).risk,
-            checkout.assess_checkout(CheckoutRequest(ref="fresh", create=True, start="other")).risk,
+            checkout.assess_checkout(None, CheckoutRequest(ref="other")).risk,
+            checkout.assess_checkout(None, CheckoutRequest(ref="fresh", create=True, start="other")).risk,
             merges.assess_merge(MergeRequest(ref="other")).risk,
             picks.assess_cherrypick(CherrypickRequest(commit="other")).risk,
         }
@@ -255,15 +255,15 @@ def test_putting_aside_is_destructive_where_an_ignored_file_took_the_place_of_an
 def test_a_change_in_the_file_above_a_restored_one_counts(desk: Desk) -> None:
     ways(desk, "a.txt/x", ignored=False)
     checkout = Checkout(desk.writer)
-    assert checkout.assess_checkout(CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.WRITE
     desk.made.write("a.txt", "mine")
-    assert checkout.assess_checkout(CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.DESTRUCTIVE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.DESTRUCTIVE
 
 
 def test_a_folder_in_place_of_a_tracked_file_counts_for_discard(desk: Desk) -> None:
     (desk.made.root / "a.txt").unlink()
     desk.made.write("a.txt/p", "mine")
-    assessed = Staging(desk.writer).assess_discard(DiscardRequest(paths=("a.txt",)))
+    assessed = Staging(desk.writer).assess_discard(None, DiscardRequest(paths=("a.txt",)))
     assert "a.txt/p" in assessed.effects[0]
 
 
@@ -314,12 +314,12 @@ def test_a_branch_made_elsewhere_leaves_commits_behind_too(desk: Desk) -> None:
     checkout = Checkout(desk.writer)
     desk.made.git("checkout", "--quiet", "--detach")
     request = CheckoutRequest(ref="new", create=True, start="main")
-    assert checkout.assess_checkout(request).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, request).risk is Risk.WRITE
     desk.made.commit("on no branch")
-    assessed = checkout.assess_checkout(request)
+    assessed = checkout.assess_checkout(None, request)
     assert assessed.risk is Risk.DESTRUCTIVE
     assert "on no branch" in assessed.effects[0]
-    assert checkout.assess_checkout(CheckoutRequest(ref="new", create=True, start="HEAD")).risk is Risk.WRITE
+    assert checkout.assess_checkout(None, CheckoutRequest(ref="new", create=True, start="HEAD")).risk is Risk.WRITE
 
 
 @pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])

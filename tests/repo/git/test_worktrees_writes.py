@@ -82,6 +82,13 @@ def test_places_and_names_that_are_none_are_refused(desk: Desk, tmp_path: Path) 
     assert writes.assess_remove(WorktreeRemoveRequest(name="far")).risk is Risk.DESTRUCTIVE
 
 
+def test_a_work_tree_that_git_refuses_leaves_no_branch(desk: Desk) -> None:
+    desk.made.write("taken/file.txt", "here first")
+    with pytest.raises(GitRefused):
+        run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="taken", branch="side")))
+    assert b"side" not in desk.made.git("branch", "--list")
+
+
 def excluded(desk: Desk) -> bytes:
     file = desk.made.root / ".git" / "info" / "exclude"
     return file.read_bytes() if file.exists() else b""

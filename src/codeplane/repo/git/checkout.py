@@ -59,7 +59,7 @@ class Checkout:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._foreseen = Foreseen(writer.git, writer.secrets)
 
     @operation("git.checkout", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def checkout(self, call: Call, request: CheckoutRequest) -> Changed:
@@ -92,9 +92,11 @@ class Checkout:
         return self._losses.differing(self._losses.head, target).paths if target else ()
 
     @assesses("git.checkout")
-    def assess_checkout(self, request: CheckoutRequest) -> Assessment:
+    def assess_checkout(self, call: Call | None, request: CheckoutRequest) -> Assessment:
         """Files restored over work lose it, a switch what is ignored and in its way; and a head without a branch that
         is left loses its commits."""
+        if request.paths:
+            self._writer.refuse_secret_changes(call, self.foresee_checkout(request))
         return judged(self._lost(request))
 
     @previews("git.checkout")
@@ -133,6 +135,7 @@ class Checkout:
         async with self._writer.writing(call, "checkout") as writing:
             commit = await commit_of(self._git, request.ref)
             named = await asyncio.to_thread(self._listed, commit, paths)
+            self._writer.refuse_secret_changes(call, named.paths)
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
             await writing.reaches((), hidden=hidden, named=named)
             await writing.loses()

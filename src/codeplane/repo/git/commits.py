@@ -123,7 +123,7 @@ class Commits:
         return await asyncio.to_thread(self._previewed, request)
 
     def _previewed(self, request: AmendRequest) -> Preview:
-        foreseen = Foreseen(self._git)
+        foreseen = Foreseen(self._git, self._writer.secrets)
         facts = [f"on {foreseen.head()}", f"replaces {foreseen.named('HEAD')}"]
         facts += [f"message: {request.message}"] if request.message else []
         facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []

@@ -1,8 +1,10 @@
 """What a git call is about, named exactly, for whoever decides on it: commits by their ids, remotes by addresses."""
 
+import re
 from collections.abc import Sequence
 
 from codeplane.kernel.counted import counted
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.refusal import redacted
 from codeplane.repo.truth.paths import shown
@@ -13,13 +15,16 @@ _MAX_LINES = 30
 _MAX_SUBJECT = 200
 _MAX_DIFF = 20_000
 _SHORT = 12
+# No line of a patch's body begins like this.
+_FILE = re.compile(r"^(?=diff --(?:git|cc|combined) )", re.MULTILINE)
 
 
 class Foreseen:
     """Asks the repository as it stands; blocks, and tells the same while nothing changes."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: Git, secrets: SecretRules = NOTHING_SHOWN) -> None:
         self._git = git
+        self._secrets = secrets
 
     def id_of(self, name: str) -> str | None:
         """The object that a name stands for now."""
@@ -62,16 +67,34 @@ class Foreseen:
         return listing(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
-        """A diff as far as a person reads one; that there is more is said."""
+        """A diff as far as a person reads one; that there is more is said.
+
+        What secrets files hold is left out: whoever asks sees the question as well.
+        """
         options = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short", "--abbrev=12")
         done = self._git.ask("diff", *options, *given, "--", *paths, check=False)
         text = done.out.decode("utf-8", "backslashreplace")
         if done.code != 0 or not text:
             return []
+        names = self._git.ask("diff", "--name-only", "-z", *options, *given, "--", *paths, check=False).fields
+        if any(map(self._secrets.covers, names)):
+            text = self._without_secrets(text, names)
         lines = text[:_MAX_DIFF].rstrip("\n").split("\n")
         if len(text) > _MAX_DIFF:
             lines.append(f"[the rest of the diff is left out: {len(text) - _MAX_DIFF} characters]")
         return lines
+
+    def _without_secrets(self, text: str, names: Sequence[str]) -> str:
+        parts = [part for part in _FILE.split(text) if part]
+        if len(parts) != len(names):
+            # Which part is whose is not certain, as with conflicts.
+            return "\n".join(f"changed: {shown(name)}" for name in names)
+        return "".join(
+            f"{part.partition(chr(10))[0]}\n[what it holds is left out by the rules for secrets]\n"
+            if self._secrets.covers(name)
+            else part
+            for part, name in zip(parts, names, strict=True)
+        )
 
     def addresses(self, remote: str, *, push: bool = False) -> tuple[str, ...]:
         """Everywhere that a remote leads, without what is secret: a push goes to each of its addresses."""

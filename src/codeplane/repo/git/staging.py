@@ -46,7 +46,7 @@ class Staging:
         self._writer = writer
         self._git = writer.git
         self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._foreseen = Foreseen(writer.git, writer.secrets)
 
     @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def stage(self, call: Call, request: StageRequest) -> Changed:
@@ -90,6 +90,7 @@ class Staging:
                 listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
                 unknown = [path for path in listed.fields if not path.endswith("/")]
             hidden = await asyncio.to_thread(self._losses.hidden, paths)
+            self._writer.refuse_secret_changes(call, [*edited, *unknown, *hidden])
             await writing.reaches([*edited, *unknown], hidden=hidden)
             await writing.loses()
             known = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
@@ -117,8 +118,9 @@ class Staging:
         return [*named, *self._losses.edited(request.paths), *unknown]
 
     @assesses("git.discard")
-    def assess_discard(self, request: DiscardRequest) -> Assessment:
+    def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
         """Nothing is lost where nothing was changed."""
+        self._writer.refuse_secret_changes(call, self.foresee_discard(request))
         return judged(self._lost(request))
 
     @previews("git.discard")

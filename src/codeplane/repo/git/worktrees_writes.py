@@ -220,7 +220,12 @@ class WorktreeWrites:
         add = ("worktree", "add", "--quiet")
         if name:
             await refuse_taken(self._git, name, revision)
-            await self._git.run(*add, "-b", name, "--", str(folder), revision.exact)
+            try:
+                await self._git.run(*add, "-b", name, "--", str(folder), revision.exact)
+            except CodePlaneError:
+                # Git makes the branch first, and leaves it when the folder cannot be made.
+                await self._git.run("update-ref", "-d", f"{HEADS}{name}", revision.commit, check=False)
+                raise
             await track(self._git, call, name, revision)
         elif revision.branch is not None:
             await self._git.run(*add, "--", str(folder), revision.branch)

@@ -73,7 +73,7 @@ class Writer:
         secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         self.git = git
-        self._secrets = secrets
+        self.secrets = secrets
         self.locks = locks
         self.consequences = consequences
         self.clock = clock
@@ -172,11 +172,22 @@ class Writer:
 
     def refuse_secrets(self, call: Call, paths: Iterable[str]) -> None:
         """PathDenied where an agent would have git store a secrets file: a sandbox shows what git holds."""
-        named = [path for path in paths if not call.actor.is_person and self._secrets.covers(path)]
+        named = [path for path in paths if not call.actor.is_person and self.secrets.covers(path)]
         if named:
             raise PathDenied(
                 f"{few(sorted(named))} holds secrets by its name, so only the owner gives it to git",
                 hint="name the other files, or have the owner ignore it (.gitignore) or stage it: git add",
+                details={"paths": [shown(path) for path in named[:100]]},
+            )
+
+    def refuse_secret_changes(self, call: Call | None, paths: Iterable[str]) -> None:
+        """PathDenied where an agent would have git change a secrets file, which it may not write either."""
+        if call is None or call.actor.is_person:
+            return
+        if named := sorted({path for path in paths if self.secrets.covers(path)}):
+            raise PathDenied(
+                f"{few(named)} holds secrets by its name, so only the owner changes it",
+                hint="name the other files",
                 details={"paths": [shown(path) for path in named[:100]]},
             )
 

@@ -28,6 +28,7 @@ _GRACE_SEC = 1.0
 _STREAMS_A_CONNECTION = 100
 # The system's own limit is 104 to 108 bytes with the name of the socket.
 _LONGEST_PATH = 90
+_PREFIX = "codeplane-grpc-"
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
 
@@ -145,8 +146,16 @@ def _private(folder: Path) -> Iterator[Path]:
     if fits:
         yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="codeplane-grpc-") as made:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_short_folder()) as made:
         yield Path(made)
+
+
+def _short_folder() -> str | None:
+    """A folder for temporary files whose path leaves room for a socket's; None where there is only the usual one."""
+    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # nosec B108  # a private folder is made there
+        if len(os.fsencode(folder)) + len(_PREFIX) + 9 <= _LONGEST_PATH and os.access(folder, os.W_OK):
+            return folder
+    return None
 
 
 def _taken(address: str) -> BindRefused:
