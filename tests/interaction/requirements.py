@@ -654,6 +654,7 @@ REQUIREMENTS = (
         tests=(
             "surfaces/cli/test_init.py::test_it_asks_and_without_an_answer_changes_nothing",
             "surfaces/cli/test_init.py::test_yes_takes_back_what_is_this_repositorys",
+            "surfaces/cli/test_init.py::test_everywhere_works_from_anywhere_and_after_an_uninstall_there",
             "surfaces/cli/test_init.py::test_everywhere_leaves_nothing",
             "surfaces/cli/test_init.py::test_what_others_put_into_our_files_stays",
             "surfaces/cli/test_init.py::test_here_leaves_other_repositories_alone",

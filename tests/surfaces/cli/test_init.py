@@ -285,6 +285,17 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
         assert {folder: _tree(folder) for folder in before} == before
 
+    def test_everywhere_works_from_anywhere_and_after_an_uninstall_there(self, user: User) -> None:
+        user.rows("--yes")
+        git(user.repo, "update-ref", "refs/codeplane/recovery/x", "HEAD")
+        here = user.cpl("uninstall", "--yes")
+        assert here.returncode == 0 and "leave   1 ref below refs/codeplane/" in here.stdout
+        done = user.cpl("uninstall", "--yes", "--everywhere", cwd=user.home)
+        assert done.returncode == 0, done.stderr
+        assert git(user.repo, "for-each-ref", "refs/codeplane/") == ""
+        assert user.cpl("uninstall", "--yes", "--everywhere", cwd=user.home).stdout == "nothing to do\n"
+        assert user.cpl("uninstall", "--yes", cwd=user.home).returncode != 0
+
     def test_what_others_put_into_our_files_stays(self, user: User) -> None:
         cursor = user.home / ".cursor/mcp.json"
         user.rows("--yes", "--client", "cursor")

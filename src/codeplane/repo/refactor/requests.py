@@ -1,6 +1,8 @@
 """What refactorings are asked for with."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
@@ -8,6 +10,18 @@ from codeplane.kernel.operation import Request
 from codeplane.kernel.page import PageRequest
 from codeplane.repo.refactor.plan import Asked
 from codeplane.repo.refactor.proof import Proof
+
+
+def _split(given: object) -> object:
+    """Places one by one, also where a shell was given them as answers write them: `[#1, #2]`."""
+    if not isinstance(given, list | tuple):
+        return given
+    words = [one.strip().strip("[]").split(",") if isinstance(one, str) else [one] for one in given]
+    return [word.strip().strip("\"'") if isinstance(word, str) else word for some in words for word in some]
+
+
+# Tiers, documents, or numbers of edits.
+Choice = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class Paged(PageRequest):
@@ -23,8 +37,8 @@ class RenameRequest(Paged):
     new_name: str = Field("", max_length=300)
     refactor_id: str = Field("", max_length=100, description="applies this plan")
     candidate: str = Field("", max_length=100, description="of a plan with several")
-    include: tuple[str, ...] = Field((), max_length=1000, description="proposals to make too")
-    exclude: tuple[str, ...] = Field((), max_length=1000)
+    include: Choice = Field((), max_length=1000, description="proposals to make too")
+    exclude: Choice = Field((), max_length=1000)
     include_comments: bool = True
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once, if nothing has to be decided")
@@ -106,10 +120,10 @@ class ApplyRequest(Request):
 
     refactor_id: str = Field(min_length=1, max_length=100)
     candidate: str = Field("", max_length=100, description="of a plan with several")
-    include: tuple[str, ...] = Field(
+    include: Choice = Field(
         (), max_length=1000, description="proposals to make too: anchored, unknown, documents, or numbers of edits"
     )
-    exclude: tuple[str, ...] = Field((), max_length=1000, description="documents, or numbers of edits")
+    exclude: Choice = Field((), max_length=1000, description="documents, or numbers of edits")
 
 
 class CancelRequest(Request):
@@ -123,8 +137,8 @@ class DecisionRequest(Request):
 
     plan_id: str = Field(min_length=1, max_length=100)
     selected_candidate_id: str = Field("", max_length=100, description="of a plan with several")
-    include: tuple[str, ...] = Field(
+    include: Choice = Field(
         (), max_length=1000, description="places that are uses, by numbers of edits or tier; the others are left"
     )
-    exclude: tuple[str, ...] = Field((), max_length=1000, description="places that are none")
+    exclude: Choice = Field((), max_length=1000, description="places that are none")
     proof: Proof

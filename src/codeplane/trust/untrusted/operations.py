@@ -94,9 +94,10 @@ class UntrustedOperations:
             )
         known = self._marks.identities()
         if request.agent is not None and request.agent not in known:
+            together = f"; those without a token are one: {_CLEAR} {WITHOUT_TOKEN}" if WITHOUT_TOKEN in known else ""
             raise NotFound(
                 f"{request.agent!r} has read no untrusted content",
-                hint=f"these have: {', '.join(sorted(known)) or 'none'}",
+                hint=f"these have: {', '.join(sorted(known)) or 'none'}{together}",
             )
         await self._marks.clear(call.log, call.actor, request.agent)
         return Cleared(agents=tuple(sorted(known if request.agent is None else [request.agent])))

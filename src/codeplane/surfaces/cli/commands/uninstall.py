@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.client_secret import folder_of
@@ -33,9 +34,9 @@ def uninstall(
     ] = False,
 ) -> None:
     """End the server, take CodePlane out of the clients' settings, and delete .codeplane/ with its ledger."""
-    workspace = workspace_of(repo)
     home, environ = Path.home(), os.environ
     installed = Installed.load(home, environ)
+    workspace = _workspace(repo, installed, everywhere=everywhere)
     changes = registration.plan_removal(
         repo=workspace.root, home=home, cpl=cpl_path(), environ=environ, everywhere=everywhere, installed=installed
     )
@@ -45,6 +46,9 @@ def uninstall(
     for change in changes:
         if change.action == "skipped":
             print(f"leave   {change.file} ({change.client})  {change.reason}")
+    if not everywhere and (kept := _recovery(workspace.root)):
+        refs = f"{counted(len(kept), 'ref')} below {_RECOVERY}"
+        print(f"leave   {refs}, which keep lost work: --everywhere deletes them")
     if not doomed:
         _forget(installed, repositories, changes, everywhere=everywhere)
         print("nothing to do")
@@ -71,10 +75,20 @@ def uninstall(
     print("done")
 
 
+def _workspace(repo: Path | None, installed: Installed, *, everywhere: bool) -> Workspace:
+    """The repository here; with `everywhere` that is no matter, and any that was set up will do."""
+    try:
+        return workspace_of(repo)
+    except WorkspaceNotFound:
+        if not everywhere or repo is not None:
+            raise
+        return Workspace(root=next(iter(installed.repositories), Path.cwd()))
+
+
 def _repositories(workspace: Workspace, installed: Installed, *, everywhere: bool) -> list[Workspace]:
     """This one, and with `everywhere` those that were set up on this account and are still there."""
     others = [Workspace(root=root) for root in installed.repositories if root != workspace.root.resolve()]
-    return [workspace, *(one for one in others if everywhere and os.path.lexists(one.home))]
+    return [workspace, *(one for one in others if everywhere and (os.path.lexists(one.home) or _recovery(one.root)))]
 
 
 def _settings(home: Path) -> Path | None:
@@ -150,7 +164,9 @@ def _forget(
 
     left = replace(installed, repositories=(), made=()) if everywhere else installed
     for one in repositories:
-        left = left.without_repository(one.root.resolve())
+        # One that keeps refs of ours is not done with.
+        if everywhere or not _recovery(one.root):
+            left = left.without_repository(one.root.resolve())
     if not left.repositories:
         # Only entries that all repositories share are still there.
         shared = {change.file for change in changes if change.action == "skipped"}
