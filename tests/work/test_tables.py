@@ -20,7 +20,7 @@ from codeplane.ledger.writer import Writing
 from codeplane.trusting import trust_tables
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 
-TABLES = ("sessions", "tasks", "operations", *(table for one in trust_tables() for table in one.tables))
+TABLES = ("sessions", "tasks", "operations", "decisions", *(table for one in trust_tables() for table in one.tables))
 OTHER = Caller(surface="mcp", client="other", connection_id="c2")
 SMALL = (
     "limits.max_mutations=3",

@@ -90,7 +90,7 @@ def test_the_budget_holds_and_what_is_cut_is_said(tmp_path: Path) -> None:
             text = str((await ask("map_repo", budget=budget))["text"])
             assert len(text) <= budget
             assert "of 61 code files shown" in text
-        assert "do not fit; raise budget" in str((await ask("map_repo", budget=500))["text"])
+        assert "1 more line does not fit; raise budget" in str((await ask("map_repo", budget=500))["text"])
         for wrong in ({"budget": 100}, {"budget": 1_000_000}, {"depth": 99}, {"include": ["secrets"]}):
             refused = (await ask("map_repo", **wrong))["error"]
             assert isinstance(refused, dict) and refused["error"] == "INVALID_ARGUMENT"

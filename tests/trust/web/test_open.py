@@ -54,11 +54,11 @@ def test_a_page_is_fetched_after_a_person_agreed_and_marked_untrusted(tmp_path: 
             assert opened.untrusted.covering(asked) is not None
             # In another session it is still who has read it.
             assert opened.untrusted.covering(replace(asked, task=None)) is not None
-            # Under any name that comes without a token, but not for an agent with a token of its own.
+            # Under any name, also with a token: the same program can read without it.
             renamed = Actor(kind=ActorKind.AGENT, actor_id="stranger")
             assert opened.untrusted.covering(replace(asked, task=None, actor=renamed)) is not None
             issued = Actor(kind=ActorKind.AGENT, actor_id="agent_stranger")
-            assert opened.untrusted.covering(replace(asked, task=None, actor=issued)) is None
+            assert opened.untrusted.covering(replace(asked, task=None, actor=issued)) is not None
             request = opened.site.asked[0].decode().lower()
             assert f"host: {HOST}:{opened.site.port}" in request
             assert "cookie" not in request
