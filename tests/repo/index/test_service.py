@@ -46,7 +46,7 @@ def test_content_that_is_cut_off_is_made_again_before_it_is_read(tmp_path: Path)
 
     async def body(ask: Ask) -> None:
         assert result(await ask("search", query="needle", mode="literal", limit=1))["total"] == 200
-        # To read a file that is cut off ends the process, so what follows an epoch has to be done: facts, text, vectors.
+        # To read a file that is cut off ends the process: what follows an epoch (facts, text, vectors) has to be done.
         for mode in ("definitions", "ranked", "semantic"):
             result(await ask("search", query="needle", mode=mode))
         (file,) = (root / ".codeplane" / "content").iterdir()
