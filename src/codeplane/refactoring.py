@@ -9,7 +9,7 @@ from codeplane.repo.edit.scope import Scope
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.refactor.applying import Applying
 from codeplane.repo.refactor.decisions.operations import DecisionOperations
-from codeplane.repo.refactor.decisions.remembered import Decisions
+from codeplane.repo.refactor.decisions.store import Decisions
 from codeplane.repo.refactor.operations import RefactorOperations
 from codeplane.repo.refactor.planning import Planning
 from codeplane.repo.refactor.plans import Plans

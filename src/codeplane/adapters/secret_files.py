@@ -82,7 +82,7 @@ class SecretFiles:
     """Knows the secrets files below work trees; folders are read again only when they changed.
 
     `rules` hold for the serving work tree; in all others nothing is shown. `empty` is where the file lies that stands
-    in for each of them in a sandbox. `on_surplus` is told of a file with more values than can be looked for.
+    in for each of them in a sandbox. `on_surplus` is called with a file with more values than can be looked for.
     """
 
     def __init__(

@@ -15,6 +15,7 @@ from codeplane.repo.git.branches import HEADS
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, few_of, judged, lost_commits, previewed
 from codeplane.repo.git.losses import Losses
+from codeplane.repo.git.new_branch import refuse_elsewhere, refuse_taken, track
 from codeplane.repo.git.obstacles import Named, named_in_tree
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.partial_clone import is_partial, lacking
@@ -29,7 +30,6 @@ from codeplane.repo.git.revision import (
     revision_now,
     revision_of,
 )
-from codeplane.repo.git.tracking import refuse_elsewhere, refuse_taken, track
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import canonical
 

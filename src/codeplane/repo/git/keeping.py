@@ -21,7 +21,7 @@ from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.reversible import Reversible
 from codeplane.repo.git.store import Store
-from codeplane.repo.git.worktree_added import WORKTREE, AddedWorktree
+from codeplane.repo.git.worktree_undo import WORKTREE, AddedWorktree
 from codeplane.repo.undo.kept import Kept
 from codeplane.repo.undo.mutations import KeptMutations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.kernel.errors import GitRefused
 
 # Git knows the first since 2.44 and some earlier corrections; the second holds in every version, but is inherited by
-# hooks, which may fetch, and so is said in partial clones alone.
+# hooks, which may fetch, and so is set in partial clones alone.
 LOCAL = {"GIT_NO_LAZY_FETCH": "1"}
 _NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
 LACKING = "this partial clone lacks objects, and only git_fetch with complete=true brings them"
@@ -21,12 +21,12 @@ def local_only(folder: Path) -> Mapping[str, str]:
 def is_partial(folder: Path) -> bool:
     """Whether the repository may lack objects that a remote has."""
     try:
-        said = (folder / "config").read_bytes().lower()
+        settings = (folder / "config").read_bytes().lower()
     except OSError:
         return True
-    return any(sign in said for sign in _SIGNS)
+    return any(sign in settings for sign in _SIGNS)
 
 
 def lacking() -> GitRefused:
-    """What is said when objects are not there."""
+    """The error for objects that are not there."""
     return GitRefused("objects of it are not here", hint=LACKING)

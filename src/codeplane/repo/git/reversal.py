@@ -14,8 +14,8 @@ from codeplane.repo.git.described import moves
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import PREFIX
 from codeplane.repo.git.reversible import Reversible, Side, entries_at
-from codeplane.repo.git.worktree_added import AddedWorktree
 from codeplane.repo.git.worktree_places import BESIDE
+from codeplane.repo.git.worktree_undo import AddedWorktree
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept, Sides

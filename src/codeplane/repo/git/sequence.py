@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codeplane.repo.git.command import Git
 
-_TODO = ("rebase-merge/git-rebase-todo", "sequencer/todo")
+_STEP_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
 # Labels and commands name no commit of their own.
 _STEP = re.compile(r"\s*(?!(?:#|x|exec|l|label|t|reset|u|update-ref)\b)\w+\s+(?:-[cC]\s+)?([0-9a-f]{4,64})(?:\s|$)")
 
@@ -28,7 +28,7 @@ def sequence_start(folder: Path) -> str:
 
 def _planned(folder: Path) -> list[str] | None:
     """What looks like an id in the steps to come; None when there is no list of them."""
-    lists = [folder / name for name in _TODO if (folder / name).exists()]
+    lists = [folder / name for name in _STEP_LISTS if (folder / name).exists()]
     if not lists:
         return None
     steps = (_STEP.match(line) for todo in lists for line in _text(todo).splitlines())

@@ -29,11 +29,11 @@ from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, judged, previewed
 from codeplane.repo.git.losses import Losses
+from codeplane.repo.git.new_branch import refuse_taken, track
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
-from codeplane.repo.git.tracking import refuse_taken, track
 from codeplane.repo.git.worktree_places import WorktreePlaces, forget_excluded, worktree_paths
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown

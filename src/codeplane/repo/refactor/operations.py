@@ -12,7 +12,7 @@ from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Verdict
 from codeplane.repo.refactor.answers import RefactorResult
 from codeplane.repo.refactor.applying import Applying, Choice, assessed, chosen, undecided
-from codeplane.repo.refactor.decisions.remembered import Decisions
+from codeplane.repo.refactor.decisions.store import Decisions
 from codeplane.repo.refactor.foretold import foretold, reading
 from codeplane.repo.refactor.outcome import blocked_by, diverging, made
 from codeplane.repo.refactor.plan import Asked, Plan

@@ -67,17 +67,17 @@ class RustPaths(Values, ABC):
         current: tuple[Entity, ...]
         rest = parts[1:]
         if first in ("crate", "self", "super"):
-            said = 1
-            while said < len(parts) and parts[said][0] == "super":
-                said += 1
-            above = 0 if first == "self" else said
+            depth = 1
+            while depth < len(parts) and parts[depth][0] == "super":
+                depth += 1
+            above = 0 if first == "self" else depth
             inside = 0 if first == "crate" else _inline_modules(facts, at)
             if above < inside:
                 # A module that is written inside this file.
                 return ()
             source = "crate" if first == "crate" else "::".join(["super"] * (above - inside)) or "self"
             found = modules.find(source, path) if modules else ()
-            current, rest = tuple(Module(one) for one in found if source != "super" or one != path), parts[said:]
+            current, rest = tuple(Module(one) for one in found if source != "super" or one != path), parts[depth:]
         elif first == "Self":
             around = self._implementing(path, facts, at)
             current = (around,) if around is not None else ()

@@ -58,7 +58,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Failures by whether they were there before; `unknown` says of each why that cannot be told."""
+    """Failures by whether they were there before; `unknown` says of each why that is not known."""
 
     old: tuple[str, ...] = ()
     new: tuple[str, ...] = ()

@@ -73,9 +73,9 @@ class NotStarted:
 
 
 def start_failure(
-    target: Target, cases: Sequence[Case], ended: Ended, said: str, *, network: bool
+    target: Target, cases: Sequence[Case], ended: Ended, output: str, *, network: bool
 ) -> NotStarted | None:
-    """Why the runner did not start; None when it did, as far as can be told.
+    """Why the runner did not start; None when it did, as far as the output shows.
 
     Only where no test has a result: whatever tests print themselves is no word of the runner.
     """
@@ -86,16 +86,16 @@ def start_failure(
     name = target.runner_name
     hint = target.runner.hint if target.runner is not None and target.custom is None else "mend tests.custom"
     for pattern, fix in _SAID:
-        if (found := pattern.search(said)) is not None:
+        if (found := pattern.search(output)) is not None:
             shim = found.groupdict().get("shim", "")
             return NotStarted(reason=_line(found[0]), fix=(fix or hint).format(shim=shim))
     if ended.code in _NOT_FOUND:
-        lines = [line for line in said.splitlines() if line.strip()]
+        lines = [line for line in output.splitlines() if line.strip()]
         return NotStarted(reason=_line(lines[-1]) if lines else f"exit status {ended.code}", fix=hint)
-    found = _NETWORK.search(said)
+    found = _NETWORK.search(output)
     if found is not None and (name in _FETCHES or not cases):
         # The first complaint says what is missing, the one about the network often only why.
-        first = _ERROR.search(said) or found
+        first = _ERROR.search(output) or found
         reason = f"{_NO_DNS if network else _NO_NETWORK}: {_line(first[0])}"
         fix = _FETCH.format(fetch=_FETCHES.get(name, "npm ci, pip install …"))
         return NotStarted(reason=reason, fix="look at /etc/resolv.conf" if network else fix)

@@ -43,7 +43,7 @@ def build_index(workspace: Workspace) -> JsonObject:
     return {"action": "indexed", "reason": "", "seconds": round(time.monotonic() - began, 1), **facts}
 
 
-def told(index: JsonObject) -> str:
+def index_summary(index: JsonObject) -> str:
     """What became of the index, in one line."""
     if index["action"] != "indexed":
         return f"{index['action']:<9}  index  {index['reason']}"

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, TypeAlias
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.cli import jsonc, toml
 from codeplane.surfaces.cli.clients import CLIENTS, REPO, SERVER, Client, Entry, Format, Host
-from codeplane.surfaces.cli.installed import Installed, Made, missing_folders, remove_empty
+from codeplane.surfaces.cli.install_record import InstallRecord, Made, missing_folders, remove_empty
 from codeplane.surfaces.cli.jsonc import JsonValue
 from codeplane.surfaces.cli.toml import RefusedEdit
 
@@ -74,14 +74,14 @@ def plan_removal(
     environ: Mapping[str, str],
     only: Sequence[str] = (),
     everywhere: bool = False,
-    installed: Installed | None = None,
+    installed: InstallRecord | None = None,
 ) -> tuple[Change, ...]:
     """What would take our entry out of every client's file that has one, or of those named in `only`.
 
     An entry that serves all of a user's repositories stays, unless it is to go `everywhere`: then the entries of every
     repository go that is known. What is `installed` says what else of a file is ours.
     """
-    known = installed or Installed(file=home)
+    known = installed or InstallRecord(file=home)
     repositories = dict.fromkeys((repo, *(known.repositories if everywhere else ())))
     hosts = [_host(one, home, cpl, environ) for one in repositories]
     planned = []

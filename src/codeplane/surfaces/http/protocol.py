@@ -14,7 +14,7 @@ from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, HeadersTooLarge, MalformedRequest, RequestTooSlow
 from codeplane.kernel.json import dumps
 from codeplane.surfaces.connections.connections import Connection
-from codeplane.surfaces.http.pipelining import SequentialProtocol
+from codeplane.surfaces.http.sequential_protocol import SequentialProtocol
 
 KEEP_ALIVE_SEC = 75
 # Uploads that last as long as their client does: once it has begun to speak it may pause.

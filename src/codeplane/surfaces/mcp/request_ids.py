@@ -1,7 +1,7 @@
 """Request ids of MCP sessions: of two requests under way with one id, the later is refused.
 
-The library keeps one place for the answer of each id. A second request with the same id would take it over, and whoever
-sent the first would wait for ever, or get the answer of the second.
+The library keeps one place for the answer of each id. A second request with the same id would take it over; the client
+that sent the first would wait for ever, or get the answer of the second.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """How many MCP sessions there are, and who makes room for a new one.
 
-Other accounts have half of the sessions together. Where there is no room, the longest idle session of whoever has most
-ends; one of the owner's never ends for somebody else's. Its client is told 404 and opens another, as MCP has it.
+Other accounts have half of the sessions together. Where there is no room, the longest idle session of the account that
+has most ends; one of the owner's never ends for somebody else's. Its client gets 404 and opens another, as MCP has it.
 """
 
 from collections import Counter

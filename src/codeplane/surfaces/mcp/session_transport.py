@@ -1,7 +1,7 @@
 """MCP sessions over HTTP in which a request whose answer comes at once is answered as plain JSON.
 
 The SDK opens an event stream for every answer, which costs more than most calls do. Here a request gets one only if
-something is said before its answer (progress, a question), or if it takes longer than a client should wait for a byte.
+something is sent before its answer (progress, a question), or if it takes longer than a client should wait for a byte.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class SessionTransport(StreamableHTTPServerTransport):
         finally:
             if first is not None:
                 first.cancel()
-            # Not by its name alone: whoever has the answer may have used the id again by now.
+            # Not by its name alone: the client that has the answer may have used the id again by now.
             if self._request_streams.get(key) is streams:
                 del self._request_streams[key]
             for stream in streams:

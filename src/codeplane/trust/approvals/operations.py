@@ -13,9 +13,9 @@ from codeplane.kernel.ports import ProjectionStore
 from codeplane.kernel.record import NO_PERSON
 from codeplane.trust.approvals.action import COLUMNS, OF_STATE, Action, ActionStatus, from_row
 from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.operation_noun import plain_noun
 from codeplane.trust.approvals.outcomes import CameOf, Outcomes
 from codeplane.trust.approvals.remembered import Remembered, RememberedAnswers
-from codeplane.trust.approvals.wording import called
 from codeplane.trust.people import is_person, person
 from codeplane.trust.untrusted.marks import UntrustedMarks
 
@@ -99,7 +99,7 @@ class ActionView(Result):
             status=action.status.value,
             state=action.state,
             risk_class=action.risk.name,
-            called=called(action.operation, action.risk),
+            called=plain_noun(action.operation, action.risk),
             identity="IDENTITY_USER" if is_person(action.actor) else "IDENTITY_BOT",
             actor=str(action.actor),
             source=action.surface,

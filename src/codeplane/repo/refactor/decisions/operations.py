@@ -7,7 +7,7 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.repo.refactor.decisions.remembered import Decisions
+from codeplane.repo.refactor.decisions.store import Decisions
 from codeplane.repo.refactor.decisions.table import Decision
 
 _SHOWN = 50

@@ -71,11 +71,11 @@ class DecisionTable:
             for one in forgotten:
                 tables.execute("DELETE FROM decisions WHERE decision_id = ?", (str(one),))
             return
-        said = [str(payload[name]) for name in ("decision_id", "question", "root", "title", "candidate")]
+        texts = [str(payload[name]) for name in ("decision_id", "question", "root", "title", "candidate")]
         places = [msgspec.json.encode(payload[name]).decode() for name in ("included", "excluded")]
         tables.execute(
             "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*said, *places, event.actor, event.at_ns),
+            (*texts, *places, event.actor, event.at_ns),
         )
         tables.execute(
             "DELETE FROM decisions WHERE decision_id IN "

@@ -69,19 +69,19 @@ def foreign_bases(ground: Ground) -> Iterator[Danger]:
     if one is None or not _is_asked(ground):
         return
     text = ground.world.text(ground.subject.bound.file)
-    said = ""
+    danger = ""
     if facts.language == "go" and one.name in _CALLED_BY_GO:
-        said = f"Go's own packages may call {one.name}"
+        danger = f"Go's own packages may call {one.name}"
     elif facts.language == "rust" and (trait := _trait(facts, text, one)) and not _is_here(ground, trait):
-        said = f"{one.name} is a method of the trait {trait}, which is not here"
+        danger = f"{one.name} is a method of the trait {trait}, which is not here"
     elif (
         ground.subject.language.bare_members
         and _OVERRIDES.search(text, one.start, _head_end(text, one))
         and not any(True for _ in _relatives(ground))
     ):
-        said = f"{one.name} overrides a member of a type that is not here"
-    if said:
-        yield Danger(kind="outside_base", what=said, path=ground.subject.bound.file, offset=one.name_at)
+        danger = f"{one.name} overrides a member of a type that is not here"
+    if danger:
+        yield Danger(kind="outside_base", what=danger, path=ground.subject.bound.file, offset=one.name_at)
 
 
 def _is_asked(ground: Ground) -> bool:

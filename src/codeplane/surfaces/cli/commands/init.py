@@ -12,8 +12,8 @@ import typer
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli import registration
-from codeplane.surfaces.cli.first_index import build_index, told
-from codeplane.surfaces.cli.installed import Installed
+from codeplane.surfaces.cli.first_index import build_index, index_summary
+from codeplane.surfaces.cli.install_record import InstallRecord
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 
 CONFIG_TEMPLATE = """\
@@ -65,7 +65,7 @@ def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration
 
     done = {(row.file, row.client) for row in rows if row.action in ("created", "updated")}
     made = [one.made for one in changes if one.made is not None and (one.file, one.client) in done]
-    installed = Installed.load(Path.home(), os.environ)
+    installed = InstallRecord.load(Path.home(), os.environ)
     told = installed.with_repository(workspace.root.resolve(), made)
     try:
         if told != installed:
@@ -131,5 +131,5 @@ def _report(rows: list[Row], index: JsonObject | None, *, as_json: bool) -> None
         whose = f" ({row.client})" if row.client else ""
         print(f"{row.action:<9}  {row.file}{whose}{f'  {row.reason}' if row.reason else ''}")
     if index is not None:
-        print(told(index))
+        print(index_summary(index))
     print("\nnext: cpl up    undo: cpl uninstall", file=sys.stderr)

@@ -17,7 +17,7 @@ from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.commands.init import cpl_path
-from codeplane.surfaces.cli.installed import Installed
+from codeplane.surfaces.cli.install_record import InstallRecord
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, complain, failing_clearly, workspace_of
 
 _RECOVERY = "refs/codeplane/"
@@ -35,7 +35,7 @@ def uninstall(
 ) -> None:
     """End the server, take CodePlane out of the clients' settings, and delete .codeplane/ with its ledger."""
     home, environ = Path.home(), os.environ
-    installed = Installed.load(home, environ)
+    installed = InstallRecord.load(home, environ)
     workspace = _workspace(repo, installed, everywhere=everywhere)
     changes = registration.plan_removal(
         repo=workspace.root, home=home, cpl=cpl_path(), environ=environ, everywhere=everywhere, installed=installed
@@ -75,7 +75,7 @@ def uninstall(
     print("done")
 
 
-def _workspace(repo: Path | None, installed: Installed, *, everywhere: bool) -> Workspace:
+def _workspace(repo: Path | None, installed: InstallRecord, *, everywhere: bool) -> Workspace:
     """The repository here; with `everywhere` that is no matter, and any that was set up will do."""
     try:
         return workspace_of(repo)
@@ -85,7 +85,7 @@ def _workspace(repo: Path | None, installed: Installed, *, everywhere: bool) -> 
         return Workspace(root=next(iter(installed.repositories), Path.cwd()))
 
 
-def _repositories(workspace: Workspace, installed: Installed, *, everywhere: bool) -> list[Workspace]:
+def _repositories(workspace: Workspace, installed: InstallRecord, *, everywhere: bool) -> list[Workspace]:
     """This one, and with `everywhere` those that were set up on this account and are still there."""
     others = [Workspace(root=root) for root in installed.repositories if root != workspace.root.resolve()]
     return [workspace, *(one for one in others if everywhere and (os.path.lexists(one.home) or _recovery(one.root)))]
@@ -153,7 +153,7 @@ def _git(root: Path, *arguments: str, given: str = "") -> str:
 
 
 def _forget(
-    installed: Installed,
+    installed: InstallRecord,
     repositories: list[Workspace],
     changes: tuple[registration.Change, ...],
     *,

@@ -20,7 +20,7 @@ _NOUNS = {
 }
 
 
-def called(operation: str, risk: Risk) -> str:
+def plain_noun(operation: str, risk: Risk) -> str:
     """A noun where there is one, else the operation's name; with what it does where that is not in the noun."""
     noun = _NOUNS.get(operation)
     if noun is None:

@@ -99,5 +99,5 @@ def _question(plan: Plan, root: str) -> str:
     about |= {one.edit.path for one in plan.open_places()}
     about |= {edit.path for edit in plan.every if edit.role == "DEFINITION" and edit.semantic}
     texts = sorted((written(path), plan.digests[path]) for path in about if path in plan.digests)
-    said = repr((root, plan.asked.kind, draft.name, plan.asked.contexts, candidates, places, defined, texts))
-    return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()
+    identity = repr((root, plan.asked.kind, draft.name, plan.asked.contexts, candidates, places, defined, texts))
+    return sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()

@@ -22,7 +22,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class InstallRecord:
     """The repositories that were set up, and what was made in clients' settings for them."""
 
     file: Path
@@ -32,7 +32,7 @@ class Installed:
     folders: tuple[Path, ...] = ()
 
     @classmethod
-    def load(cls, home: Path, environ: Mapping[str, str]) -> "Installed":
+    def load(cls, home: Path, environ: Mapping[str, str]) -> "InstallRecord":
         """The record of this account; an empty one where there is none that can be read."""
         state = environ.get("XDG_STATE_HOME", "")
         folder = Path(state) if state.startswith("/") else home / ".local" / "state"
@@ -58,15 +58,15 @@ class Installed:
             folders=tuple(dict.fromkeys(folder for one in found for folder in one.folders)),
         )
 
-    def with_repository(self, root: Path, made: "list[Made]") -> "Installed":
+    def with_repository(self, root: Path, made: "list[Made]") -> "InstallRecord":
         """The record with one more repository, and what was made for it."""
-        told = [one for one in made if one.created or one.containers or one.folders]
-        files = {one.file for one in told}
+        recorded = [one for one in made if one.created or one.containers or one.folders]
+        files = {one.file for one in recorded}
         merged = [*(one for one in self.made if one.file not in files)]
-        merged += [replace(self, made=(*self.made, *told)).of(file) for file in sorted(files)]
+        merged += [replace(self, made=(*self.made, *recorded)).of(file) for file in sorted(files)]
         return replace(self, repositories=tuple(dict.fromkeys((*self.repositories, root))), made=tuple(merged))
 
-    def without_repository(self, root: Path) -> "Installed":
+    def without_repository(self, root: Path) -> "InstallRecord":
         """The record without a repository, nor what was made in files that are gone."""
         return replace(
             self,
