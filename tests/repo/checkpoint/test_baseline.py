@@ -7,7 +7,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.repo.asking import Ask, result, with_plane
-from tests.repo.checkpoint.test_checkpoint import UNITTEST, git, pytestmark
+from tests.repo.checkpoint.test_checkpoint import UNITTEST, edit, git, pytestmark, shop_repo
 
 __all__ = ["pytestmark"]
 
@@ -29,26 +29,8 @@ OLD, NEW = "tests/test_prices.py::Prices.test_gross", "tests/test_prices.py::Pri
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    root = tmp_path / "shop"
-    for name, text in {
-        "shop/__init__.py": "",
-        "shop/prices.py": PRICES,
-        "tests/__init__.py": "",
-        "tests/test_prices.py": TESTED,
-        ".gitignore": "*.tmp\nlocal/\n",
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    git(root.parent, "init", "--quiet", str(root))
-    git(root, "config", "user.name", "t")
-    git(root, "config", "user.email", "t@example.org")
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "first")
-    return root
-
-
-def edit(root: Path, text: str) -> None:
-    (root / "shop/prices.py").write_text(text)
+    files = {"shop/prices.py": PRICES, "tests/test_prices.py": TESTED, ".gitignore": "*.tmp\nlocal/\n"}
+    return shop_repo(tmp_path / "shop", files)
 
 
 def baseline(done: JsonObject) -> JsonObject:

@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
 
 pytestmark = pytest.mark.skipif(
@@ -36,24 +38,18 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    root = tmp_path / "shop"
-    for name, text in {
-        "shop/__init__.py": "",
-        "shop/prices.py": PRICES,
-        "tests/__init__.py": "",
-        "tests/test_prices.py": TESTED,
-        "tests/test_other.py": OTHER,
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    git(root.parent, "init", "--quiet", str(root))
+def shop_repo(folder: Path, files: Mapping[str, str]) -> Path:
+    """A repository in which commits have an author."""
+    root = make_repo(folder, {"shop/__init__.py": "", "tests/__init__.py": "", **files})
     git(root, "config", "user.name", "t")
     git(root, "config", "user.email", "t@example.org")
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "first")
     return root
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    files = {"shop/prices.py": PRICES, "tests/test_prices.py": TESTED, "tests/test_other.py": OTHER}
+    return shop_repo(tmp_path / "shop", files)
 
 
 def edit(root: Path, text: str) -> None:

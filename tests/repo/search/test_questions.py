@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.json import JsonObject
 from codeplane.repo.search.file_kinds import files_under_test, kind_of
 from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
+from tests.repo.search.hits import paths
 from tests.surfaces.http.wire import at
 
 _LICENSE = (
@@ -45,12 +45,6 @@ FILES = {
     "web/cors/index.test.ts": "it('answers preflight requests', () => {\n  expect(preflight('/')).toBe(204)\n})\n" * 5,
     "web/csrf/index.ts": "// a request may come without a preflight\nexport const csrf = (request) => request.origin\n",
 }
-
-
-def paths(found: JsonObject) -> list[object]:
-    hits = found["results"]
-    assert isinstance(hits, list)
-    return [at(hit, "path") for hit in hits]
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
 from tests.repo.asking import Ask, result, with_plane
+from tests.repo.search.hits import paths
 from tests.surfaces.http.wire import at
 
 FILES = {
@@ -22,12 +22,6 @@ FILES = {
     "tests/test_cart.py": "def test_add_item_to_shopping_cart():\n    assert True\n",
     "README.md": "# Shop\nA small shop.\n",
 }
-
-
-def paths(found: JsonObject) -> list[object]:
-    hits = found["results"]
-    assert isinstance(hits, list)
-    return [at(hit, "path") for hit in hits]
 
 
 @pytest.fixture
