@@ -115,13 +115,19 @@ def index_line(index: JsonObject) -> str:
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
     said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
     if isinstance(symbols := index.get("symbol_count"), int):
-        said += f", {counted(symbols, 'symbol')}"
+        said += f", {counted(symbols, 'symbol')}{'' if _is_followed(index) else ' so far'}"
     if isinstance(size := index.get("size_bytes"), int):
         said += f", {size / 1_000_000:.1f} MB"
     if isinstance(last := index.get("last_reconcile"), dict):
         said += f", reconciled {str(last['at'])[:19]}Z"
     said += f", {watched}"
     return said + _symbols(index.get("symbols")) + (f"; left out: {left_out}" if left_out else "")
+
+
+def _is_followed(index: JsonObject) -> bool:
+    """Whether the symbols are those of the published epoch."""
+    symbols = index.get("symbols")
+    return not isinstance(symbols, dict) or symbols.get("epoch", index["version"]) == index["version"]
 
 
 def _symbols(symbols: JsonValue) -> str:
