@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from ipaddress import ip_address
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from codeplane.surfaces.mcp.resources import ResourceSource
     from codeplane.surfaces.mcp.server import McpSurface
 
+_THREADS = 64
 _IDLE_CHECK_SEC = 5.0
 _KNOWN_SEC = 1.0
 _POLICY_SEC = 15.0
@@ -87,6 +89,8 @@ class Serving:
     async def run(self) -> None:
         """Serve until told to end."""
         may_bind(self._config)
+        # By default there are four threads more than cores, and calls of many clients wait for disks, not for cores.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane"))
         async with running(
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
