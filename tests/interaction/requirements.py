@@ -2015,10 +2015,12 @@ REQUIREMENTS = (
     Requirement(
         id="TST-09",
         source="002 §11.5",
-        promise="doctor names the runners that are missing",
+        promise="doctor names each project's test runner, and of those that are missing the command that installs them",
         tests=(
             "repo/testing/test_doctor.py::test_runners_that_are_asked_for_and_not_there",
             "repo/testing/test_doctor.py::test_the_repository_s_own_programs_come_first",
+            "repo/testing/test_doctor.py::test_each_project_is_named_with_the_command_that_installs_its_runner",
+            "repo/testing/test_doctor.py::test_a_script_whose_interpreter_is_gone_or_has_no_pytest",
         ),
     ),
     Requirement(

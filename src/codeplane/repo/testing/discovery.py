@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.repo.facts.language import languages
-from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.index.snapshot import Known
 from codeplane.repo.testing.runner import Marker, Runner, glob_regex, runners
 from codeplane.repo.testing.target import Target
 from codeplane.repo.truth.paths import shown
@@ -44,6 +45,18 @@ def _is_crate_root(path: str) -> bool:
     return path.endswith(_CRATE_ROOTS)
 
 
+class Files(Protocol):
+    """The files of a repository: a snapshot of the index, or the disk where there is none."""
+
+    @property
+    def files(self) -> Mapping[str, Known]: ...
+
+    @property
+    def texts(self) -> tuple[Known, ...]: ...
+
+    def text(self, known: Known) -> bytes: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedAt:
     """What was found in one state: files by which runners are found, runners that were there, each file's target."""
@@ -62,7 +75,7 @@ _NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={}, 
 class Discovery:
     """Looks at one snapshot; `available` says whether a runner can be found for a root, `before` is an earlier look."""
 
-    snapshot: Snapshot
+    snapshot: Files
     config: TestsConfig
     available: Callable[[Runner, str], bool]
     before: "LookedAt | None" = None
@@ -88,6 +101,11 @@ class Discovery:
             is_same = before.digests.get(known.path) == known.digest
             found[known.path] = before.targets[known.path] if is_same else self._target(known)
         return found
+
+    @property
+    def marked_at_root(self) -> list[str]:
+        """The runners that files at the root ask for, whether there are tests or not."""
+        return [name for name, folder in self._marked if not folder]
 
     def looked_at(self) -> "LookedAt":
         """What the next state can build on."""

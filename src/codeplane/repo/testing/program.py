@@ -35,20 +35,49 @@ class Programs:
         if found is None:
             raise TestRunnerNotFound(
                 f"Test runner '{runner.name}' not found in {root or 'the repository'} or in PATH",
-                hint=f"{runner.hint}; or name another under tests.runners in .codeplane/config.yaml",
+                hint=f"{self.remedy(runner, root)}; or name another under tests.runners in .codeplane/config.yaml",
                 details={"runner": runner.name, "looked_in": list(_OWN)},
             )
         return found
 
     def at(self, runner: Runner, root: str) -> Program | None:
         """The program of a runner, or None."""
+        file = self._file(runner, root)
+        return _program(runner, file) if file is not None else None
+
+    def fault(self, runner: Runner, root: str) -> str:
+        """Why the program that is found for a runner cannot start, as far as its files show; nothing is run."""
+        file = self._file(runner, root)
+        if file is None:
+            return ""
+        found = _INTERPRETER.match(_first_line(file))
+        if found and not _is_program(Path(os.fsdecode(found[1]))):
+            return f"{self.shown(file)} starts {os.fsdecode(found[1])}, which does not exist"
+        interpreter = _interpreter(file) if runner.module else None
+        if interpreter is not None and not _has_module(interpreter, runner.module):
+            return f"{runner.module} is not installed for {self.shown(interpreter)}"
+        return ""
+
+    def remedy(self, runner: Runner, root: str) -> str:
+        """The command that installs a runner for the tests of a root, or how to get it."""
+        for install in runner.install:
+            for folder in self._upwards(root):
+                if _holds(folder / install.file, install.contains):
+                    return install.command if folder == self._root else f"cd {self.shown(folder)} && {install.command}"
+        return runner.hint
+
+    def shown(self, file: Path) -> str:
+        """A path below the repository's root, or as it is elsewhere."""
+        return str(file.relative_to(self._root)) if file.is_relative_to(self._root) else str(file)
+
+    def _file(self, runner: Runner, root: str) -> Path | None:
         for name in runner.programs:
             file = self._own(name, root) if not name.startswith("./") else self._wrapper(name[2:], root)
             if file is None and not name.startswith("./"):
                 on_path = shutil.which(name, path=self._path)
                 file = Path(on_path) if on_path else None
             if file is not None:
-                return _program(runner, file)
+                return file
         return None
 
     def command(self, word: str, root: str) -> Program | None:
@@ -86,16 +115,36 @@ def _program(runner: Runner, file: Path) -> Program:
     return Program(words=(str(file),), tools=_tools(file))
 
 
-def _interpreter(file: Path) -> Path | None:
+def _first_line(file: Path) -> bytes:
     try:
         with file.open("rb") as script:
-            first = script.readline(_MAX_FIRST_LINE)
+            return script.readline(_MAX_FIRST_LINE).strip()
     except OSError:
-        return None
-    found = _INTERPRETER.match(first.strip())
+        return b""
+
+
+def _interpreter(file: Path) -> Path | None:
+    found = _INTERPRETER.match(_first_line(file))
     # A script that chooses between versions has one for the interpreter beside it.
     near = [Path(os.fsdecode(found[1]))] if found else [file.parent / "python", file.parent / "python3"]
     return next((one for one in near if _is_program(one)), None)
+
+
+def _has_module(interpreter: Path, module: str) -> bool:
+    """Whether an interpreter's own environment has a module; of one without an environment that is assumed."""
+    environment = interpreter.parent.parent
+    settings = environment / "pyvenv.cfg"
+    if not settings.is_file() or _holds(settings, "include-system-site-packages = true"):
+        return True
+    packages = list(environment.glob("lib*/python*/site-packages"))
+    return any(next(folder.glob(name), None) for folder in packages for name in (module, f"{module}-*.dist-info"))
+
+
+def _holds(file: Path, contains: str) -> bool:
+    try:
+        return file.is_file() and (not contains or contains in file.read_text(errors="replace"))
+    except OSError:
+        return False
 
 
 def _tools(file: Path) -> tuple[Path, ...]:

@@ -21,6 +21,15 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Install:
+    """The command that installs a runner where a folder around the tests has this file."""
+
+    file: str
+    command: str
+    contains: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
     """A runner as its table in runners.toml describes it."""
 
@@ -57,6 +66,7 @@ class Runner:
     counts: str = ""
     names: str = ""
     parts: str = ""
+    install: tuple[Install, ...] = ()
     hint: str = ""
 
     def script_text(self) -> str:
@@ -110,6 +120,9 @@ def _runner(name: str, table: dict[str, object]) -> Runner:
         if key == "markers":
             assert isinstance(value, list)
             values[key] = tuple(Marker(**one) for one in value)
+        elif key == "install":
+            assert isinstance(value, list)
+            values[key] = tuple(Install(**one) for one in value)
         elif key == "offline_variables":
             assert isinstance(value, dict)
             values[key] = tuple(value.items())

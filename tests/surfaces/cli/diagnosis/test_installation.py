@@ -67,9 +67,18 @@ def test_a_system_that_allows_no_sandbox(workspace: Workspace) -> None:
 
 
 def test_runners_that_are_missing_are_named(workspace: Workspace) -> None:
-    (workspace.root / "mix.exs").write_text("")
+    web = workspace.root / "web"
+    web.mkdir()
+    (web / "package.json").write_text('{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "^3"}}')
+    (web / "cart.test.ts").write_text("import { test } from 'vitest'\n")
     found = seen(workspace, "tests")
-    assert (found.verdict, found.found) == ("warn", "Test runner 'mix' not found in PATH")
+    assert (found.verdict, found.fix) == ("warn", "cd web && npm install")
+    assert found.found.startswith("Test runner 'vitest' not found in PATH (for web)")
+    (web / "node_modules").mkdir()
+    program(web / "node_modules/.bin", "vitest", "")
+    (workspace.root / ".gitignore").write_text("node_modules/\n")
+    found = seen(workspace, "tests")
+    assert found.verdict == "ok" and "vitest for web: web/node_modules/.bin/vitest" in found.found
 
 
 def test_a_runner_that_nobody_knows(workspace: Workspace) -> None:
@@ -83,3 +92,4 @@ def test_a_linter_that_is_not_there(workspace: Workspace) -> None:
     workspace.config.write_text("tests: {lint: [[git, diff, --check], [ruffx, check]]}\n")
     found = seen(workspace, "tests")
     assert (found.verdict, found.found) == ("warn", "tests.lint names 'ruffx', which is not found")
+    assert found.fix == "install the linter, or mend tests.lint"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplane import __version__
+from codeplane.kernel.errors import NotFound, StorageFailed
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
 
@@ -63,13 +64,23 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
 
 
 def runners(workspace: Workspace, config: "Config") -> Check:
-    """Tests and linters that need a program which is not there, and runners that nobody knows."""
-    from codeplane.repo.testing.doctor import missing_linters, missing_runners, unknown_runners
+    """Which runner each project's tests need and what starts it; those that are missing, and linters that are."""
+    from codeplane.adapters.git_cli import GitCli
+    from codeplane.repo.testing.doctor import missing_linters, runner_states, unknown_runners
+    from codeplane.repo.truth.include import IncludeRules
+    from codeplane.repo.truth.listing import list_files
 
     if unknown := unknown_runners(config.tests):
         return fail("tests", "; ".join(unknown), "mend tests.runners, or give a command under tests.custom")
-    if missing := missing_linters(workspace.root, config.tests, os.environ):
-        return warn("tests", "; ".join(missing), "install it, or mend tests.lint")
-    if missing := missing_runners(workspace.root, config.tests, os.environ):
-        return warn("tests", "; ".join(missing), "install them, or set tests.runners to others")
-    return ok("tests", "the runners that are asked for are there")
+    try:
+        listing = list_files(workspace.root, GitCli, include=IncludeRules(config.index.include))
+    except (NotFound, StorageFailed) as error:
+        return warn("tests", f"not known: {error.message}", "see git and repository")
+    states = runner_states(workspace.root, listing.paths, config.tests, os.environ)
+    linters = missing_linters(workspace.root, config.tests, os.environ)
+    missing = [state for state in states if state.problem]
+    if missing or linters:
+        fixes = [*(state.fix for state in missing), *(["install the linter, or mend tests.lint"] if linters else [])]
+        found = [*missing, *linters, *(state for state in states if not state.problem)]
+        return warn("tests", "; ".join(map(str, found)), "; ".join(dict.fromkeys(fixes)))
+    return ok("tests", "; ".join(map(str, states)) or "no tests and no test runner's settings found")
