@@ -2793,6 +2793,7 @@ REQUIREMENTS = (
         promise="people read of a push, not of a risk class; equal outward calls that wait ask once; plurals are right",
         tests=(
             "trust/approvals/test_equal.py",
+            "surfaces/mcp/test_deciding.py::test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_for_both",
             "trust/untrusted/test_served.py",
             "kernel/test_counted.py",
             "repo/git/test_previews.py",

@@ -175,7 +175,8 @@ class Approver(Protocol):
         ...
 
     async def waiting(self, question: Question) -> tuple[str, str] | None:
-        """The action and key under which an equal outward call of the same caller waits for an answer already."""
+        """The action and key of an equal outward call of the same caller that nobody has answered yet; ApprovalPending
+        while that call itself still waits."""
         ...
 
     async def approve(self, question: Question) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from codeplane.client import Client
-from tests.harness import Server, cpl
+from tests.harness import Server, cpl, git, make_repo, start, until
 from tests.trust.shell.shells import needs_bubblewrap
 
 from .clients import connected, failure_of, text_of
@@ -109,3 +112,40 @@ async def test_a_checkpoint_outside_a_tokens_paths_says_how_to_ask(server: Serve
     error = agent.call("checkpoint", {"message": "m", "tests": "none", "lint": False})["error"]
     assert isinstance(error, dict) and error["error"] == "PATH_DENIED", error
     assert "capability_request with allowed_paths" in str(error["hint"])
+
+
+async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_for_both(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "shop")
+    git(tmp_path, "clone", "--quiet", "--bare", str(root), str(tmp_path / "origin.git"))
+    git(root, "remote", "add", "origin", str(tmp_path / "origin.git"))
+    git(root, "fetch", "--quiet", "origin")
+    git(root, "commit", "--quiet", "--allow-empty", "--message", "more")
+    server = start(root, overrides=["approvals.wait_sec=600"])
+    told: list[str] = []
+
+    async def push(**more: object) -> None:
+        async with connected(server, toolset="all") as client:
+            told.append(await text_of(client, "git_push", remote="origin", ref="main", **more))
+
+    def waiting() -> list[str]:
+        return re.findall(r"(?m)^(act_\w+) PENDING", cpl("approvals", cwd=root).stdout)
+
+    try:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(push)
+            (action,) = await anyio.to_thread.run_sync(until, waiting)
+            async with connected(server, toolset="all") as client:
+                joined = await failure_of(client, "git_push", remote="origin", ref="main")
+            assert joined.startswith(
+                "APPROVAL_PENDING: an equal call waits already, and one answer and one run are for both"
+            )
+            key = re.search(r'to wait for that answer, call again .* idempotency_key "(\w+)"', joined)
+            assert f"({action})" in joined and key is not None
+            calls.start_soon(lambda: push(idempotency_key=key[1]))
+            approved = await anyio.to_thread.run_sync(lambda: cpl("approvals", "approve", action, cwd=root))
+            assert approved.returncode == 0, approved
+        assert len(told) == 2 and told[0].partition("\n")[0] == told[1].partition("\n")[0]
+        assert git(tmp_path / "origin.git", "rev-parse", "main") == git(root, "rev-parse", "main")
+        assert len(cpl("approvals", "--all", cwd=root).stdout.splitlines()) == 1
+    finally:
+        server.kill()

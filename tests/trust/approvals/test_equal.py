@@ -5,8 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from codeplane.kernel.envelope import Outcome
-from tests.kernel.plane import AGENT, FixtureOps, events, run
-from tests.trust.approvals.asking import action_of, asking, call, decide, executed, items, key_of, refused, result
+from tests.kernel.plane import AGENT, FixtureOps, events, plane, run
+from tests.trust.approvals.asking import (
+    action_of,
+    asking,
+    call,
+    decide,
+    executed,
+    heard,
+    items,
+    key_of,
+    refused,
+    result,
+)
 
 JOINED = "an equal call waits already"
 
@@ -37,6 +48,23 @@ def test_an_equal_call_joins_the_question_that_waits(tmp_path: Path) -> None:
             assert ops.ran == ["fixture.send"]
             # What is settled is joined by nobody.
             assert action_of(await call(opened, "fixture.send", text="x")) != action_of(first)
+
+    run(scenario())
+
+
+def test_while_a_call_waits_an_equal_one_is_told_at_once_and_may_wait_for_the_same_answer(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
+            first = asyncio.ensure_future(call(opened, "fixture.send", text="x"))
+            action_id = str((await heard(opened, "action.created")).payload["action_id"])
+            second = await call(opened, "fixture.send", text="x")
+            assert action_of(second) == action_id and JOINED in told(second)
+            assert second.error is not None and second.error.hint.startswith("to wait for that answer, call again")
+            waits = asyncio.ensure_future(call(opened, "fixture.send", text="x", idempotency_key=key_of(second)))
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert result(await first) == result(await waits)
+            assert ops.ran == ["fixture.send"]
 
     run(scenario())
 

@@ -98,9 +98,14 @@ class Approvals:
         return self._leave(action, question)
 
     async def waiting(self, question: Question) -> tuple[str, str] | None:
-        """The action and key under which an equal outward call of the same caller waits for an answer already."""
+        """The action and key of an equal outward call of the same caller that nobody has answered yet; ApprovalPending
+        while that call itself still waits: of equal calls one waits, and the others are told at once."""
         action = await self._equal(question)
-        return None if action is None else (action.action_id, action.key)
+        if action is None:
+            return None
+        if action.action_id in self._waiting:
+            raise self._pending(action, question, joined=True)
+        return action.action_id, action.key
 
     async def recall(self, call: Call, arguments_hash: str) -> bool:
         """Whether its caller was asked about under this key before; ApprovalRejected or ApprovalExpired when that came
@@ -402,11 +407,12 @@ class Approvals:
 
     def _pending(self, action: Action, question: Question, *, joined: bool = False) -> ApprovalPending:
         """That nobody has answered yet; `joined`: what waits is an equal call, and this one makes no question more."""
-        also = "an equal call waits already: " if joined else ""
+        also = "an equal call waits already, and one answer and one run are for both: " if joined else ""
+        person = f"the person decides with: cpl approvals approve {action.action_id}"
+        again = f'call again with the same arguments and idempotency_key "{action.key}"'
         return ApprovalPending(
             f"{also}{action.operation} waits for a person's approval ({action.action_id}): {action.summary}",
-            hint=f"the person decides with: cpl approvals approve {action.action_id}; "
-            f'then call again with the same arguments and idempotency_key "{action.key}"',
+            hint=f"to wait for that answer, {again}; {person}" if joined else f"{person}; then {again}",
             details={
                 "action_id": action.action_id,
                 "idempotency_key": action.key,
