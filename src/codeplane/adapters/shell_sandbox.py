@@ -57,6 +57,10 @@ class ShellSandbox:
             options = [word for option in options for word in _sized(option)]
         return [*options, *self._no_nesting, *rest]
 
+    def hidden_secrets(self) -> list[str]:
+        """The secrets files below the root that are empty inside."""
+        return self._inner.hidden_secrets(_Reach(root=self._root, network=False))
+
     @cached_property
     def _knows_sizes(self) -> bool:
         return "--size" in _said("--help")

@@ -41,6 +41,9 @@ class Missing:
     def command(self, argv: object, *, cwd: Path, network: bool) -> list[str]:
         raise AssertionError("nothing is enclosed here")
 
+    def hidden_secrets(self) -> list[str]:
+        raise AssertionError("nothing is enclosed here")
+
 
 @dataclass(kw_only=True)
 class Shell:

@@ -35,6 +35,24 @@ def test_a_command_is_asked_about_and_answered(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_secrets_files_that_were_empty_are_named_where_that_would_puzzle(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with shell(tmp_path) as opened:
+            for name in (".env", ".env.local", "deploy.pem", "config/.env"):
+                path = opened.root / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("TOKEN=abcdefgh12345678\n")
+            named = await opened.run("cat ./.env; echo done")
+            assert (named.stdout, named.masked) == ("done\n", (".env", "config/.env"))
+            said = "[empty in the sandbox, like all secrets files that index.secrets does not show: "
+            assert named.text().splitlines()[-1] == f"{said}.env, config/.env]"
+            failed = await opened.run("test -s config/*")
+            assert failed.text().splitlines()[-1] == f"{said}.env, .env.local, config/.env and 1 more]"
+            assert "[empty" not in (await opened.run("echo fine")).text()
+
+    run(scenario())
+
+
 def test_started_output_and_finished_are_recorded_in_order(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:

@@ -7,6 +7,7 @@ from pydantic import Field
 from codeplane.kernel.operation import Request, Result
 
 MAX_OUTPUT = 65_536
+MAX_MASKED = 3
 
 
 class BashResult(Result):
@@ -26,6 +27,10 @@ class BashResult(Result):
     stderr_bytes: int = 0
     stdout_cut: int = Field(0, description="bytes before the part shown")
     stderr_cut: int = Field(0, description="bytes before the part shown")
+    masked: tuple[str, ...] = Field(
+        (), description="some secrets files that were empty in the sandbox, of a command that names them or fails"
+    )
+    masked_total: int = Field(0, description="how many those are")
 
     def unmet(self) -> str | None:
         if self.stopped:
@@ -46,6 +51,10 @@ class BashResult(Result):
                 gone = f"; from the start: shell_output execution_id={self.execution_id} stream={name}"
                 lines.append(f"[… {cut:,} bytes before this{gone}]")
             lines.append(said.rstrip("\n"))
+        if self.masked:
+            more = self.masked_total - len(self.masked)
+            named = f"{', '.join(self.masked)}{f' and {more} more' if more else ''}"
+            lines.append(f"[empty in the sandbox, like all secrets files that index.secrets does not show: {named}]")
         return "\n".join(lines)
 
 

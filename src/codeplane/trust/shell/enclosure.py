@@ -18,6 +18,10 @@ class ShellSandbox(Protocol):
         """The command that runs this one enclosed; whatever it starts ends with it."""
         ...
 
+    def hidden_secrets(self) -> list[str]:
+        """The secrets files below the root that are empty inside. Blocks."""
+        ...
+
 
 class Census(Protocol):
     """How many processes a command has, and the memory they hold to themselves."""

@@ -1,7 +1,8 @@
 """`run_bash`, `shell.output` and `shell.cancel`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,14 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.trace import span
 from codeplane.trust.people import person
-from codeplane.trust.shell.answers import BashResult, CancelRequest, CancelResult, OutputRequest, OutputResult
+from codeplane.trust.shell.answers import (
+    MAX_MASKED,
+    BashResult,
+    CancelRequest,
+    CancelResult,
+    OutputRequest,
+    OutputResult,
+)
 from codeplane.trust.shell.command import BashRequest, Checked, CommandCheck, program
 from codeplane.trust.shell.enclosure import Environment, Processes, ShellSandbox
 from codeplane.trust.shell.execution import Execution, Redact
@@ -119,6 +127,7 @@ class ShellOperations:
     async def _run(self, call: Call, checked: Checked) -> BashResult:
         parts, request = self._parts, checked.request
         execution_id = new_id("exec")
+        hidden = await asyncio.to_thread(parts.sandbox.hidden_secrets) if checked.enclosed else []
         execution = Execution(
             call=call, execution_id=execution_id, output_bytes=parts.config.output_kb * 1024, redact=parts.redact
         )
@@ -157,7 +166,11 @@ class ShellOperations:
         await call.log.append([draft])
         if ended.code or ended.stopped:
             call.failed(Failure(kind="command", trace=execution.tail(execution.err)[-2000:], exit_code=ended.code))
-        return _result(execution, checked, ended, (parts.clock.monotonic_ns() - began) // 1_000_000)
+        duration_ms = (parts.clock.monotonic_ns() - began) // 1_000_000
+        named = [path for path in hidden if _is_named(path, request.command)]
+        # What is empty puzzles whoever asked for it, and may be why something fails.
+        masked = named or (hidden if ended.code else [])
+        return _result(execution, checked, ended, duration_ms, masked)
 
     def _program(self, checked: Checked, execution_id: str) -> Program:
         parts, argv = self._parts, program(checked.request.command)
@@ -172,7 +185,14 @@ class ShellOperations:
         )
 
 
-def _result(execution: Execution, checked: Checked, ended: Ended, duration_ms: int) -> BashResult:
+def _is_named(path: str, command: str) -> bool:
+    """Whether a command says a file's name, with whatever folder before it."""
+    return re.search(rf"(?<![\w.-]){re.escape(path.rpartition('/')[2])}(?![\w.-])", command) is not None
+
+
+def _result(
+    execution: Execution, checked: Checked, ended: Ended, duration_ms: int, masked: Sequence[str]
+) -> BashResult:
     out, err = execution.out, execution.err
     return BashResult(
         execution_id=execution.execution_id,
@@ -189,4 +209,6 @@ def _result(execution: Execution, checked: Checked, ended: Ended, duration_ms: i
         stderr_bytes=err.seen,
         stdout_cut=out.cut,
         stderr_cut=err.cut,
+        masked=tuple(masked[:MAX_MASKED]),
+        masked_total=len(masked),
     )
