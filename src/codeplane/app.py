@@ -55,6 +55,7 @@ from codeplane.trust.idempotency import IdempotencyKeys
 from codeplane.trust.identity import holds_no_token, owner_token
 from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine
+from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trusting import Trusting, trust_tables, trusting
 from codeplane.work.operations import SessionOperations
 from codeplane.work.projections import OperationTable, SessionTable, TaskTable
@@ -199,6 +200,7 @@ def _wire(
         logger=logs.logger("traces"),
         version=__version__,
     )
+    untrusted = UntrustedMarks(clock=clock, require_token=config.server.require_token)
     index_metrics = IndexMetrics(
         state=lambda: served.index.told(),
         head=repo.head,
@@ -213,6 +215,8 @@ def _wire(
         cursors=cursors,
         secrets=secrets,
         reconciled=index_metrics.reconciled,
+        # Whoever calls: a hook that a marked agent wrote is run by the commits of others, too.
+        offline=lambda: untrusted.is_any,
     )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
     assert served.changing is not None
@@ -237,6 +241,8 @@ def _wire(
         owner_token=token,
         redactor=redactor,
         secrets=secrets,
+        untrusted=untrusted,
+        online_programs=served.changing.git.online_programs,
         engine=engine,
     )
     dashboard = Dashboard.of(

@@ -95,6 +95,7 @@ class Changing:
     recovered: tuple[Recovered, ...]
     kept: KeptMutations
     pending: Pending
+    git: Git
     moves: IndexMoves
     suite: Suite
     knowledge: Knowledge
@@ -131,7 +132,9 @@ def changing(
         unlisted=scope.unlisted,
     )
     locks = PathLocks()
-    programs = GuardedPrograms(home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock)
+    programs = GuardedPrograms(
+        home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
+    )
     git = Git(root, config.git, clean_environment, programs)
     moves = IndexMoves(git)
     engine = Engine(
@@ -165,6 +168,7 @@ def changing(
         recovered=recovered,
         kept=kept,
         pending=pending,
+        git=git,
         moves=moves,
         suite=suite,
         knowledge=knowledge,

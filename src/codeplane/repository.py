@@ -121,7 +121,9 @@ def repository(
     max_file_bytes = shared.config.index.max_file_bytes
     changed, environment = None, clean_environment
     if not attached:
-        guarded = GuardedPrograms(home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock)
+        guarded = GuardedPrograms(
+            home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
+        )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
         changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
     return Repository(

@@ -22,3 +22,5 @@ class Shared:
     cursors: Cursors
     secrets: SecretFiles
     reconciled: Callable[[str, int], None]
+    # Whether git's hooks and filters run without the network now.
+    offline: Callable[[], bool]

@@ -53,6 +53,7 @@ from codeplane.trust.shell.enclosure import MARK
 from codeplane.trust.shell.operations import ShellOperations, ShellParts
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.untrusted.operations import UntrustedOperations
+from codeplane.trust.untrusted.rule import UntrustedRule
 from codeplane.trust.untrusted.table import UntrustedTable
 from codeplane.trust.web.addresses import strict
 from codeplane.trust.web.operations import WebOperations, WebParts
@@ -113,9 +114,14 @@ def trusting(
     owner_token: str,
     redactor: Redactor,
     secrets: SecretFiles,
+    untrusted: UntrustedMarks,
+    online_programs: Callable[[], tuple[str, ...]],
     engine: Engine | None = None,
 ) -> Trusting:
-    """The trust plane of one workspace; policies are run by `engine`, or by one of its own."""
+    """The trust plane of one workspace; policies are run by `engine`, or by one of its own.
+
+    `online_programs` are the hooks and filters of git that cannot be kept from the network.
+    """
     said = logs.logger("trust")
     identity = IdentityParts.of(
         owner_token=owner_token,
@@ -128,7 +134,7 @@ def trusting(
     identity.agent_operations.bounded_by(grants.most_agents)
     engine = engine or Rego(timeout_ms=config.policy.timeout_ms)
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)
-    untrusted = UntrustedMarks(clock=clock, require_token=config.server.require_token)
+    rule = UntrustedRule(online_programs)
     remembered = RememberedAnswers(log=log, clock=clock)
     clients = ClientRegistry()
     approvals = Approvals(
@@ -147,6 +153,7 @@ def trusting(
         trust=config.trust,
         bounds=Bounds(grants=grants),
         untrusted=untrusted,
+        rule=rule,
     )
     outcomes = Outcomes(log)
 
@@ -159,7 +166,12 @@ def trusting(
         grants=grants,
         policy=policy,
         authority=CallAuthority(
-            holdings=identity.identities, grants=grants, policy=policy, untrusted=untrusted, config=config.trust
+            holdings=identity.identities,
+            grants=grants,
+            policy=policy,
+            untrusted=untrusted,
+            rule=rule,
+            config=config.trust,
         ),
         approvals=approvals,
         untrusted=untrusted,

@@ -2812,6 +2812,13 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="TRUST-63",
+        source="threat model",
+        promise="after untrusted content hooks and filters of git have no network; where that cannot be taken away, "
+        "a git mutation that may run one asks a person",
+        tests=("trust/untrusted/test_hooks.py", "repo/git/test_guarded.py"),
+    ),
+    Requirement(
         id="RPC-01",
         source="003 §5, §7",
         promise="the services of the protos over Connect and gRPC-Web, with outside clients",

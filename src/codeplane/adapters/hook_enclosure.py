@@ -20,6 +20,11 @@ _OF_ROOT = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SE
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger")
 _AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshare-ipc")
+_NO_NETWORK = "--unshare-net"
+# Sockets of daemons and terminals that act for whoever reaches them, with their own network, lie there.
+_SOCKETS = ("/run", "/tmp", "/var/tmp")  # nosec B108  # what is hidden
+# Where some systems have all their programs.
+_PROGRAMS = Path("/run/current-system")
 
 
 class HookEnclosure:
@@ -43,19 +48,34 @@ class HookEnclosure:
         ways = (as_root, (*_AROUND, "--unshare-user")) if os.geteuid() == 0 else ((*_AROUND, "--unshare-user"),)
         return next(((program, *way) for way in ways if _works([program, *way, "true"])), None)
 
+    @cached_property
+    def _program_without_network(self) -> tuple[str, ...] | None:
+        program = (*self._program, _NO_NETWORK) if self._program is not None else None
+        return program if program is not None and _works([*program, "true"]) else None
+
     def command(
-        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+        self,
+        *,
+        root: Path,
+        hidden: Path,
+        shown: tuple[Path, Path] | None,
+        fixed: Sequence[Path],
+        used: Sequence[Path] = (),
+        network: bool = True,
     ) -> list[str] | None:
         """What is put before a program of the work tree `root`; None where there is no bubblewrap that works.
 
         `hidden` is an empty folder inside, but for what `shown` puts there (from, to); `fixed` cannot be written.
+        Without `network`, other machines cannot be reached, nor programs outside; of folders for temporary files only
+        the root, the home and what is `used` are there.
         """
-        if self._program is None:
+        program = self._program if network else self._program_without_network
+        if program is None:
             return None
         root, home = root.resolve(), hidden.resolve()
         # What lies in what is hidden is not there at all.
         secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
-        words = [*self._program]
+        words = [*program, *([] if network else _without_sockets((_PROGRAMS, Path.home(), root, *used)))]
         words += ["--bind", str(root), str(root), *pin_options(secrets, root)] if secrets else []
         words += ["--tmpfs", str(hidden)]
         for place in dict.fromkeys((self._registered, self._registered.resolve())):
@@ -73,6 +93,16 @@ class HookEnclosure:
             found = self._secrets.hidden((root, *self._secrets.roots()))
             known = self._known[root] = now, found
         return known[1]
+
+
+def _without_sockets(used: Sequence[Path]) -> list[str]:
+    """The options that empty the folders where others listen, but for what is used of them."""
+    emptied = [folder for folder in map(Path, _SOCKETS) if folder.is_dir() and not folder.is_symlink()]
+    words = [word for folder in emptied for word in ("--tmpfs", str(folder))]
+    below = [place for place in used if not set(emptied).isdisjoint(place.parents)]
+    words += [word for place in below for word in ("--bind-try", str(place), str(place))]
+    temporary = os.environ.get("TMPDIR", "")
+    return [*words, "--dir", temporary] if not set(emptied).isdisjoint(Path(temporary).parents) else words
 
 
 def _kernel() -> list[str]:

@@ -23,7 +23,7 @@ from codeplane.trust.policy.hints import with_arguments
 from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.untrusted.marks import UntrustedMarks
-from codeplane.trust.untrusted.rule import decision_after, reason_of
+from codeplane.trust.untrusted.rule import UntrustedRule
 
 _SHOWN = 200
 
@@ -40,12 +40,20 @@ class CallAuthority:
     """The authorise stage of the conveyor."""
 
     def __init__(
-        self, *, holdings: Holdings, grants: Grants, policy: Policy, untrusted: UntrustedMarks, config: TrustConfig
+        self,
+        *,
+        holdings: Holdings,
+        grants: Grants,
+        policy: Policy,
+        untrusted: UntrustedMarks,
+        rule: UntrustedRule,
+        config: TrustConfig,
     ) -> None:
         self._holdings = holdings
         self._grants = grants
         self._policy = policy
         self._untrusted = untrusted
+        self._rule = rule
         self._config = config
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
@@ -53,7 +61,7 @@ class CallAuthority:
         decision = await self._decided(call, assessment)
         # Last of all, and no rule: nothing the owner writes into a policy or a setting lifts it.
         if (mark := self._untrusted.covering(call)) is not None:
-            decision = decision_after(decision, assessment, reason_of(mark))
+            decision = await self._rule.decision_after(decision, call.operation, assessment, mark)
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
 
     async def _decided(self, call: Call, assessment: Assessment) -> Decision:

@@ -1,6 +1,8 @@
 """What git runs can lie where agents write: it runs as ever, and out of reach of what decides here."""
 
+import os
 import shutil
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +30,7 @@ class Guarded(Desk):
     """A repository whose own folder holds a token, and whose hooks are enclosed."""
 
     enclosure: Enclosure | None = None
+    is_offline: bool = False
 
     @property
     def home(self) -> Path:
@@ -39,8 +42,13 @@ class Guarded(Desk):
         (self.home / ".gitignore").write_text("*\n")
         root = self.made.root
         own = HookEnclosure(SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty"))
-        hooks = GuardedPrograms(home=self.home, enclosure=self.enclosure or own, clock=SystemClock())
-        return Git(self.made.root, self.config, lambda: environment(self.made.at), hooks)
+        hooks = GuardedPrograms(
+            home=self.home,
+            enclosure=self.enclosure or own,
+            clock=SystemClock(),
+            offline=lambda: self.is_offline,
+        )
+        return Git(self.made.root, self.config, lambda: environment(self.made.at) | dict(self.variables), hooks)
 
     def hook(self, name: str, text: str, folder: str = ".husky") -> None:
         """A hook in the work tree, or elsewhere."""
@@ -59,7 +67,14 @@ class Nothing:
     """A machine where nothing can be enclosed."""
 
     def command(
-        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+        self,
+        *,
+        root: Path,
+        hidden: Path,
+        shown: tuple[Path, Path] | None,
+        fixed: Sequence[Path],
+        used: Sequence[Path] = (),
+        network: bool = True,
     ) -> list[str] | None:
         return None
 
@@ -195,9 +210,60 @@ def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
     assert SECRET not in (made.root / "seen.txt").read_text()
 
 
-@pytest.mark.parametrize("command", ["git-lfs clean -- %f", "git lfs filter-process"])
-def test_large_files_are_fetched_as_ever(command: str) -> None:
-    assert filter_commands({"filter.lfs.process": command}) == ()
+@needs_bubblewrap
+def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
+    tool = desk.made.root / ".bin" / "git-lfs"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\ncat /proc/1/cmdline | tr '\\0' ' ' > first\ncat\n")
+    tool.chmod(0o755)
+    desk.made.write(".gitattributes", "*.big filter=lfs\n")
+    desk.made.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    desk.variables = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
+    for number, is_offline in enumerate((False, True)):
+        desk.is_offline = is_offline
+        desk.commit("a.big", f"{number}\n")
+        assert ("bwrap" in (desk.made.root / "first").read_text()) == is_offline
+
+
+@needs_bubblewrap
+def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarded, tmp_path: Path) -> None:
+    (tmp_path / "beside.txt").write_text("a socket could lie here\n")
+    reached = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", PORT), 5)' || echo unreached"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
+        desk.hook("pre-commit", f"{reached.replace('PORT', port)}; ls {tmp_path} /run")
+        assert "unreached" not in (online := desk.commit(text="online\n"))
+        assert "beside.txt" in online
+        desk.is_offline = True
+        said = desk.commit(text="offline\n")
+        assert "unreached" in said and "beside.txt" not in said
+        desk.is_offline = False
+        assert "unreached" not in desk.commit(text="online again\n")
+
+
+@needs_bubblewrap
+def test_offline_a_hook_does_what_hooks_do_and_says_why_it_failed(desk: Guarded) -> None:
+    desk.is_offline = True
+    desk.hook("pre-commit", "mktemp > name.txt && echo made > made.txt && git add made.txt")
+    desk.hook("post-commit", "git log -1 --format=%B > after.txt; false")
+    said = desk.commit()
+    assert "made.txt" in desk.made.git("show", "--name-only", "--format=", "HEAD").decode().split()
+    assert (desk.made.root / "after.txt").read_text().split() == ["x"]
+    assert "the hook post-commit had no network" in said and "the hook pre-commit" not in said
+    desk.hook("pre-commit", "echo cannot fetch; exit 7")
+    with pytest.raises(GitRefused, match=r"(?s)cannot fetch.*the hook pre-commit had no network, .*untrusted content"):
+        desk.commit(text="again\n")
+
+
+def test_what_would_have_the_network_is_named_where_nothing_is_enclosed(desk: Guarded) -> None:
+    desk.hook("pre-commit", "true")
+    desk.hook("pre-push", "true")
+    desk.made.git("config", "filter.strip.clean", "sh tool.sh")
+    if shutil.which("bwrap") is not None:
+        assert desk.git.online_programs() == ()
+    desk.enclosure = Nothing()
+    desk.__post_init__()
+    assert desk.git.online_programs() == ("pre-commit", "filter.strip.clean")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import CheckRequest, ExplainRequest, PolicyOperations, SummaryRequest
 from codeplane.trust.untrusted.marks import UntrustedMarks
+from codeplane.trust.untrusted.rule import UntrustedRule
 from tests.kernel.plane import FixtureOps, run
 from tests.trust.policy.calls import HEAD, PATIENCE_SEC, own, policy, write
 
@@ -38,6 +39,7 @@ def asked(
                 grants=Grants(log=None, clock=SystemClock(), config=TrustConfig())  # type: ignore[arg-type]  # unused
             ),
             untrusted=UntrustedMarks(clock=SystemClock()),
+            rule=UntrustedRule(lambda: ()),
         )
         catalogue = Catalogue([operations, FixtureOps()])
         operations.describe(catalogue)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from codeplane.kernel.child import Child, ReadPipe
 from codeplane.kernel.config import GitConfig
-from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, TooLarge
+from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, NotGit, TooLarge
 from codeplane.kernel.trace import span
 from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.opened import common, git_dir_of
@@ -95,6 +95,15 @@ class Git:
         """The same git in another work tree, or submodule, of this repository."""
         within = Path(os.path.realpath(common(self.folder)))
         return Git(root, self.config, self._environment, self._programs, within)
+
+    def online_programs(self) -> tuple[str, ...]:
+        """The hooks and filters of this work tree that no enclosure can take the network from."""
+        if self._programs is None:
+            return ()
+        try:
+            return self._programs.online(self.root, self.folder, dict(self._environment()) | _SETTINGS)
+        except NotGit:
+            return ()
 
     @property
     def folder(self) -> Path:

@@ -11,7 +11,7 @@ _SAID = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
 # What git puts in place of a sign after %, by the kind of command; into that of a process it puts nothing.
 _PUT_IN = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
 # It fetches what is missing, by ssh too, which takes nobody's settings but its owner's inside a namespace.
-_LEFT_ALONE = re.compile(r"git[- ]lfs\b")
+_FETCHING = re.compile(r"git[- ]lfs\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,8 @@ class FilterCommand:
     key: str
     body: str
     given: str
+    # Whether it is of use only with the network, and as the owner.
+    is_fetching: bool = False
 
     def calling(self, script: Path) -> str:
         """The setting that has git call a script instead."""
@@ -31,11 +33,7 @@ class FilterCommand:
 
 def filter_commands(settings: Mapping[str, str]) -> tuple[FilterCommand, ...]:
     """Those that are set."""
-    return tuple(
-        _read(key, command)
-        for key, command in settings.items()
-        if _KEY.fullmatch(key) and command and not _LEFT_ALONE.match(command)
-    )
+    return tuple(_read(key, command) for key, command in settings.items() if _KEY.fullmatch(key) and command)
 
 
 def is_command(monitor: str) -> bool:
@@ -63,7 +61,8 @@ def _read(key: str, command: str) -> FilterCommand:
         elif letter in "'\"" and quote in ("", letter):
             quote = "" if quote else letter
         body.append(letter)
-    return FilterCommand(key=key, body="".join(body), given="".join(given))
+    is_fetching = _FETCHING.match(command) is not None
+    return FilterCommand(key=key, body="".join(body), given="".join(given), is_fetching=is_fetching)
 
 
 def _put_in(number: int, quote: str) -> str:

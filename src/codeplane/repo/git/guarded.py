@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,15 @@ _ASKED_NS = 600 * SECOND_NS
 # What is said to git itself, and not to those it runs.
 _UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
+_OFFLINE = "-offline"
+_WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
+# Hooks that run where commits are received, or before a push, which is asked about anyway.
+_NOT_LOCAL = frozenset(
+    (
+        *("pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout"),
+        "sendemail-validate",
+    )
+)
 
 Marks = tuple[tuple[int, int, int], ...]
 
@@ -30,9 +39,16 @@ class Enclosure(Protocol):
     """Encloses single programs."""
 
     def command(
-        self, *, root: Path, hidden: Path, shown: tuple[Path, Path] | None, fixed: Sequence[Path]
+        self,
+        *,
+        root: Path,
+        hidden: Path,
+        shown: tuple[Path, Path] | None,
+        fixed: Sequence[Path],
+        used: Sequence[Path] = (),
+        network: bool = True,
     ) -> list[str] | None:
-        """What is put before a program; None where nothing can be enclosed."""
+        """What is put before a program; None where nothing can be enclosed so."""
         ...
 
 
@@ -49,57 +65,99 @@ class _Named:
     monitored: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reach:
+    """What hooks and filters of one work tree cannot write, what they use outside of it, and whether offline."""
+
+    root: Path
+    fixed: tuple[Path, ...]
+    used: tuple[Path, ...]
+    offline: bool
+
+
 class GuardedPrograms:
     """Has git find, in place of each hook and filter there is, one that runs it enclosed.
 
     Inside, `home` is empty, git's settings and hooks cannot be written, and nobody else's processes are there: whoever
-    writes a hook, or what it runs, is not let near the owner's token and the policies by it. All else is as git has it.
+    writes a hook, or what it runs, is not let near the owner's token and the policies by it. All else is as git has it,
+    but for the network while `offline` says so: what was read could have an agent write what sends things away.
     """
 
-    def __init__(self, *, home: Path, enclosure: Enclosure, clock: Clock) -> None:
+    def __init__(
+        self, *, home: Path, enclosure: Enclosure, clock: Clock, offline: Callable[[], bool] = lambda: False
+    ) -> None:
         self._home = home
         self._enclosure = enclosure
         self._clock = clock
+        self._offline = offline
         self._known: dict[Path, _Named] = {}
 
     def settings(self, root: Path, folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """What git is told for the work tree `root`, whose own folder is `folder`; nothing where nothing is run."""
         named = self._named(root, folder, environment)
         own = _own(folder)
-        fixed = [own / "hooks", own / "config", folder / "config.worktree"]
+        reach = _Reach(
+            root=root,
+            fixed=(own / "hooks", own / "config", folder / "config.worktree"),
+            used=(own, folder, named.hooks),
+            offline=self._offline(),
+        )
         quiet = {"core.fsmonitor": "false"} if named.monitored else {}
-        return self._hooks(root, named.hooks, fixed) | self._filters(root, named.filters, fixed) | quiet
+        return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
         told = self.settings(root, git_dir_of(root), environment)
         return {**environment, **(as_variables(told, environment) if told else {})}
 
-    def _hooks(self, root: Path, hooks: Path, fixed: Sequence[Path]) -> dict[str, str]:
-        names = _runnable(hooks)
-        place = self._home / "hooks" / digest(os.fsencode(hooks))[:16]
-        before = (
-            self._enclosure.command(root=root, hidden=self._home, shown=(hooks, place), fixed=fixed) if names else None
+    def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+        """The hooks and filters of a work tree that local commands would run with the network, come what may."""
+        reach = _Reach(root=root, fixed=(), used=(), offline=True)
+        if self._command(reach, None, network=False) is not None:
+            return ()
+        named = self._named(root, folder, environment)
+        return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(one.key for one in named.filters))
+
+    def _command(self, reach: _Reach, shown: tuple[Path, Path] | None, *, network: bool) -> list[str] | None:
+        return self._enclosure.command(
+            root=reach.root, hidden=self._home, shown=shown, fixed=reach.fixed, used=reach.used, network=network
         )
+
+    def _before(self, reach: _Reach, shown: tuple[Path, Path] | None = None) -> tuple[list[str] | None, bool]:
+        """What is put before a program, and whether that takes the network from it."""
+        if reach.offline and (before := self._command(reach, shown, network=False)) is not None:
+            return before, True
+        return self._command(reach, shown, network=True), False
+
+    def _hooks(self, reach: _Reach, hooks: Path) -> dict[str, str]:
+        names = _runnable(hooks)
+        if not names:
+            return {}
+        # A folder of its own: what another command has git find at the same time is not changed under it.
+        name = digest(os.fsencode(hooks))[:16]
+        place = self._home / "hooks" / (f"{name}{_OFFLINE}" if reach.offline else name)
+        before, offline = self._before(reach, (hooks, place))
         if before is None:
             return {}
         place.mkdir(parents=True, exist_ok=True)
         for name in {entry.name for entry in place.iterdir()} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
-            _put(place / name, f'#!/bin/sh\n{_UNSET}exec {shlex.join([*before, str(hooks / name)])} "$@"\n')
+            _put(place / name, _script([*before, str(hooks / name)], f"the hook {name}" if offline else ""))
         return {"core.hooksPath": str(place)}
 
-    def _filters(self, root: Path, filters: Sequence[FilterCommand], fixed: Sequence[Path]) -> dict[str, str]:
-        before = self._enclosure.command(root=root, hidden=self._home, shown=None, fixed=fixed) if filters else None
+    def _filters(self, reach: _Reach, filters: Sequence[FilterCommand]) -> dict[str, str]:
+        before, offline = self._before(reach) if filters else (None, False)
         if before is None:
             return {}
+        filters = [one for one in filters if offline or not one.is_fetching]
         folder = self._home / "filters"
         folder.mkdir(exist_ok=True)
         said: dict[str, str] = {}
         for one in filters:
-            place = folder / digest(one.key.encode("utf-8", "surrogateescape"))[:16]
-            _put(place, f'#!/bin/sh\n{_UNSET}exec {shlex.join([*before, "sh", "-c", one.body, "sh"])} "$@"\n')
+            name = digest(one.key.encode("utf-8", "surrogateescape"))[:16]
+            place = folder / (f"{name}{_OFFLINE}" if reach.offline else name)
+            _put(place, _script([*before, "sh", "-c", one.body, "sh"], one.key if offline else ""))
             said[one.key] = one.calling(place)
         return said
 
@@ -169,6 +227,15 @@ def _runnable(folder: Path) -> set[str]:
             }
     except OSError:
         return set()
+
+
+def _script(command: Sequence[str], offline: str) -> str:
+    """A script that runs a command; of what ran `offline` it tells why, when that fails."""
+    start = f"#!/bin/sh\n{_UNSET}"
+    if not offline:
+        return f'{start}exec {shlex.join(command)} "$@"\n'
+    told = shlex.quote(f"codeplane: {offline} {_WHY}")
+    return f'{start}{shlex.join(command)} "$@" || {{ code=$?; echo {told} >&2; exit $code; }}\n'
 
 
 def _put(place: Path, text: str) -> None:

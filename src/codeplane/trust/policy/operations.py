@@ -24,7 +24,7 @@ from codeplane.trust.policy.folder import MAX_BYTES, PolicyFolder
 from codeplane.trust.policy.judgement import Judgement, stricter
 from codeplane.trust.policy.policy import Policy, load, unread_said
 from codeplane.trust.untrusted.marks import UntrustedMarks
-from codeplane.trust.untrusted.rule import judgement_after, reason_of
+from codeplane.trust.untrusted.rule import UntrustedRule
 
 _COMPILE_SEC = 15.0
 RiskName = Literal["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
@@ -165,6 +165,7 @@ class PolicyOperations:
         trust: TrustConfig,
         bounds: Bounds,
         untrusted: UntrustedMarks,
+        rule: UntrustedRule,
     ) -> None:
         self._policy = policy
         self._bounds = bounds
@@ -172,6 +173,7 @@ class PolicyOperations:
         self._folder = folder
         self._trust = trust
         self._untrusted = untrusted
+        self._rule = rule
         self._catalogue: Catalogue | None = None
         self._vocabulary = Vocabulary.of()
         # Each check is a process of its own.
@@ -264,7 +266,7 @@ class PolicyOperations:
                 if stricter(judgement.decision, one.decision) is one.decision:
                     given, judgement = told, one
         if is_untrusted:
-            judgement = judgement_after(judgement, assessment, reason_of(mark))
+            judgement = await self._rule.judgement_after(judgement, found, assessment, mark)
         return PolicyExplained(
             operation=found.name,
             verdict=judgement.decision.verdict.value,

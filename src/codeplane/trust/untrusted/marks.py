@@ -28,6 +28,7 @@ class UntrustedMarks:
         self._clock = clock
         self._require_token = require_token
         self._marks: dict[str, Mark] = {}
+        self._is_restored = False
         # A mark that is set while the owner clears comes after that, in the log as here.
         self._changing = asyncio.Lock()
 
@@ -35,6 +36,12 @@ class UntrustedMarks:
         """Know the marks of earlier runs."""
         found = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
         self._marks = {mark.subject: mark for mark in found}
+        self._is_restored = True
+
+    @property
+    def is_any(self) -> bool:
+        """Whether a mark stands, whoever's; so it is while those of earlier runs are not known yet."""
+        return bool(self._marks) or not self._is_restored
 
     async def mark(self, call: Call, source: str, what: str) -> None:
         """Record that a call brings in untrusted content; returns when that is durable. People are not marked."""
