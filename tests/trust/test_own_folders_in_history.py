@@ -127,6 +127,39 @@ def _rebase_to_give_up(repo: Path, path: str) -> None:
     git(repo, "-c", "sequence.editor=sed -i '1i break'", "rebase", "--quiet", "--interactive", "base")
 
 
+def _library(repo: Path, path: str, name: str = "far") -> Path:
+    """A repository beside this one that tracks the path."""
+    far = make_repo(repo.parent / name, {"lib.py": "x = 1\n"})
+    _commit(far, "evil", {path: "mine\n"})
+    return far
+
+
+def _link(repo: Path, far: Path, path: str = "lib") -> None:
+    """Record a repository as a submodule that is not checked out yet."""
+    for key, value in (("path", path), ("url", f"file://{far}")):
+        git(repo, "config", "--file", ".gitmodules", f"submodule.{path}.{key}", value)
+    git(repo, "add", ".gitmodules")
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{git(far, 'rev-parse', 'HEAD').strip()},{path}")
+    git(repo, "commit", "--quiet", "--message", "with a submodule")
+
+
+def _beside(repo: Path, path: str) -> None:
+    """A repository that is no submodule yet and tracks the path."""
+    _library(repo, path)
+
+
+def _submodule(repo: Path, path: str) -> None:
+    """A submodule that tracks the path."""
+    _link(repo, _library(repo, path))
+
+
+def _nested_submodule(repo: Path, path: str) -> None:
+    """A submodule with a submodule that tracks the path."""
+    middle = make_repo(repo.parent / "middle", {"mid.py": "x = 1\n"})
+    _link(middle, _library(repo, path), "in")
+    _link(repo, middle)
+
+
 def _steps(repo: Path) -> JsonObject:
     commits = git(repo, "rev-list", "--reverse", "base..main").split()
     actions = ("pick", "drop")
@@ -163,6 +196,15 @@ ATTACKS = {
         lambda repo: (("git.pull", {"remote": "origin", "ref": "main", "mode": "rebase"}),),
         OWNER,
     ),
+    "submodule added": Attack(
+        _beside,
+        lambda repo: (("git.submodule_add", {"url": f"file://{repo.parent / 'far'}", "path": "libs/one"}),),
+        OWNER,
+    ),
+    "submodule updated": Attack(_submodule, lambda repo: (("git.submodule_update", {}),), OWNER),
+    "submodule in a submodule": Attack(
+        _nested_submodule, lambda repo: (("git.submodule_update", {"recursive": True}),), OWNER
+    ),
     "rebase continued": Attack(_stopped_rebase, lambda repo: (("git.rebase_continue", {}),)),
     "rebase given up": Attack(_rebase_to_give_up, lambda repo: (("git.rebase_abort", {}),)),
 }
@@ -179,12 +221,24 @@ def _written(repo: Path) -> list[str]:
     ]
 
 
+def _standing(repo: Path) -> tuple[str, list[str]]:
+    """Git's settings, and all that is there but for what the running CodePlane and git's objects make."""
+    kept = (".codeplane", ".git")
+    files = [str(path.relative_to(repo)) for path in repo.rglob("*") if path.relative_to(repo).parts[0] not in kept]
+    modules = [str(path) for path in (repo / ".git" / "modules").rglob("config")]
+    return git(repo, "config", "--local", "--list"), sorted([*files, *modules])
+
+
 def _planted(repo: Path) -> bool:
     return any(path.read_bytes() == b"mine\n" for path in (repo / ".codeplane").rglob("*") if path.is_file())
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Iterator[Path]:
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    # The remotes of these tests are folders.
+    (tmp_path / "settings" / "git").mkdir(parents=True)
+    (tmp_path / "settings" / "git" / "config").write_text('[protocol "file"]\n\tallow = always\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     yield make_repo(
         tmp_path / "shop", {"README.md": "# shop\n", ".gitignore": ".codeplane/\n", "src/app.py": "x = 1\n"}
     )
@@ -212,7 +266,9 @@ def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) 
         async with plane(repo) as opened:
             return await _called(opened, attack, repo)
 
+    before = _standing(repo)
     ends = run(attempted())
+    assert _standing(repo) == before
     assert ends[0] == "PATH_DENIED", ends
     assert "belongs to git or to CodePlane" in str(ends[1])
     assert _written(repo) == [] and not _planted(repo)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
 from codeplane.kernel.operation import Risk
 from codeplane.repo.git.submodules_writes import (
     SubmoduleAddRequest,
@@ -76,6 +76,103 @@ def test_changes_in_a_submodule_are_not_lost_unasked(desk: Desk, url: str) -> No
     module = Made(root=desk.made.root / ".git" / "modules" / "libs" / "one")
     kept = module.git("--work-tree=.", "for-each-ref", "--format=%(refname)", "refs/codeplane/").decode().strip()
     assert module.git("--work-tree=.", "show", f"{kept}:lib.py") == b"work\n"
+
+
+def tracking(at: Path, *names: str) -> Made:
+    """A library that tracks files of these names."""
+    library = Made.empty(at)
+    library.write("lib.py", "x = 1\n")
+    library.commit("library")
+    plant(library, *names)
+    return library
+
+
+def plant(library: Made, *names: str) -> str:
+    """Commit files without going through the work tree; the commit."""
+    blob = library.git("hash-object", "-w", "--stdin", stdin=b"mine\n").decode().strip()
+    for name in names:
+        library.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+    library.git("commit", "--quiet", "--allow-empty", "-m", "planted")
+    return library.git("rev-parse", "HEAD").decode().strip()
+
+
+@pytest.mark.parametrize("name", [".codeplane/config.yaml", "src/.CodePlane/x", "codepl~1/x"])
+def test_one_that_tracks_our_own_folder_is_not_added(desk: Desk, tmp_path: Path, name: str) -> None:
+    library, before = tracking(tmp_path / "evil", name), standing(desk.made)
+    request = SubmoduleAddRequest(url=f"file://{library.root}", path="libs/one")
+    with pytest.raises(PathDenied):
+        run(SubmoduleWrites(desk.writer).add(call(), request))
+    assert standing(desk.made) == before and not desk.made.path("libs").exists()
+    assert not desk.made.path(".git/modules/libs/one").exists()
+    library.git("rm", "--quiet", "--cached", name)
+    library.git("commit", "--quiet", "-m", "gone")
+    run(SubmoduleWrites(desk.writer).add(call(), request))
+    assert desk.made.path("libs/one/lib.py").read_text() == "x = 1\n"
+
+
+def test_a_branch_is_added_and_one_that_is_not_there_leaves_nothing(desk: Desk, url: str, tmp_path: Path) -> None:
+    library = Made(root=tmp_path / "library")
+    library.git("checkout", "--quiet", "-b", "next")
+    library.write("lib.py", "x = 2\n")
+    library.commit("next")
+    library.git("checkout", "--quiet", "main")
+    writes, before = SubmoduleWrites(desk.writer), standing(desk.made)
+    with pytest.raises(RefNotFound, match="no branch absent"):
+        run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one", branch="absent")))
+    assert standing(desk.made) == before and not desk.made.path("libs").exists()
+    plain = copied(desk.made, tmp_path / "plain")
+    run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one", branch="next")))
+    words = ("submodule", "--quiet", "add", "--branch", "next", "--", url, "libs/one")
+    plain.git("-c", "protocol.file.allow=always", *words)
+    assert standing(desk.made) == standing(plain)
+    assert desk.made.path("libs/one/lib.py").read_text() == "x = 2\n"
+
+
+def test_what_lies_in_the_way_of_one_that_is_added_stays(desk: Desk, url: str) -> None:
+    desk.made.write("libs/one/mine.txt", "mine\n")
+    desk.made.write(".gitignore", "ignored/\n")
+    for path in ("libs/one", "a.txt", "ignored/one"):
+        with pytest.raises(GitRefused):
+            run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path=path)))
+    assert desk.made.path("libs/one/mine.txt").read_text() == "mine\n"
+    assert not desk.made.path("ignored").exists() and not desk.made.path(".gitmodules").exists()
+
+
+def test_an_update_to_a_commit_that_tracks_our_own_folder_goes_back(desk: Desk, tmp_path: Path) -> None:
+    library = tracking(tmp_path / "library")
+    writes = added(desk, f"file://{library.root}")
+    inner = Made(root=desk.made.path("libs/one"))
+    evil, before = plant(library, ".codeplane/config.yaml"), inner.git("symbolic-ref", "HEAD")
+    desk.made.git("update-index", "--cacheinfo", f"160000,{evil},libs/one")
+    with pytest.raises(PathDenied):
+        run(writes.update(call(), SubmoduleUpdateRequest()))
+    assert inner.git("symbolic-ref", "HEAD") == before and not inner.git("status", "--porcelain")
+    assert not desk.made.path("libs/one/.codeplane").exists()
+    library.git("rm", "--quiet", "--cached", ".codeplane/config.yaml")
+    good = plant(library, "more.txt")
+    desk.made.git("update-index", "--cacheinfo", f"160000,{good},libs/one")
+    run(writes.update(call(), SubmoduleUpdateRequest()))
+    assert desk.made.path("libs/one/more.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["plain.txt", ".codeplane/config.yaml"])
+def test_those_in_submodules_are_looked_at_as_well(desk: Desk, tmp_path: Path, name: str) -> None:
+    inner, middle = tracking(tmp_path / "inner", name), tracking(tmp_path / "middle")
+    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--")
+    middle.git(*add, f"file://{inner.root}", "in")
+    middle.git("commit", "--quiet", "-m", "with a submodule")
+    writes = added(desk, f"file://{middle.root}")
+    run(writes.deinit(call(), SubmoduleDeinitRequest(path="libs/one")))
+    before, settings = standing(desk.made), desk.made.git("config", "--local", "--list")
+    request = SubmoduleUpdateRequest(recursive=True)
+    if name == "plain.txt":
+        run(writes.update(call(), request))
+        assert desk.made.path("libs/one/in/plain.txt").read_text() == "mine\n"
+        return
+    with pytest.raises(PathDenied):
+        run(writes.update(call(), request))
+    assert standing(desk.made) == before and desk.made.git("config", "--local", "--list") == settings
+    assert not list(desk.made.path("libs/one").iterdir())
 
 
 def test_what_is_none_is_refused(desk: Desk, url: str, tmp_path: Path) -> None:

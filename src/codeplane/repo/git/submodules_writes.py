@@ -19,8 +19,8 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.refusal import redacted
-from codeplane.repo.git.remote_names import talking
 from codeplane.repo.git.revision import checked
+from codeplane.repo.git.submodule_checkout import SubmoduleCheckout
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import canonical, shown
 from codeplane.repo.workspaces.remote import MAX_URL, Remote
@@ -91,9 +91,12 @@ class SubmoduleWrites:
     )
     async def update(self, call: Call, request: SubmoduleUpdateRequest) -> Changed:
         """Check out in each submodule the commit that is recorded for it, fetching what is missing."""
-        options = [*(["--init"] if request.init else []), *(["--recursive"] if request.recursive else [])]
         await asyncio.to_thread(self._refuse_replaced, request.paths, nested=request.recursive)
-        return await self._plain(call, "update", request.paths, *options, remote=True)
+        paths = [await self._submodule(call, path) for path in request.paths]
+        async with self._writer.writing(call, "submodule_update", undoable=False) as writing:
+            checkout = SubmoduleCheckout(self._writer, call)
+            await checkout.update(paths, init=request.init, recursive=request.recursive)
+            return Changed(delta=await writing.finished())
 
     @operation(
         "git.submodule_add", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0
@@ -104,9 +107,9 @@ class SubmoduleWrites:
         (path,) = self._writer.paths(call, [request.path])
         if path == ".":
             raise InvalidArgument("a submodule needs a folder of its own")
-        branch = ["--branch", checked(request.branch)] if request.branch else []
+        branch = checked(request.branch) if request.branch else ""
         async with self._writer.writing(call, "submodule_add", undoable=False) as writing:
-            await self._talk("add", *branch, "--", remote.url, path)
+            await SubmoduleCheckout(self._writer, call).add(remote.url, path, branch)
             return Changed(delta=await writing.finished(compared="index"))
 
     @operation("git.submodule_deinit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -220,20 +223,11 @@ class SubmoduleWrites:
             for folder in _entered(self._git.root / path, nested=nested):
                 self._git.at(folder).refuse_outside()
 
-    async def _plain(self, call: Call, verb: str, given: Sequence[str], *options: str, remote: bool = False) -> Changed:
+    async def _plain(self, call: Call, verb: str, given: Sequence[str]) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
         async with self._writer.writing(call, f"submodule_{verb}", undoable=False) as writing:
-            if remote:
-                await self._talk(verb, *options, "--", *paths)
-            else:
-                await self._git.run("submodule", "--quiet", verb, *options, "--", *paths)
+            await self._git.run("submodule", "--quiet", verb, "--", *paths)
             return Changed(delta=await writing.finished())
-
-    async def _talk(self, *arguments: str) -> None:
-        limit = self._git.config.remote_timeout_sec
-        await self._git.run(
-            "submodule", "--quiet", *arguments, env=await talking(self._git), timeout=limit, remote=True
-        )
 
     async def _submodule(self, call: Call, path: str) -> str:
         (name,) = self._writer.paths(call, [path])
