@@ -2467,6 +2467,8 @@ REQUIREMENTS = (
             "repo/git/test_kills.py::test_git_goes_on_when_who_started_it_is_killed",
             "repo/git/test_kills.py::test_killed_again_in_recovery",
             "repo/git/test_kills.py::test_the_outcome_is_recorded_once",
+            "repo/git/test_kills.py::test_a_work_tree_is_made_or_not_whenever_it_is_killed",
+            "repo/git/test_kills.py::test_a_work_tree_that_git_did_not_finish_is_not_said_to_be_made",
             "soak/test_git_kills.py::test_killed_before_every_step_and_again_in_recovery",
         ),
     ),

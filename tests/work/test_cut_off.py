@@ -66,6 +66,16 @@ def _commit(at: str, said: str, left: str) -> Kill:
     return Kill(at=at, operation="git.commit", arguments={"message": "second"}, said=said, shows=_head, left=left)
 
 
+def _worktree(at: str, said: str, left: str, **more: str) -> Kill:
+    arguments: JsonObject = {"path": "trees/one", "ref": "HEAD", **more}
+    return Kill(at=at, operation="git.worktree_add", arguments=arguments, said=said, shows=_tree_text, left=left)
+
+
+def _tree_text(repo: Path) -> str:
+    place = repo / "trees" / "one" / "a.txt"
+    return place.read_text() if place.exists() else ""
+
+
 KILLS = {
     "an edit that was not decided": _write("before kept.json", "not done", "old\n"),
     "an edit that was decided": _write("after kept.json", "done", "new\n"),
@@ -81,6 +91,11 @@ KILLS = {
     ),
     "a commit before git began": _commit("begun", "not done", "first"),
     "a commit that git made": _commit("before end", "done", "second"),
+    "a work tree before git began": _worktree("begun", "not done", "", branch="new"),
+    "a work tree that git made": _worktree("before end", "done", "old\n", branch="new"),
+    "a work tree of a branch there was": _worktree("before end", "done", "old\n", ref="side"),
+    "a work tree of a commit": _worktree("before end", "done", "old\n"),
+    "a work tree that was not recorded": _worktree("record git.worktree_add", "done", "old\n"),
     "an undo of git's that was not recorded": Kill(
         at="record undo",
         operation="undo",
@@ -108,6 +123,7 @@ def repo(tmp_path: Path) -> Path:
     git(repo, "remote", "add", "origin", str(tmp_path / "far.git"))
     git(repo, "config", "user.name", "Test")
     git(repo, "config", "user.email", "test@example.com")
+    git(repo, "branch", "side")
     (repo / "c.txt").write_text("c\n")
     git(repo, "add", "c.txt")
     return repo

@@ -1,16 +1,18 @@
 """Kill -9 before every step of a git mutation, in the middle of git, and in the recovery from it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from codeplane.repo.git.pending import Pending
+from codeplane.repo.git.worktrees_writes import WorktreeAddRequest, WorktreeWrites
 from tests.repo.asking import Ask, result, with_plane
-from tests.repo.edit.batches import quick_folder
+from tests.repo.edit.batches import killed, quick_folder
 from tests.repo.edit.test_recovery import recorded
-from tests.repo.git.killing import KINDS, Scene
+from tests.repo.git.drawn import call, copied, run, simple
+from tests.repo.git.killing import KINDS, Scene, Stopped
 
 DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
 
@@ -86,6 +88,50 @@ def test_a_call_that_is_cancelled_after_the_deed_is_kept_for_undo(scene: Scene) 
         desk = scene.cancelled(at)
         assert scene.recovered(desk) == []
         assert scene.check(desk) in range(len(scene.states))
+
+
+@pytest.mark.parametrize("more", [{"branch": "new"}, {"ref": "topic"}, {}])
+def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) -> None:
+    with quick_folder() as folder:
+        made = simple(folder / "origin").made
+        made.git("branch", "topic", "HEAD~1")
+        numbers = iter(range(1000))
+
+        def copy(step: Callable[[str], None] = lambda name: None) -> Stopped:
+            place = folder / str(next(numbers)) / "repository"
+            place.parent.mkdir()
+            return Stopped(copied(made, place), step=step)
+
+        def work(desk: Stopped) -> None:
+            run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="trees/one", **more)))
+
+        steps: list[str] = []
+        work(copy(steps.append))
+        ends = []
+        for at in range(steps.index("begun"), steps.index("beginning gone")):
+            desk = copy()
+            assert killed(lambda step, desk=desk: work(Stopped(desk.made, step=step)), at=at)  # type: ignore[misc]
+            (found,) = desk.recover()
+            ends.append(desk.made.path("trees/one/a.txt").exists())
+            assert (found.outcome, found.certain) == ("applied" if ends[-1] else "rolled_back", True), steps[at]
+        assert ends == sorted(ends) and set(ends) == {False, True}
+
+
+def test_a_work_tree_that_git_did_not_finish_is_not_said_to_be_made(tmp_path: Path) -> None:
+    desk = Stopped(simple(tmp_path).made)
+
+    def work(step: Callable[[str], None]) -> None:
+        request = WorktreeAddRequest(path="trees/one", branch="new")
+        run(WorktreeWrites(Stopped(desk.made, step=step).writer).add(call(), request))
+
+    steps: list[str] = []
+    copy = Stopped(copied(desk.made, tmp_path / "copy"), step=steps.append)
+    run(WorktreeWrites(copy.writer).add(call(), WorktreeAddRequest(path="trees/one", branch="new")))
+    assert killed(work, at=steps.index("git worktree") + 1)
+    # As git has it until every file is there.
+    desk.made.path(".git/worktrees/one/locked").write_text("initializing\n")
+    (found,) = desk.recover()
+    assert (found.outcome, found.certain) == ("applied", False)
 
 
 def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:

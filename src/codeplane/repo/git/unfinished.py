@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.repo.edit.endings import Recovered
@@ -9,6 +10,7 @@ from codeplane.repo.edit.journal import JOURNAL
 from codeplane.repo.git.keeping import Keeper, Keeping, is_other
 from codeplane.repo.git.pending import Started
 from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.git.worktree_undo import is_complete
 from codeplane.repo.undo.kept import CALL, Kept
 
 _INDEX_ALONE = ("stage", "unstage")
@@ -65,8 +67,14 @@ class Unfinished:
         return (
             found or (_said(started) if is_other(before, after) else None),
             since,
-            untouched or _is_whole(started, after),
+            untouched or await self._is_whole(started, after),
         )
+
+    async def _is_whole(self, started: Started, after: Picture) -> bool:
+        """Whether all of it was done."""
+        if started.worktree is not None:
+            return await is_complete(self._keeper.git, Path(started.worktree))
+        return _is_whole(started, after)
 
 
 def _is_whole(started: Started, after: Picture) -> bool:

@@ -14,6 +14,8 @@ from codeplane.repo.undo.kept import Kept
 # In the details of a mutation that added one.
 WORKTREE = "worktree"
 _STATUS = ("status", "--porcelain", "--ignored", "--untracked-files=all")
+# Git locks a work tree while it makes it, and says so.
+_LOCK, _MAKING = "locked", "initializing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +67,15 @@ class AddedWorktree:
     async def add(self, git: Git) -> None:
         """Make it again."""
         await git.run("worktree", "add", "--quiet", "--", str(self.path), self.branch or self.head)
+
+
+async def is_complete(git: Git, path: Path) -> bool:
+    """Whether git has made a work tree to its end, files and all."""
+    if path not in await asyncio.to_thread(worktree_paths, git):
+        return False
+    try:
+        return (git.at(path).folder / _LOCK).read_text().strip() != _MAKING
+    except FileNotFoundError:
+        return True
+    except (CodePlaneError, OSError):
+        return False
