@@ -1525,7 +1525,10 @@ REQUIREMENTS = (
         source="002 §5.8",
         promise="content cut off or written over under a running server is made again before it is read",
         tests=(
-            "repo/index/test_service.py::test_content_that_is_cut_off_is_made_again_before_it_is_read",
+            "repo/index/test_service.py::test_content_that_is_cut_off_is_made_again_whoever_reads_it",
+            "repo/index/test_follower.py::test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass",
+            "repo/index/test_follower.py::test_a_worker_gives_no_answer_about_content_that_is_cut_off",
+            "repo/vectors/test_filler.py",
             "repo/index/test_indexer.py::test_content_that_is_written_over_under_a_running_index_is_read_anew",
         ),
     ),

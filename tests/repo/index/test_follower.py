@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codeplane.kernel.errors import IndexNotReady
 from codeplane.repo.facts.assembly import MAX_DEFINITIONS
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.index.follower import Follower, Progress
@@ -69,6 +70,47 @@ def follower(home: Path, told: list[Progress] | None = None) -> Follower:
         parsers=Parsers(processes=1),
         told=(lambda progress: None) if told is None else told.append,
     )
+
+
+def cut_off(indexer: Indexed) -> None:
+    """Have somebody else shorten the content."""
+    assert indexer.snapshot is not None
+    os.truncate(indexer.snapshot.content_file, 0)
+
+
+@pytest.mark.parametrize("parsed", [False, True])
+def test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass(tmp_path: Path, parsed: bool) -> None:
+    root, home = make_repo(tmp_path / "repo", {f"{number}.py": TEXTS[0] for number in range(30)}), tmp_path / "home"
+    (root / "notes.txt").write_text("text\n")
+    indexer = Indexed(root, home)
+    follows = follower(home)
+    snapshot = indexer.start()
+    if parsed:
+        # Before its full text is fed: the facts are there, the texts are still to be read.
+        assert follows.follow(snapshot, newer=lambda: False)
+        follows.feed_anew()
+    cut_off(indexer)
+    with pytest.raises(IndexNotReady, match="cut off"):
+        follows.follow(snapshot, newer=lambda: False)
+    assert indexer.mend() and indexer.snapshot is not None
+    assert follows.follow(indexer.snapshot, newer=lambda: False)
+    follows.close()
+    indexer.close()
+    found = rows(home)
+    assert len(found["parsed"]) == 30 and not any(problem for *_, problem, _ in found["parsed"])
+    assert len(found["fed"]) == 31
+
+
+def test_a_worker_gives_no_answer_about_content_that_is_cut_off(tmp_path: Path) -> None:
+    content = tmp_path / "content"
+    content.write_bytes(b"x = 1\n")
+    parsers = Parsers(processes=1)
+    sources = [Source(key=0, name="a.py", language="python", offset=0, length=6)]
+    assert [one.problem for batch in parsers.begin(content, sources) for one in batch] == [""]
+    for length in (3, 0):
+        os.truncate(content, length)
+        assert [one for batch in parsers.begin(content, sources) for one in batch] == []
+    parsers.close()
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

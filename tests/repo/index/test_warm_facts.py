@@ -64,6 +64,9 @@ def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
     indexer = Indexed(root, home)
     snapshot = indexer.start()
 
+    async def whole() -> bool:
+        return False
+
     async def follow() -> int:
         async with opened(tmp_path / "ledger.db") as log:
             following = Following(
@@ -75,6 +78,7 @@ def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
                 ),
                 vectors=None,
                 newest=lambda: snapshot,
+                mend=whole,
                 log=log,
                 stream="index",
                 wait_sec=60,

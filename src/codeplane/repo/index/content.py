@@ -3,9 +3,34 @@
 import mmap
 import os
 from pathlib import Path
+from typing import Self
+
+from codeplane.kernel.errors import IndexNotReady
 
 # Between files: no line and no match can reach from one into the next, and `^` and `$` hold at their ends.
 SEPARATOR = b"\n\0\n"
+
+
+class ContentMap(mmap.mmap):
+    """The committed bytes of a content file in memory, and parts of them as they are on the disk."""
+
+    _descriptor: int
+
+    def __new__(cls, descriptor: int, length: int) -> Self:
+        made = super().__new__(cls, descriptor, length, access=mmap.ACCESS_READ)
+        made._descriptor = os.dup(descriptor)
+        return made
+
+    def part(self, offset: int, length: int) -> bytes:
+        """Some bytes, read from the file: IndexNotReady where somebody cut it off, which to read in memory would end
+        the process."""
+        found = os.pread(self._descriptor, length, offset)
+        if len(found) != length:
+            raise IndexNotReady("the content of the index was cut off by others, and is read anew")
+        return found
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
 
 
 class ContentFile:
@@ -55,14 +80,14 @@ class ContentFile:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def map(self) -> "mmap.mmap | bytes":
+    def map(self) -> "ContentMap | bytes":
         """The committed bytes, as they are now."""
         self._file.flush()
         self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
         self._on_disk = self.length
         if self.length == 0:
             return b""
-        return mmap.mmap(self._file.fileno(), self.length, access=mmap.ACCESS_READ)
+        return ContentMap(self._file.fileno(), self.length)
 
     def close(self) -> None:
         """Close the file; maps that are still held stay valid."""

@@ -276,7 +276,7 @@ class Follower:
     def _document(self, snapshot: Snapshot, known: Known, parsed: Parsed | None = None) -> Document:
         language = languages().of(known.path)
         most = MAX_FED if language is not None or known.path.lower().endswith(_PROSE) else _MAX_DATA_FED
-        text = bytes(snapshot.content[known.offset : known.offset + min(known.length, most)])
+        text = snapshot.text(known, most=most)
         if language is None:
             return Document(path=known.path, text=text, pieces="")
         if parsed is None:
@@ -484,4 +484,4 @@ def _inflated(packed: bytes) -> bytes:
 
 
 def _start(snapshot: Snapshot, known: Known) -> bytes:
-    return bytes(snapshot.content[known.offset : known.offset + min(known.length, 80)])
+    return snapshot.text(known, most=80)

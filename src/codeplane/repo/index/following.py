@@ -5,7 +5,7 @@ import gc
 import math
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -58,6 +58,7 @@ class Following:
         follower: Callable[[Callable[[Progress], None]], Follower],
         vectors: Callable[[FactStore], Filler] | None,
         newest: Callable[[], Snapshot | None],
+        mend: Callable[[], Awaitable[bool]],
         log: EventLog,
         stream: str,
         wait_sec: float,
@@ -70,6 +71,7 @@ class Following:
         # A task that nobody holds may be collected before it has run.
         self._notifying: asyncio.Task[None] | None = None
         self._newest = newest
+        self._mend = mend
         self._log = log
         self._stream = stream
         self._wait_sec = wait_sec
@@ -115,6 +117,9 @@ class Following:
                 await self._remake(why)
             snapshot = self._newest()
             if snapshot is not None and snapshot.epoch != self._followed:
+                if await self._mend():
+                    self._awake.set()
+                    continue
                 await self._pass(snapshot)
             elif self._follower.is_text_behind and self._commits():
                 await self._commit_text()
@@ -218,6 +223,10 @@ class Following:
                 parsed=lambda: self._parsed(snapshot.epoch),
                 commits=self._commits,
             )
+        except IndexNotReady:
+            await self._mended()
+            self._awake.set()
+            return
         except Exception as error:  # whatever it was, giving up would leave every answer partial
             reason = f"{type(error).__name__}: {error}"
             if reason != self._failure:
@@ -232,7 +241,8 @@ class Following:
         self._failure = None
         if not done:
             if not self._is_old(snapshot):
-                await asyncio.sleep(_AGAIN_SEC)
+                # Workers give no answer about content that was cut off.
+                await self._mended()
             self._awake.set()
             return
         if not self._follower.is_text_behind:
@@ -251,6 +261,11 @@ class Following:
         if first or self._told_sec:
             self._told_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
+
+    async def _mended(self) -> None:
+        """Have content read anew that others changed; where it is whole, it is tried again a little later."""
+        if not await self._mend():
+            await asyncio.sleep(_AGAIN_SEC)
 
     async def _remake(self, why: str) -> None:
         """Have all facts made again; where the disk does not even let them be thrown away, that is tried again."""
@@ -293,11 +308,14 @@ class Following:
         filled, told = None, vectors.remade
         loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
-            if await self._paused():
+            if await self._paused() or await self._mend():
                 continue
             try:
                 fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
                 await loop.run_in_executor(apart, fill)
+            except IndexNotReady:
+                await self._mended()
+                continue
             except Exception as error:  # whatever it was, answers have to say that there are no vectors
                 vectors.failure = str(error)
                 self._said("vectors could not be made; semantic search has none", {"reason": str(error)})

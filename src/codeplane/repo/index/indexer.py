@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.kernel.clock import Clock
+from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
@@ -188,7 +189,10 @@ class Indexer:
     @staticmethod
     def _is_sound(snapshot: Snapshot) -> bool:
         """Whether the content is what its digests say: it lay on a disk, and others may have been at it."""
-        return all(identity_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
+        try:
+            return all(identity_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
+        except IndexNotReady:
+            return False
 
     @contextmanager
     def _timed(self, kind: str) -> Iterator[None]:
@@ -413,7 +417,10 @@ class Indexer:
 
     def _same_bytes(self, known: Known, content: bytes) -> bool:
         snapshot = self._snapshot
-        return snapshot is not None and snapshot.content[known.offset : known.offset + known.length] == content
+        try:
+            return snapshot is not None and snapshot.text(known) == content
+        except IndexNotReady:
+            return False
 
     def _last_epoch(self) -> int:
         newest = self.store.newest()

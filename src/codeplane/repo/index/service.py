@@ -81,6 +81,7 @@ class IndexService:
             follower=follower,
             vectors=vectors,
             newest=lambda: self._indexer.snapshot,
+            mend=self._mend,
             log=log,
             stream=stream,
             wait_sec=wait_sec,
@@ -116,9 +117,15 @@ class IndexService:
             await asyncio.wait_for(self._ready.wait(), self._wait_sec)
         except TimeoutError as error:
             raise IndexNotReady(self._failure or "the first index is still being built") from error
-        if not self._indexer.is_whole() and await asyncio.to_thread(self._indexer.mend):
-            self._said("the index was remade", {"reason": "others changed its content"})
+        await self._mend()
         return self._fresh
+
+    async def _mend(self) -> bool:
+        """Read everything anew if others changed the content that is kept; whether that was so."""
+        if self._indexer.is_whole() or not await asyncio.to_thread(self._indexer.mend):
+            return False
+        self._said("the index was remade", {"reason": "others changed its content"})
+        return True
 
     def newest(self) -> Snapshot | None:
         """The newest state that was compared with the disk since the start; None while there is none."""

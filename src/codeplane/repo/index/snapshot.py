@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from codeplane.repo.index.content import ContentMap
 from codeplane.repo.truth.file import Stamp
 
 _DERIVED = frozenset({"texts", "_by_offset", "state"})
@@ -100,9 +101,12 @@ class Snapshot:
         """The files whose text was appended after the sorted part, in the order of their paths."""
         return (known for known in self.texts if known.offset >= self.sorted_until)
 
-    def text(self, known: Known) -> bytes:
-        """A file's bytes."""
-        return bytes(self.content[known.offset : known.offset + known.length])
+    def text(self, known: Known, *, most: int | None = None) -> bytes:
+        """A file's bytes, or the first of them; IndexNotReady where the content was cut off."""
+        length = known.length if most is None else min(known.length, most)
+        if isinstance(self.content, ContentMap):
+            return self.content.part(known.offset, length)
+        return bytes(self.content[known.offset : known.offset + length])
 
     def skipped(self) -> dict[str, int]:
         """How many files are not searched, by reason."""
