@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from codeplane import __version__
@@ -127,6 +127,7 @@ async def running(
         endings = plane.changing.endings(plane.log, plane.conveyor.catalogue)
         found = await recover(plane.log, endings.of)
         found |= await record(plane.log, plane.changing.recovered, plane.changing.kept, plane.changing.moves)
+        stack.push_async_callback(_last_sweep, plane)
         stack.callback(plane.sessions.close_all, "shutdown")
         said = logs.logger("codeplane")
         if plane.log.rebuilt:
@@ -410,6 +411,7 @@ async def _background(plane: Plane, health: Health) -> None:
                 await _record_loss(plane, health)
             plane.gauges.take()
             await plane.trust.sweep()
+            await plane.conveyor.sweep()
             await plane.counted.advance(plane.log.position)
             if now >= sweep_at:
                 sweep_at = now + _SWEEP_NS
@@ -422,6 +424,12 @@ async def _background(plane: Plane, health: Health) -> None:
             said.error("housekeeping failed", error=error.name, reason=error.message)
         except Exception as error:
             said.error("housekeeping failed", exc_info=error)
+
+
+async def _last_sweep(plane: Plane) -> None:
+    # What the log cannot take any more was only counted.
+    with suppress(CodePlaneError):
+        await plane.conveyor.sweep(is_closing=True)
 
 
 async def _record_loss(plane: Plane, health: Health) -> None:

@@ -2827,6 +2827,12 @@ REQUIREMENTS = (
         tests=("trust/untrusted/test_hooks.py", "repo/git/test_guarded.py"),
     ),
     Requirement(
+        id="TRUST-64",
+        source="threat model",
+        promise="false tokens cannot fill the log: some are recorded a minute, the rest as one event with their number",
+        tests=("kernel/test_refusal_count.py",),
+    ),
+    Requirement(
         id="RPC-01",
         source="003 §5, §7",
         promise="the services of the protos over Connect and gRPC-Web, with outside clients",

@@ -88,6 +88,10 @@ class Conveyor:
         finally:
             self._end(passage)
 
+    async def sweep(self, *, is_closing: bool = False) -> None:
+        """Record what is recorded only now and then: how many calls of nobody were refused."""
+        await self._recording.refusals_counted(is_closing=is_closing)
+
     async def refuse(self, name: str, caller: Caller, error: CodePlaneError) -> None:
         """Record a request that a surface has refused before it was a call."""
         passage = self._start(name, caller)

@@ -1,14 +1,16 @@
 """The last stage: how a call ended is written down, and the answer is built."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
 from codeplane.kernel.event import Draft
 from codeplane.kernel.operation import Operation, Result
-from codeplane.kernel.passage import Passage
+from codeplane.kernel.passage import NOBODY, Passage
 from codeplane.kernel.ports import CallReport, Convergence, StoredOutcome
 from codeplane.kernel.record import CUT_OFF, with_action
+from codeplane.kernel.refusal_count import RefusalCount
 from codeplane.kernel.stages import Stages
 from codeplane.kernel.veil import Veil
 
@@ -18,6 +20,7 @@ class Recording:
 
     def __init__(self, stages: Stages) -> None:
         self._stages = stages
+        self._refusals = RefusalCount(stages.clock)
         self.veil = Veil(stages.redactor)
 
     async def finished(
@@ -56,9 +59,11 @@ class Recording:
                 commit_after=stages.repo.head() if passage.mutated else None,
             )
             kept = encoded if passage.mutated and passage.key and result is not None and not result.secret else None
-            lost = await self._keep(passage, draft, blob=kept)
+            lost = await self._keep(passage, with_action(draft), blob=kept)
         elif error is not None:
-            await self._keep(passage, passage.refused(error))
+            refused = passage.refused(error)
+            # Whoever is known has limits of its own.
+            await self._keep(passage, self._refusals.recorded(refused) if passage.actor is NOBODY else [refused])
         if lost is not None and (error is None or passage.mutated):
             error, result, result_json = self._unrecorded(passage, lost), None, "null"
         if result is not None and not result.secret:
@@ -75,15 +80,21 @@ class Recording:
             error=error,
         )
 
-    async def _keep(self, passage: Passage, draft: Draft, *, blob: bytes | None = None) -> CodePlaneError | None:
+    async def refusals_counted(self, *, is_closing: bool = False) -> None:
+        """Record how many calls of nobody were only counted, once their time is over."""
+        if drafts := self._refusals.ended(is_closing=is_closing):
+            await self._stages.log.append(drafts)
+
+    async def _keep(
+        self, passage: Passage, drafts: Sequence[Draft], *, blob: bytes | None = None
+    ) -> CodePlaneError | None:
         """Append how a call ended; waits when it changed something, and says why when it could not be written."""
         passage.recorded = True
         log = self._stages.log
         try:
             if blob is not None:
                 self._stages.blobs.put(blob)
-            drafts = with_action(draft)
-            if passage.mutated or not log.append_soon(drafts):
+            if drafts and (passage.mutated or not log.append_soon(drafts)):
                 await log.append(drafts)
         except CodePlaneError as error:
             return error
@@ -120,7 +131,7 @@ class Recording:
         result = operation.remembered(stored.result_json) if stored.result_json else None
         if stored.error is not None:
             self.veil.error(passage, stored.error)
-        await self._keep(passage, passage.record().replayed())
+        await self._keep(passage, [passage.record().replayed()])
         self._observe(passage, "replayed")
         return Outcome(
             operation=operation,

@@ -58,7 +58,8 @@ class LedgerMetrics(Collector):
 
     def _count(self, event: Event) -> None:
         if event.type in self._counted:
-            self._counted[event.type] += 1
+            count = event.payload.get("count", 1)
+            self._counted[event.type] += count if isinstance(count, int) else 1
             return
         outcome = {"action.created": "proposed"}.get(event.type, event.type.removeprefix("action."))
         if outcome == "rejected":
