@@ -2182,6 +2182,11 @@ REQUIREMENTS = (
             "repo/refactor/test_complete_or_refused.py::test_a_rename_that_would_leave_a_use_asks_back",
             "repo/refactor/test_complete_or_refused.py::test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before",
             "repo/refactor/test_complete_or_refused.py::test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name",
+            "repo/refactor/test_plan_text.py::test_certain_edits_and_places_to_decide_are_counted_apart",
+            "repo/refactor/test_plan_text.py::test_the_answer_of_an_apply_counts_what_was_left",
+            "repo/refactor/test_plan_text.py::test_each_page_says_which_kinds_of_places_it_lists",
+            "repo/refactor/test_plan_text.py::test_a_question_about_candidates_shows_the_places_to_decide",
+            "repo/refactor/test_plan_text.py::test_a_decision_that_names_no_place_is_answered_with_the_places",
         ),
     ),
     Requirement(

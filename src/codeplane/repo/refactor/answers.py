@@ -5,12 +5,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.repo.edit.delta import Delta
 from codeplane.repo.edit.write_files import summary
-from codeplane.repo.refactor.draft import CapsuleType, Confidence, Role
+from codeplane.repo.refactor.doc_edits import DocEdits
+from codeplane.repo.refactor.draft import Role
+from codeplane.repo.refactor.witness import CapsuleInfo, Divergence, Witness
 from codeplane.repo.resolve.references import TIERS, Tier
 
 Status = Literal["previewed", "applied", "cancelled", "divergence", "needs_decision", "blocked"]
@@ -35,7 +37,19 @@ class EditInfo(Result):
     tier: Tier
     role: Role
     applies: bool = Field(description="whether it is made unless it is excluded")
+    waits: bool = Field(False, description="it may be a use: nothing is applied until it is decided")
     semantic: bool = Field(True, description="facts know of it; words that text alone speaks of are in doc_edits")
+    why: str = ""
+
+
+class OpenPlace(Result):
+    """A place that waits for a decision, with the text of its line."""
+
+    id: int = Field(description="its number in the plan; `include` and `exclude` take it")
+    path: str
+    line: int
+    tier: Tier
+    content: str = Field(description="its line")
     why: str = ""
 
 
@@ -83,42 +97,6 @@ class Manifest(Result):
     level: Literal["low", "medium", "high"]
 
 
-class DocMatch(Result):
-    """A word in a comment or in documentation."""
-
-    id: int = Field(description="its number in the plan")
-    file: str
-    line: int
-    column: int
-    old: str
-    new: str
-    confidence: Confidence
-    applies: bool
-    context: str
-    why: str = ""
-
-
-class DocEdits(Result):
-    """What the documentation sweep found: those of the page, and how many there are in all."""
-
-    files_changed: int
-    total: int
-    applying: int
-    review_recommended: bool
-    matches: tuple[DocMatch, ...] = ()
-
-    def text(self) -> str:
-        """The words that change, by file; those that do not are counted."""
-        named: dict[str, list[str]] = {}
-        for one in self.matches:
-            if one.applies:
-                sure = "" if one.confidence == "high" else "?"
-                named.setdefault(one.file, []).append(f"{one.line}:{one.column}{sure}")
-        files = "; ".join(f"{file} {' '.join(places)}" for file, places in named.items())
-        left = f"{self.total - self.applying} less sure left alone" if self.total > self.applying else ""
-        return f"words: {'; '.join(filter(None, (files, left)))}"
-
-
 class CandidateInfo(Result):
     """One thing that may be meant; its edits are listed with `candidate`."""
 
@@ -129,83 +107,12 @@ class CandidateInfo(Result):
     files_affected: int
     applying: int
     proposed: int
+    open_places: int = Field(0, description="those of the proposed ones that wait for a decision")
     apply_plan: tuple[EditInfo, ...] = Field((), description="at most 200 edits; page through them with `candidate`")
 
     def text(self) -> str:
-        files = f"{self.files_affected} file{'s' * (self.files_affected != 1)}"
-        also = f", {self.proposed} proposed" if self.proposed else ""
-        return f"  {self.id}: {self.description} ({_edits(self.applying)} in {files}{also})"
-
-
-class Location(Result):
-    file: str
-    line: int
-
-
-class WitnessFact(Result):
-    """A line of evidence."""
-
-    fact_type: str
-    location: Location
-    content: str
-    provenance: str
-    confidence: float
-
-
-class Check(Result):
-    """What would settle the question, and how it is found out."""
-
-    question: str
-    fact_needed: str
-    how_to_verify: str
-
-
-class Bounds(Result):
-    """What the evidence was looked for in."""
-
-    files_scanned: tuple[str, ...]
-    contexts_queried: tuple[str, ...]
-    time_budget_ms: int
-    truncated: bool
-
-
-class Witness(Result):
-    """Structured evidence for whoever decides."""
-
-    bounds: Bounds
-    facts: tuple[WitnessFact, ...] = ()
-    invariants_failed: tuple[str, ...] = ()
-    disambiguation_checklist: tuple[Check, ...] = ()
-
-
-class CapsuleInfo(Result):
-    """A small question that reading the places answers."""
-
-    type: CapsuleType
-    question: str
-    stop_rule: str
-    places: tuple[Location, ...] = ()
-
-
-class ContextHunk(Result):
-    context: str
-    content: str
-
-
-class ConflictInfo(Result):
-    """One place that contexts disagree about."""
-
-    path: str
-    line: int
-    contexts: tuple[str, ...]
-    hunks: tuple[ContextHunk, ...]
-
-
-class Divergence(Result):
-    """Where contexts disagree, and what can be done."""
-
-    conflicting_hunks: tuple[ConflictInfo, ...]
-    resolution_options: tuple[str, ...]
+        counts = _counts(self.applying, self.files_affected, self.open_places, self.proposed - self.open_places)
+        return f"  {self.id}: {self.description} ({counts})"
 
 
 class AppliedInfo(Result):
@@ -216,6 +123,7 @@ class AppliedInfo(Result):
     affected_symbols: tuple[str, ...] = ()
     affected_tests: tuple[str, ...] = ()
     doc_updates_applied: DocEdits | None = None
+    doc_updates_left: DocEdits | None = Field(None, description="what was less sure: the first 200 of it")
     not_applied: int = Field(0, description="proposed edits that were left alone")
     proposals: tuple[EditInfo, ...] = Field((), description="the first 50 of them")
     repo_fingerprint: str = ""
@@ -240,6 +148,8 @@ class RefactorResult(Result):
     open_places: int = Field(
         0, description="proposals that may be uses: nothing is applied until include or exclude names them"
     )
+    open_files: int = Field(0, description="how many files these are in")
+    first_open: tuple[OpenPlace, ...] = Field((), description="on the first page: the first 10 of them")
     decision_id: str | None = Field(
         None, description="the decision that was made, or that answers this question since it was asked before"
     )
@@ -253,6 +163,7 @@ class RefactorResult(Result):
     divergence: Divergence | None = None
     applied: AppliedInfo | None = None
     expires_at: str | None = None
+    offset: int = Field(0, description="how many edits are on the pages before")
     pagination: Pagination = Pagination()
     epoch: int = 0
     commit: str | None = None
@@ -269,7 +180,12 @@ class RefactorResult(Result):
             "needs_decision": self._undecided,
             "blocked": self._blocked,
         }[self.status]()
-        return "\n".join(parts) + self.pagination.line()
+        return "\n".join(parts) + ("" if self._asks_which else self.pagination.line())
+
+    @property
+    def _asks_which(self) -> bool:
+        """Whether a candidate has to be chosen before edits are listed."""
+        return bool(self.candidates) and not self.candidate and not self.decision_id
 
     def _previewed(self) -> list[str]:
         said = self._previewed_plan()
@@ -290,11 +206,12 @@ class RefactorResult(Result):
 
     def _to_decide(self) -> list[str]:
         """What is not decided, and the calls that decide it."""
-        count = self.open_places
-        places = f"{count} place{'s' * (count != 1)}"
+        places = counted(self.open_places, "place", verbs=("may be a use", "may be uses"))
         call = f"{self._by} refactor_id={self.refactor_id}" + (f" candidate={self.candidate}" if self.candidate else "")
+        if not self.open_places:
+            return [f"apply: {call}{self._choices()}"]
         return [
-            f"not applied: {places} may be uses of it; look at them, then",
+            f"not applied: {places} of it; look, then",
             f"  {call} include=[#NUMBER, …] changes those too and leaves the others",
             f"  {call} exclude=[anchored, unknown] leaves all of them",
         ]
@@ -305,11 +222,12 @@ class RefactorResult(Result):
 
     def _head(self) -> str:
         assert self.preview is not None
-        one = self.preview
-        proposed = one.total_edits - one.applying
-        also = f", {proposed} proposed" if proposed else ""
-        files = f"{one.files_affected} file{'s' * (one.files_affected != 1)}"
-        return f"{self.title}: {_edits(one.applying)} in {files}{also}"
+        one, words = self.preview, self.doc_edits.applying if self.doc_edits is not None else 0
+        left = one.total_edits - one.applying - self.open_places
+        decided = bool(self.decision_id)
+        counts = _counts(one.applying, one.files_affected, self.open_places, left, words=words, decided=decided)
+        in_files = f" in {counted(self.open_files, 'file')}" if self.open_files > 1 else ""
+        return f"{self.title}: {counts}{in_files}"
 
     def _choices(self) -> str:
         assert self.manifest is not None
@@ -321,11 +239,60 @@ class RefactorResult(Result):
         if len(self.preview.moves) > 20:
             said.append(f"… and {counted(len(self.preview.moves) - 20, 'more file', verbs=('moves', 'move'))}")
         said += [f"create {one}" for one in self.preview.creates] + [f"delete {one}" for one in self.preview.removes]
-        said += _by_file([one for one in self.preview.edits if one.applies], "")
-        proposed = [one for one in self.preview.edits if not one.applies]
-        for why in dict.fromkeys((one.tier, one.why) for one in proposed):
-            said += _by_file([one for one in proposed if (one.tier, one.why) == why], f"{why[0].lower()}: {why[1]}")
-        return said + ([self.doc_edits.text()] if self.doc_edits is not None else [])
+        certain = _by_file([one for one in self.preview.edits if one.applies])
+        apart = bool(certain) and (self._is_cut or any(not one.applies for one in self.preview.edits))
+        said += [*self._page_line(), *(["certain:"] if apart else []), *certain, *self._open(self.preview.edits)]
+        left = [one for one in self.preview.edits if not one.applies and not one.waits]
+        for reason in dict.fromkeys((one.tier, one.why) for one in left):
+            said.append(f"left unless included, {reason[0].lower()}: {reason[1]}")
+            said += _by_file([one for one in left if (one.tier, one.why) == reason], numbers=True)
+        words = self.doc_edits.text() if self.doc_edits is not None else ""
+        return said + ([words] if words else [])
+
+    @property
+    def _is_cut(self) -> bool:
+        return bool(self.offset or self.pagination.next_cursor)
+
+    def _page_line(self) -> list[str]:
+        """What kinds of places a page holds, where there are several pages."""
+        assert self.preview is not None
+        if not self._is_cut:
+            return []
+        edits, words = self.preview.edits, self.doc_edits.matches if self.doc_edits is not None else ()
+        kinds = {
+            "certain": sum(one.applies for one in edits),
+            "to decide": sum(one.waits for one in edits),
+            "left unless included": sum(not one.applies and not one.waits for one in edits),
+            "in comments and documentation": len(words),
+        }
+        last = self.offset + len(edits) + len(words)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+        return [f"this page: {self.offset + 1}-{last} of {self.pagination.total_estimate}: {counts}"]
+
+    def _open(self, listed: Sequence[EditInfo]) -> list[str]:
+        """The places to decide: the first with their lines, the others of those that are listed by their numbers."""
+        first = {one.id for one in self.first_open}
+        others = [one for one in listed if one.waits and one.id not in first]
+        said: list[str] = []
+        kind = "decided before" if self.decision_id else "to decide"
+        reasons = [(one.tier, one.why) for one in self.first_open] + [(one.tier, one.why) for one in others]
+        for reason in dict.fromkeys(reasons):
+            said.append(f"{kind}, {reason[0].lower()}: {reason[1]}")
+            alike = [one for one in self.first_open if (one.tier, one.why) == reason]
+            said += [f"  #{one.id} {one.path}:{one.line} {one.content}" for one in alike]
+            said += _by_file([one for one in others if (one.tier, one.why) == reason], numbers=True)
+        more = self.open_places - len(first) - len(others)
+        if more > 0 and not self.offset and not self.decision_id:
+            said.append(f"  … and {more:,} more to decide: {self._rest}")
+        return said
+
+    @property
+    def _rest(self) -> str:
+        """Where the places to decide are that an answer has no room for."""
+        if not self._asks_which:
+            return "on the next pages"
+        most = max(self.candidates, key=lambda one: one.open_places)
+        return f"{self._by} refactor_id={self.refactor_id} candidate={most.id} lists those of it and applies nothing"
 
     def _risks(self) -> list[str]:
         if self.manifest is None:
@@ -356,7 +323,7 @@ class RefactorResult(Result):
         if self.decision_id:
             call = f"{self._by} refactor_id={self.refactor_id}"
             return [*self._previewed_plan(), f"decided before: {self.decision_id}; {call} applies it so again"]
-        if not self.candidates or self.candidate:
+        if not self._asks_which:
             return [*self._previewed_plan(), *self._to_decide()]
         said = [f"{self.title}: which is meant?", *(one.text() for one in self.candidates)]
         if self.witness is not None:
@@ -364,7 +331,7 @@ class RefactorResult(Result):
                 f"  {one.location.file}:{one.location.line} {one.content}" for one in self.witness.facts[:_SHOWN_FACTS]
             ]
         said += [f"  ? {one.question}" for one in self.decision_capsules]
-        said += self._risks()
+        said += [*self._open(()), *self._risks()]
         more = " include=[#NUMBER, …] or exclude=[anchored, unknown]" if self.open_places else ""
         call = f"{self._by} refactor_id={self.refactor_id} candidate=ID{more}"
         said.append(f"apply: {call} (or decision_commit with proof)")
@@ -400,29 +367,34 @@ class RefactorResult(Result):
         said += [f"remembered for the same question: {self.decision_id}"] if self.decision_id else []
         said += [f"WARNING: {warning}" for warning in one.validation]
         if one.doc_updates_applied is not None and one.doc_updates_applied.review_recommended:
-            said.append(f"please review {one.doc_updates_applied.text()}")
+            said.append(f"please review {one.doc_updates_applied.text_after(changed=True)}")
         if one.not_applied:
             places = " ".join(f"{edit.path}:{edit.line}" for edit in one.proposals[:_SHOWN_LEFT])
-            more = " …" if one.not_applied > _SHOWN_LEFT else ""
-            said.append(f"left alone, not sure: {places}{more}")
+            more = f" and {one.not_applied - _SHOWN_LEFT:,} more" if one.not_applied > _SHOWN_LEFT else ""
+            said.append(f"left alone, {counted(one.not_applied, 'place')} not sure: {places}{more}")
+        said += [one.doc_updates_left.text_after(changed=False)] if one.doc_updates_left is not None else []
         said += self._risks()
         if one.affected_tests:
             said.append(f"tests: {', '.join(one.affected_tests[:20])}")
         return said
 
 
-def _edits(count: int) -> str:
-    return f"{count} edit{'s' * (count != 1)}"
+def _counts(applying: int, files: int, waiting: int, left: int, *, words: int = 0, decided: bool = False) -> str:
+    """What is applied and what is not, each by itself; places that wait come last."""
+    said = f"{counted(applying, 'certain edit')} in {counted(files, 'file')}"
+    said += f" and {counted(words, 'word')} in comments and documentation" if words else ""
+    said += f"; {counted(left, 'unlikely place', verbs=ARE)} left unless included" if left > 0 else ""
+    waits, was = ("waits for a decision", "wait for a decision"), ("was decided before", "were decided before")
+    return said + (f"; {counted(waiting, 'place', verbs=was if decided else waits)}" if waiting else "")
 
 
-def _by_file(edits: Sequence[EditInfo], head: str) -> list[str]:
-    """Places in a line a file; new text is shown where it is more than the new name. Proposals carry their numbers."""
+def _by_file(edits: Sequence[EditInfo], *, numbers: bool = False) -> list[str]:
+    """Places in a line a file, with their numbers where somebody chooses among them."""
     named: dict[str, list[str]] = {}
     for one in edits:
         place = f"{one.line}:{one.column}"
-        named.setdefault(one.path, []).append(f"#{one.id}={place}" if head else place)
-    lines = [f"{'  ' if head else ''}{path} {' '.join(places)}" for path, places in named.items()]
-    return [f"proposed, {head}", *lines] if head and lines else lines
+        named.setdefault(one.path, []).append(f"#{one.id}={place}" if numbers else place)
+    return [f"{'  ' if numbers else ''}{path} {' '.join(places)}" for path, places in named.items()]
 
 
 def manifest_level(

@@ -376,9 +376,11 @@ class RefactorOperations:
         if plan.conflicts:
             return diverging(plan)
         told = Told(plan)
+        decided = self._decisions.of(plan)
+        if decided is not None and not candidate:
+            candidate = decided.candidate
         edits = plan.listed(candidate or None)
         open_places = plan.open_places(candidate or None)
-        decided = self._decisions.of(plan)
         needs_decision = bool(plan.undecided or open_places)
         result = told.result("needs_decision" if needs_decision else "previewed", edits=edits, start=start, limit=limit)
         if needs_decision:
@@ -389,6 +391,8 @@ class RefactorOperations:
                     "decision_capsules": told.capsules(candidate or None),
                     "candidate": candidate,
                     "open_places": len(open_places),
+                    "open_files": len({one.edit.path for one in open_places}),
+                    "first_open": told.first_open(open_places) if start == 0 else (),
                     "decision_id": decided.decision_id if decided is not None else None,
                     "commit_endpoint": _COMMIT,
                 }
@@ -397,7 +401,8 @@ class RefactorOperations:
         if 0 < limit < len(edits) - start:
             state: JsonObject = {"plan": plan.plan_id, "candidate": candidate, "start": start + limit}
             cursor = self._cursors.issue(scope=_SCOPE, state=state)
-        return result.model_copy(update={"pagination": Pagination(next_cursor=cursor, total_estimate=len(edits))})
+        pagination = Pagination(next_cursor=cursor, total_estimate=len(edits))
+        return result.model_copy(update={"offset": start, "pagination": pagination})
 
 
 def _grave(plan: Plan) -> list[str]:

@@ -138,8 +138,11 @@ class Plan:
 
     def open_places(self, candidate: str | None = None) -> tuple[Listed, ...]:
         """The edits that are only proposed, and without which a use may stay behind: somebody has to decide them."""
-        found = (one for one in self.listed(candidate) if one.edit.semantic and one.edit.likely)
-        return tuple(one for one in found if not self._sure(one.edit))
+        return tuple(one for one in self.listed(candidate) if self.waits(one.edit))
+
+    def waits(self, edit: Edit) -> bool:
+        """Whether an edit is only proposed, and a use may stay behind without it."""
+        return edit.semantic and edit.likely and not self._sure(edit)
 
     def _sure(self, edit: Edit) -> bool:
         if edit.semantic:

@@ -6,29 +6,31 @@ from collections.abc import Sequence
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.repo.refactor.answers import (
-    Bounds,
     CandidateInfo,
+    EditInfo,
+    Manifest,
+    OpenPlace,
+    RefactorPreview,
+    RefactorResult,
+    RiskInfo,
+    Status,
+    manifest_level,
+)
+from codeplane.repo.refactor.doc_edits import DocEdits, DocMatch
+from codeplane.repo.refactor.draft import Capsule, Danger
+from codeplane.repo.refactor.plan import Listed, Plan
+from codeplane.repo.refactor.planning import FOR_SEC
+from codeplane.repo.refactor.witness import (
+    Bounds,
     CapsuleInfo,
     Check,
     ConflictInfo,
     ContextHunk,
     Divergence,
-    DocEdits,
-    DocMatch,
-    EditInfo,
     Location,
-    Manifest,
-    RefactorPreview,
-    RefactorResult,
-    RiskInfo,
-    Status,
     Witness,
     WitnessFact,
-    manifest_level,
 )
-from codeplane.repo.refactor.draft import Capsule, Danger
-from codeplane.repo.refactor.plan import Listed, Plan
-from codeplane.repo.refactor.planning import FOR_SEC
 from codeplane.repo.truth.paths import shown
 
 _MAX_LINE = 200
@@ -37,6 +39,7 @@ _MAX_RISKS = 100
 _MAX_ALIKE = 20
 _MAX_FAILED = 20
 _MAX_PLAN = 200
+_MAX_OPEN = 10
 _MAX_NAMED = 200
 _CHECKS = {
     "index_behind": Check(
@@ -118,8 +121,23 @@ class Told:
             tier=edit.tier,
             role=edit.role,
             applies=listed.applies,
+            waits=self._plan.waits(edit),
             semantic=edit.semantic,
             why=edit.why,
+        )
+
+    def first_open(self, places: Sequence[Listed]) -> tuple[OpenPlace, ...]:
+        """The first places that wait for a decision, with their lines."""
+        return tuple(
+            OpenPlace(
+                id=one.number,
+                path=shown(one.edit.path),
+                line=self.place(one.edit.path, one.edit.start)[0],
+                tier=one.edit.tier,
+                content=self._content(one.edit.path, one.edit.start),
+                why=one.edit.why,
+            )
+            for one in places[:_MAX_OPEN]
         )
 
     def manifest(self, edits: Sequence[Listed]) -> Manifest:
@@ -194,6 +212,7 @@ class Told:
                     files_affected=len({edit.path for edit in applying}),
                     applying=len(applying),
                     proposed=len(edits) - len(applying),
+                    open_places=len(self._plan.open_places(one.id)),
                     apply_plan=tuple(map(self.edit, edits[:_MAX_PLAN])),
                 )
             )
