@@ -2349,6 +2349,11 @@ REQUIREMENTS = (
             "repo/refactor/documents/test_sweep.py::test_a_common_word_written_out_in_full_is_high",
             "repo/refactor/documents/test_sweep.py::test_ordinary_words_need_a_mark",
             "repo/refactor/documents/test_sweep.py::test_another_definition_of_the_name_makes_it_doubtful",
+            "repo/refactor/documents/test_mentions.py::test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs",
+            "repo/refactor/documents/test_mentions.py::test_a_plan_names_the_words_that_it_leaves",
+            "repo/refactor/documents/test_mentions.py::test_what_a_text_means_follows_the_candidate_that_is_chosen",
+            "repo/refactor/documents/test_mentions.py::test_a_function_is_known_by_the_package_that_gives_it",
+            "repo/refactor/documents/test_mentions.py::test_a_class_is_known_in_prose_by_its_member",
         ),
     ),
     Requirement(

@@ -52,6 +52,7 @@ def made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Appl
     written = frozenset(map(id, edits))
     done = [one for one in listed if id(one.edit) in written]
     left = [one for one in listed if one.edit.semantic and id(one.edit) not in written]
+    words = [one for one in listed if not one.edit.semantic and id(one.edit) not in written]
     return RefactorResult(
         refactor_id=plan.plan_id,
         refactor=plan.asked.kind,
@@ -66,6 +67,7 @@ def made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Appl
             affected_symbols=consequence.symbols,
             affected_tests=consequence.tests,
             doc_updates_applied=told.documents(done[:_MAX_WORDS], done),
+            doc_updates_left=told.documents(words[:_MAX_WORDS], words),
             not_applied=len(left),
             proposals=tuple(map(told.edit, left[:_MAX_LEFT])),
             repo_fingerprint=consequence.repo_fingerprint,

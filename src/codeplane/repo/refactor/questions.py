@@ -1,7 +1,9 @@
 """What is asked for, turned into planners: which symbol is meant, and what text beside the code speaks of it."""
 
 import keyword
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from codeplane.kernel.config import RefactorConfig
@@ -13,7 +15,7 @@ from codeplane.repo.refactor.delete.folder import left_behind
 from codeplane.repo.refactor.delete.planned import planned_delete
 from codeplane.repo.refactor.documents.paths import paths
 from codeplane.repo.refactor.documents.sweep import swept
-from codeplane.repo.refactor.draft import Danger, Draft
+from codeplane.repo.refactor.draft import Danger, Draft, Edit
 from codeplane.repo.refactor.move.files import planned_file_move
 from codeplane.repo.refactor.move.symbol import planned_symbol_move
 from codeplane.repo.refactor.plan import Asked, Planner
@@ -22,6 +24,7 @@ from codeplane.repo.refactor.rename.planned import planned_rename
 from codeplane.repo.refactor.scip.authority import Authority, raised
 from codeplane.repo.refactor.scip.store import ScipStore
 from codeplane.repo.refactor.structural.planned import planned_replace
+from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.scope import scope
 from codeplane.repo.search.symbols import Target, targets
@@ -159,7 +162,8 @@ class Questions:
         if not self._config.doc_sweep.enabled:
             return draft
         edits = [*draft.edits, *(edit for one in draft.candidates for edit in one.edits)]
-        words = swept(
+        sweep = partial(
+            swept,
             world,
             store,
             name=target.bound.name,
@@ -169,13 +173,19 @@ class Questions:
             config=self._config.doc_sweep,
             deadline=deadline,
         )
+        words = sweep(bounds=_renamed(world, target, (draft.candidates[0] if draft.candidates else draft).edits))
         cut = "; ".join(filter(None, (draft.coverage.truncated, words.coverage.truncated)))
-        return replace(
-            draft,
-            edits=(*draft.edits, *words.edits),
-            dangers=(*draft.dangers, *words.dangers),
-            coverage=replace(draft.coverage, truncated=cut),
-        )
+        coverage = replace(draft.coverage, truncated=cut)
+        if not draft.candidates:
+            return replace(draft, edits=_joined(draft.edits, words.edits), coverage=coverage)
+        # What a text means depends on what is chosen; which files speak of the name does not.
+        within = frozenset(edit.path for edit in words.edits)
+        others = [sweep(bounds=_renamed(world, target, one.edits), paths=within) for one in draft.candidates[1:]]
+        candidates = [
+            replace(one, edits=_joined(one.edits, found.edits))
+            for one, found in zip(draft.candidates, (words, *others), strict=True)
+        ]
+        return replace(draft, candidates=tuple(candidates), coverage=coverage)
 
 
 def meant(world: World, store: FactStore, symbol: str) -> Target:
@@ -195,6 +205,23 @@ def meant(world: World, store: FactStore, symbol: str) -> Target:
             details={"candidates": rows},
         )
     return found[0]
+
+
+def _renamed(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[Bound]:
+    """The definitions that sure edits give another name."""
+    found = {target.bound}
+    for edit in edits:
+        facts = world.facts(edit.path) if edit.role == "DEFINITION" and edit.tier in _SURE else None
+        for one in facts.definitions if facts is not None else ():
+            if one.name_at == edit.start:
+                found.add(Bound(edit.path, one.scope, one.name))
+    return frozenset(found)
+
+
+def _joined(edits: Iterable[Edit], words: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Edits with those of words; what a sentence spells out is a word where the sweep has read it."""
+    read = {(edit.path, edit.start) for edit in words}
+    return (*(edit for edit in edits if edit.likely or (edit.path, edit.start) not in read), *words)
 
 
 def _inside(target: Target) -> str:

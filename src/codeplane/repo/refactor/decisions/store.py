@@ -92,7 +92,7 @@ def _question(plan: Plan, root: str) -> str:
     The new name is no part of it: what a place means does not depend on that.
     """
     draft = plan.draft
-    candidates = [(one.id, sorted(_place(edit) for edit in one.edits)) for one in draft.candidates]
+    candidates = [(one.id, sorted(_place(edit) for edit in one.edits if edit.semantic)) for one in draft.candidates]
     places = sorted(_place(one.edit) for one in plan.open_places())
     defined = sorted(_place(edit) for edit in plan.every if edit.role == "DEFINITION" and edit.semantic)
     about = {edit.path for one in draft.candidates for edit in one.edits if edit.semantic}

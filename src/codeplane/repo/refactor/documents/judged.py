@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from codeplane.repo.refactor.documents.markup import Setting
+from codeplane.repo.refactor.documents.mentions import Reading
 from codeplane.repo.refactor.documents.words import Word
 from codeplane.repo.refactor.draft import Confidence
 
@@ -24,10 +25,17 @@ class Meant:
     """The languages of the files that know it."""
 
 
-def judged(meant: Meant, setting: Setting, *, near: bool, family: str) -> Judgement:
-    """The confidence of one match, and why; `family` is what a code block is in, `near` says that the file knows it."""
+def judged(meant: Meant, setting: Setting, *, near: bool, family: str, reading: Reading = "unknown") -> Judgement:
+    """The confidence of one match, and why; `family` is what a code block is in, `near` says that the file knows it.
+
+    `reading` is what it means as a dotted name: where that is known, nothing else counts.
+    """
     if setting.is_part:
         return "low", "part of a path, an address or a longer word"
+    if reading != "unknown":
+        written = ".".join(filter(None, (setting.before, meant.name, setting.member)))
+        also = {"own": "", "other": ", which is another", "several": ", of which there are several"}
+        return ("high" if reading == "own" else "low"), f"written as {written}{also[reading]}"
     if setting.before:
         return _dotted(meant, setting)
     if setting.kind == "import" and setting.module:

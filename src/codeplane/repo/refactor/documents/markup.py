@@ -38,6 +38,9 @@ _FILE = re.compile(
 _DOTTED = re.compile(r"([\w.]*)(?:\.|::|#)$")
 _HEAD = re.compile(r"[~!.\w]*")
 _TAIL = re.compile(r"(?:\.\w+)*(?:\(.*\))?")
+_MEMBER = re.compile(r"\.(\w+)")
+# A role's own words, and what they lead to: :meth:`send it <Client.send>`.
+_TITLED = re.compile(r"(?P<title>[^<]*)<(?P<target>[~!.\w]+)>")
 _LONGER = re.compile(r"[-/\\]$|(?:^|\W)#$|(?:https?://|www\.)\S*$")
 
 
@@ -47,7 +50,9 @@ class Setting:
 
     kind: PlaceKind
     before: str
-    """The dotted name in front, without the last dot."""
+    """The dotted name in front, without the last dot; of a role's own words, what is in front where they lead."""
+    member: str
+    """The name behind the next dot."""
     module: str
     """The module an import statement names, where one does."""
     is_call: bool
@@ -96,10 +101,11 @@ class Markup:
         read, begin, stop = self._read[number], start - first, end - first
         before, after = line[max(0, begin - _BESIDE) : begin], line[stop : stop + _BESIDE]
         kind = read.kind(before, begin, stop)
-        dotted = _DOTTED.search(before)
+        dotted, member = _DOTTED.search(before), _MEMBER.match(after)
         return Setting(
             kind=kind,
-            before=dotted[1].strip(".") if dotted else "",
+            before=dotted[1].strip(".") if dotted else read.led_to(begin, line[begin:stop]),
+            member=member[1] if member else "",
             module=read.module,
             is_call=after.startswith("("),
             language=self._code.get(number, ""),
@@ -136,6 +142,16 @@ class _Line:
             starts=tuple(starts),
             spans=tuple(spans),
         )
+
+    def led_to(self, start: int, name: str) -> str:
+        """What is in front of a name where a role leads that calls it by the name alone."""
+        index = bisect_right(self.starts, start) - 1
+        role, code = self.spans[index] if index >= 0 else ("", "")
+        found = _TITLED.fullmatch(code) if role else None
+        if found is None or start - self.starts[index] >= found.end("title"):
+            return ""
+        before, _, last = found["target"].lstrip("~!.").rpartition(".")
+        return before if last == name else ""
 
     def kind(self, before: str, start: int, end: int) -> PlaceKind:
         """What a place of the line is."""

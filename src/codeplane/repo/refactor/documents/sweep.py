@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from codeplane.kernel.config import DocSweepConfig
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.repo.facts.language import languages
-from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.facts import FactStore, Symbol
 from codeplane.repo.refactor.documents.blocks import Flavour
 from codeplane.repo.refactor.documents.comments import remarks
 from codeplane.repo.refactor.documents.judged import Judgement, Meant, judged
 from codeplane.repo.refactor.documents.local import Local, judged_inside, local
 from codeplane.repo.refactor.documents.markup import Markup
+from codeplane.repo.refactor.documents.mentions import Mentions
 from codeplane.repo.refactor.documents.records import is_record
 from codeplane.repo.refactor.documents.whole import Found, as_wholes
 from codeplane.repo.refactor.documents.words import word
 from codeplane.repo.refactor.draft import Coverage, Draft, Edit, Role
+from codeplane.repo.resolve.entity import Bound
 from codeplane.repo.resolve.world import World
 from codeplane.repo.search.language_names import known_family
 from codeplane.repo.search.scope import is_copy
@@ -43,19 +45,24 @@ def swept(
     near: frozenset[str],
     config: DocSweepConfig,
     deadline: float,
+    bounds: frozenset[Bound] = frozenset(),
+    paths: frozenset[str] | None = None,
 ) -> Draft:
     """The places in texts where a symbol is, or may be, spoken of.
 
     `qualified` is its dotted name with its module's, and with its function's where it is a parameter or a local
     variable: then the texts of that function alone are looked at. `near` are the files that define or import it.
+    `bounds` are the definitions that are renamed: a dotted name that leads to one of them is sure. `paths` are the only
+    files to look at, where the others are known to say nothing.
     """
     title = f"{name} → {new_name} in comments and documentation"
     if not config.enabled:
         return Draft(title=title, coverage=Coverage(truncated="the documentation sweep is switched off"))
-    sweep = _Sweep(world, store, name, new_name, qualified, near, deadline)
+    meant = _meant(world, store, name, qualified, near, bounds)
+    sweep = _Sweep(world, store, meant, Mentions(world, store, name, bounds), new_name, near, deadline)
     inside = local(world, store, qualified, near)
     for path, role in sweep.files(config.scan_extensions) if inside is None else ((inside.file, "COMMENT"),):
-        if not sweep.look(path, role, inside):
+        if (paths is None or path in paths) and not sweep.look(path, role, inside):
             break
     return Draft(
         title=title,
@@ -83,16 +90,17 @@ class _Sweep:
         self,
         world: World,
         store: FactStore,
-        name: str,
+        meant: Meant,
+        mentions: Mentions,
         new_name: str,
-        qualified: str,
         near: frozenset[str],
         deadline: float,
     ) -> None:
         self._world, self._store = world, store
-        self._name, self._new_name = name, new_name
+        self._name, self._new_name = meant.name, new_name
         self._near, self._deadline = near, deadline
-        self.meant = _meant(store, name, qualified, near)
+        self._mentions = mentions
+        self.meant = meant
         self.edits: list[Edit] = []
         self.unparsed: list[str] = []
         self.scanned = 0
@@ -181,18 +189,23 @@ class _Sweep:
     def _seen(self, markup: Markup, path: str, start: int, end: int) -> Found:
         setting = markup.at(start, end)
         before, after = markup.beside(start, end)
-        judgement = judged(self.meant, setting, near=path in self._near, family=_family(setting.language))
+        reading = self._mentions.read(path, setting.before, setting.member)
+        family = _family(setting.language)
+        judgement = judged(self.meant, setting, near=path in self._near, family=family, reading=reading)
         block = markup.block(start)
         return Found(start=start, block=block, setting=setting, judgement=judgement, before=before, after=after)
 
 
-def _meant(store: FactStore, name: str, qualified: str, near: frozenset[str]) -> Meant:
+def _meant(
+    world: World, store: FactStore, name: str, qualified: str, near: frozenset[str], bounds: frozenset[Bound]
+) -> Meant:
     parts = tuple(part for part in re.split(r"[./:#\\]+", qualified) if part)
     inside = parts[:-1] if parts and parts[-1] == name else parts
     whole = ".".join((*inside, name))
     own, others = [], 0
     for one in store.named(name, limit=_MAX_NAMED):
-        if one.file in near and (whole == one.path or whole.endswith(f".{one.path}")):
+        by_name = one.file in near and (whole == one.path or whole.endswith(f".{one.path}"))
+        if by_name or any(bound.file == one.file and bound == _bound(world, one) for bound in bounds):
             own.append(one)
         else:
             others += 1
@@ -205,6 +218,13 @@ def _meant(store: FactStore, name: str, qualified: str, near: frozenset[str]) ->
         others=others,
         families=frozenset(one.family or one.name for one in named if one is not None),
     )
+
+
+def _bound(world: World, one: Symbol) -> Bound | None:
+    facts = world.facts(one.file)
+    if facts is None or one.position >= len(facts.definitions):
+        return None
+    return Bound(one.file, facts.definitions[one.position].scope, one.name)
 
 
 def _family(language: str) -> str:
