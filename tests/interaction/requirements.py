@@ -1599,6 +1599,9 @@ REQUIREMENTS = (
             "repo/edit/test_text.py::test_line_ends_outside_an_edit_stay",
             "repo/edit/test_text.py::test_a_file_of_one_line_end_keeps_it_everywhere",
             "repo/edit/test_text.py::test_hunks_lead_from_one_text_to_the_other",
+            "repo/edit/test_text.py::test_the_nearest_passage_is_the_one_most_alike",
+            "repo/edit/test_text.py::test_a_piece_of_a_long_line_is_found_in_it",
+            "repo/edit/test_text.py::test_the_nearest_place_is_found_far_down_and_in_large_files_by_whole_lines",
         ),
     ),
     Requirement(

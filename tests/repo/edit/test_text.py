@@ -156,6 +156,40 @@ def test_a_text_that_is_not_there_shows_what_is_there_now() -> None:
         replaced(BODY, "", "x")
 
 
+METHODS = "".join(
+    f"    def step_{name}(self, order):\n        if order is None:\n            return None\n"
+    f"        self.log.info('{name}')\n        return self.{name}(order)\n\n"
+    for name in ("load", "check", "price", "pack", "send", "bill", "close")
+)
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "    def step_bill(self, ordr):\n        if order is None:\n            return None\n",
+        "    def step_bill(self,order):\n        if order is  None:\n            return None\n",
+        "        if order is None:\n            return None\n        self.log.info('bil')\n        return self.bil()\n",
+        "return self.bil(order)",
+        "    def step_bill(self, order):\n        self.log.info('bill')\n        return self.bill(order)\n",
+    ],
+    ids=["a typo", "other white space", "lines that are everywhere", "one line", "lines left out"],
+)
+def test_the_nearest_passage_is_the_one_most_alike(old: str) -> None:
+    first = METHODS[: METHODS.index("    def step_bill")].count("\n") + 1
+    with pytest.raises(EditMismatch) as raised:
+        replaced(METHODS, old, "")
+    line = raised.value.details["nearest_line"]
+    assert isinstance(line, int) and first <= line < first + 5
+    assert f"nearest is line {line}, which now reads" in raised.value.message
+    assert "self.log.info('bill')" in raised.value.message
+
+
+def test_a_piece_of_a_long_line_is_found_in_it() -> None:
+    body = "".join(f"total_{at} = add(first={at}, second={at + 1})  # the sum of both, in cents\n" for at in range(50))
+    with pytest.raises(EditMismatch, match="nearest is line 38, which now reads"):
+        replaced(body, "add(frist=37, second=38)", "")
+
+
 def test_what_a_mismatch_shows_is_bounded() -> None:
     with pytest.raises(EditMismatch) as raised:
         replaced("word " * 10_000 + "\n" + "line\n" * 5_000, "line\nlime\n" * 3_000, "")
@@ -257,12 +291,17 @@ def test_forgiven_places_are_those_of_a_plain_search(lines: list[str], wanted: l
             replaced(body, old, "y\n", every=True)
 
 
-def test_the_nearest_place_is_found_far_down_and_not_likened_in_large_files() -> None:
+def test_the_nearest_place_is_found_far_down_and_in_large_files_by_whole_lines() -> None:
     lines = [f"value_{number} = {number}\n" for number in range(60_000)]
     with pytest.raises(EditMismatch, match="nearest is line 50001"):
         replaced("".join(lines), "value_50000 = 50000\nvalue = 1\n", "")
-    with pytest.raises(EditMismatch, match="the file begins"):
+    with pytest.raises(EditMismatch, match="nearest is line 50001"):
         replaced("".join(lines), "valve_50000 = 50000\n", "")
+    long = [f"value_{number} = {number}  # {'.' * 40}\n" for number in range(60_000)]
+    with pytest.raises(EditMismatch, match="nearest is line 50001"):
+        replaced("".join(long), f"{long[50_000]}value = 1\n", "")
+    with pytest.raises(EditMismatch, match="the file begins"):
+        replaced("".join(long), "valve_50000 = 50000\n", "")
     anagrams = "".join(f"{'ab' * (number % 90)}{'ba' * (90 - number % 90)}{number % 7}\n" for number in range(1_000))
     with pytest.raises(EditMismatch, match="old_text is not there"):
         replaced(anagrams, "aab" * 30 + "bba" * 30, "")

@@ -6,7 +6,7 @@ from itertools import accumulate, islice
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch, TooLarge
-from codeplane.repo.edit.hunks import Matcher
+from codeplane.repo.edit.nearest import nearest
 from codeplane.repo.edit.text import Span
 
 _AROUND = 3
@@ -18,9 +18,6 @@ _MAX_PLACES = 250_000
 _MAX_WRITTEN = 64 * 1024 * 1024
 _MAX_TRIED = 300_000
 _LONG_INDENT = 64
-_MAX_LIKENED, _MAX_LIKENED_OLD, _MAX_LIKENED_LINE = 200_000, 20_000, 1_000
-_LIKENING_STEPS = 4_000_000
-_ALIKE = 0.5
 
 
 def spans_for(plain: str, old: str, new: str, *, every: bool, path: str) -> list[Span]:
@@ -210,55 +207,17 @@ def _ambiguous(plain: str, count: int, numbers: Sequence[int], path: str) -> Edi
 
 
 def _missing(lines: Sequence[str], old: str, path: str) -> EditMismatch:
-    at, how = _nearest(lines, old)
+    found = nearest(lines, old)
+    at = found or 0
     size = old.removesuffix("\n").count("\n") + 1
     first = max(0, at - _AROUND)
     last = min(len(lines), at + min(size, _SHOWN_LINES - 2 * _AROUND) + _AROUND)
     shown = "\n".join(_numbered(lines, number) for number in range(first, last))
-    where = f"{how} line {at + 1}, which now reads" if how else "the file begins"
+    where = f"nearest is line {at + 1}, which now reads" if found is not None else "the file begins"
     return EditMismatch(
         f"{path}: old_text is not there; {where}:\n{shown}",
-        details={"path": path, "nearest_line": at + 1 if how else None},
+        details={"path": path, "nearest_line": at + 1 if found is not None else None},
     )
-
-
-def _nearest(lines: Sequence[str], old: str) -> tuple[int, str]:
-    """The place that has most in common with a text: most lines alike, or else the likest line."""
-    wanted = [line.strip() for line in old.removesuffix("\n").split("\n")]
-    told = {line: number for number, line in enumerate(wanted) if line}
-    votes: dict[int, int] = {}
-    looked = [line.strip() for line in lines]
-    for number, line in enumerate(looked):
-        if (offset := told.get(line)) is not None:
-            votes[number - offset] = votes.get(number - offset, 0) + 1
-    if votes:
-        best = max(votes, key=lambda start: (votes[start], -start))
-        return max(0, min(best, len(lines) - 1)), "nearest is"
-    key = max(wanted, key=len)
-    small = len(old) <= _MAX_LIKENED_OLD and sum(map(len, looked)) <= _MAX_LIKENED
-    near = _likest(key, set(looked)) if key and small else None
-    return (max(0, looked.index(near) - wanted.index(key)), "nearest is") if near is not None else (0, "")
-
-
-def _likest(key: str, lines: set[str]) -> str | None:
-    """The line most like another; the promising ones are compared first, until no other can be better."""
-    if len(key) > _MAX_LIKENED_LINE:
-        return None
-    matcher = Matcher([], [ord(letter) for letter in key], steps=_LIKENING_STEPS)
-    promising = []
-    for line in lines:
-        if len(line) > _MAX_LIKENED_LINE:
-            continue
-        matcher.set_seq1([ord(letter) for letter in line])
-        if matcher.real_quick_ratio() >= _ALIKE and (bound := matcher.quick_ratio()) >= _ALIKE:
-            promising.append((bound, line))
-    best = (_ALIKE, "")
-    for bound, line in sorted(promising, reverse=True):
-        if bound < best[0] or matcher.steps < 0:
-            break
-        matcher.set_seq1([ord(letter) for letter in line])
-        best = max(best, (matcher.ratio(), line))
-    return best[1] or None
 
 
 def _numbered(lines: Sequence[str], number: int) -> str:
