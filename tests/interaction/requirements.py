@@ -2416,6 +2416,8 @@ REQUIREMENTS = (
         promise="semantic_diff compares commits, the work tree and epochs by their definitions",
         tests=(
             "repo/compare/test_semantic_diff.py::test_the_working_tree_against_the_last_commit",
+            "repo/compare/test_semantic_diff.py::test_optional_parameters_leave_calls_valid",
+            "repo/compare/test_semantic_diff.py::test_callers_of_private_functions_are_updated_too",
             "repo/compare/test_semantic_diff.py::test_commits_branches_and_where_they_parted",
             "repo/compare/test_semantic_diff.py::test_epochs_and_those_that_are_not_kept",
             "repo/compare/test_semantic_diff.py::test_pages_are_of_one_comparison_whatever_happens_meanwhile",

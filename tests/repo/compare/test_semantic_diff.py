@@ -110,6 +110,52 @@ def test_the_working_tree_against_the_last_commit(root: Path) -> None:
     ask_with(root, body)
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "new", "named"),
+    [
+        ("shop/money.py", "def parse(text):", "def parse(text, base=10):", "parse (4 strong)"),
+        ("shop/money.py", "def parse(text):", "def parse(text, *, base=10):", "parse (4 strong)"),
+        ("shop/money.py", "def parse(text):", "def parse(text='0'):", "parse (4 strong)"),
+        ("web/app.ts", "title: string)", "title: string, size?: number)", "draw (2 strong)"),
+        ("web/app.ts", "title: string)", "title: string, size = 1)", "draw (2 strong)"),
+    ],
+)
+def test_optional_parameters_leave_calls_valid(root: Path, path: str, old: str, new: str, named: str) -> None:
+    (root / "web/page.ts").write_text('import { draw } from "./app";\n\nexport const page = draw("a");\n')
+
+    async def body(ask: Ask) -> None:
+        edit(root, path, old, new)
+        hint = str(result(await ask("semantic_diff"))["agentic_hint"])
+        assert f"existing calls of {named} stay valid: new parameters may be left out" in hint
+        assert "update callers" not in hint
+
+    ask_with(root, body)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def _read(text):", "def _read(text, base):"),
+        ("def _read(text):", "def _read(text, base: int):"),
+        ("def _all(*texts):", "def _all(base=10, *texts):"),
+    ],
+)
+def test_callers_of_private_functions_are_updated_too(root: Path, old: str, new: str) -> None:
+    private = (
+        "\n\ndef _read(text):\n    return text\n\n\ndef _all(*texts):\n    return _read(texts)\n\n\nnow = _all(1)\n"
+    )
+    (root / "shop/money.py").write_text(FILES["shop/money.py"] + private)
+    git(root, "commit", "--quiet", "--all", "--message", "private")
+
+    async def body(ask: Ask) -> None:
+        edit(root, "shop/money.py", old, new)
+        hint = str(result(await ask("semantic_diff"))["agentic_hint"])
+        assert hint.startswith(f"1. update callers of {old[4:].partition('(')[0]} ("), hint
+        assert "stay valid" not in hint
+
+    ask_with(root, body)
+
+
 def test_commits_branches_and_where_they_parted(root: Path) -> None:
     git(root, "checkout", "--quiet", "-b", "topic")
     edit(root, "shop/money.py", "def parse(", "def read(")

@@ -30,6 +30,7 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
     places = {one.name: at for at, one in enumerate(_placed(new))}
     old_places = {one.name: at for at, one in enumerate(_placed(old))}
     known = {one.name for one in old if one.how not in ("rest", "keyword_rest")}
+    takes_rest = any(one.how == "rest" for one in old)
     renamed: set[str] = set()
     for one in old:
         if one.how in ("rest", "keyword_rest"):
@@ -61,7 +62,7 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
             found.say(f"{one.name} has no default any more", breaks=True, tag="parameters_changed")
         elif one.default != other.default:
             told = f"{one.name} may be left out" if one.is_required else f"default of {one.name} changed"
-            found.say(told, breaks=False, tag="parameters_changed")
+            found.say(told, breaks=False, tag="parameters_changed", widens=one.is_required)
         if one.name in old_places and one.name in places and places[one.name] != old_places[one.name]:
             found.say(f"{one.name} has another place", breaks=True, tag="parameters_changed")
         if one.type != other.type:
@@ -70,7 +71,9 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
         if one.how in ("rest", "keyword_rest") or one.name in known or one.name in renamed:
             continue
         told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
-        found.say(told, breaks=one.is_required, tag="parameters_changed")
+        # What went into *rest by its place goes elsewhere now.
+        widens = one.how == "keyword_only" or not takes_rest
+        found.say(told, breaks=one.is_required, tag="parameters_changed", widens=widens)
 
 
 def _by_position(
@@ -103,7 +106,8 @@ def _by_position(
         if not one.is_required and other.is_required and one.how != "rest":
             found.say(f"{other.name} has to be given", breaks=True, tag="parameters_changed")
         elif one.default != other.default or one.optional != other.optional:
-            found.say(f"default of {other.name} changed", breaks=False, tag="parameters_changed")
+            told = f"{other.name} may be left out" if one.is_required else f"default of {other.name} changed"
+            found.say(told, breaks=False, tag="parameters_changed", widens=one.is_required)
         if rules.typed and one.type != other.type:
             breaks = bool(one.type) and bool(other.type) and not accepts(one, other, language)
             breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
@@ -114,7 +118,7 @@ def _by_position(
             )
     for one in new[len(old) :]:
         told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
-        found.say(told, breaks=one.is_required, tag="parameters_changed")
+        found.say(told, breaks=one.is_required, tag="parameters_changed", widens=True)
     _judge_named(found, old, new)
 
 

@@ -21,6 +21,8 @@ class Change:
     change: Kind
     breaking: bool = False
     why: tuple[str, ...] = ()
+    keeps_calls: bool = False
+    """Of another signature: every call stays valid as it is written."""
     tags: list[str] = field(default_factory=list)
     risk: Risk = "low"
     visibility: Visibility = "public"

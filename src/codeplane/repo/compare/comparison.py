@@ -186,6 +186,7 @@ class Comparison:
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden
             change.why = (*verdict.breaking, *verdict.harmless)
+            change.keeps_calls = verdict.keeps_calls
             change.tags += verdict.tags
         if one.body == two.body or in_method:
             return

@@ -50,10 +50,15 @@ def hint(changes: Sequence[Change], impacts: Impacts) -> str:
         for one in found
         if one.change in _REWRITTEN and (impact := impacts.of(one)) is not None and impact.count
     ]
-    if signatures:
-        signatures.sort(key=lambda scored: (not scored[1].breaking, -scored[0]))
-        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for _, one in signatures[:_NAMED]]
-        steps.append(f"update callers of {_listed(told, len(signatures))}")
+    signatures.sort(key=lambda scored: (not scored[1].breaking, -scored[0]))
+    valid = [one for _, one in signatures if _stays_valid(one)]
+    outdated = [one for _, one in signatures if not _stays_valid(one)]
+    if outdated:
+        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for one in outdated[:_NAMED]]
+        steps.append(f"update callers of {_listed(told, len(outdated))}")
+    if valid:
+        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for one in valid[:_NAMED]]
+        steps.append(f"existing calls of {_listed(told, len(valid))} stay valid: new parameters may be left out")
     unused = [one for one in found if one.breaking and one.change in (*_REWRITTEN, "added")]
     unused = [one for one in unused if (impact := impacts.of(one)) is None or not impact.count]
     if unused:
@@ -77,6 +82,11 @@ def hint(changes: Sequence[Change], impacts: Impacts) -> str:
         told = [path for path, _ in sorted(tests.items(), key=lambda item: (-item[1], item[0]))]
         steps.append(f"re-run {_listed(told[:_NAMED], len(told))}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) or "nothing to act on"
+
+
+def _stays_valid(change: Change) -> bool:
+    """Whether those who call it need no other call."""
+    return change.change == "signature_changed" and change.keeps_calls and not change.breaking
 
 
 def name_of(change: Change) -> str:

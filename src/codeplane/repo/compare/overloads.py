@@ -83,7 +83,8 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
         shown = replace(shown, change="signature_changed")
     lines = next((change.lines for change in family if change.lines is not None), None)
     risk = "high" if breaking else shown.risk if shown.risk != "high" or not family[0].breaking else "medium"
-    return replace(shown, breaking=breaking, why=tuple(why), tags=tags, lines=lines, risk=risk)
+    keeps_calls = all(change.keeps_calls for change in family)
+    return replace(shown, breaking=breaking, why=tuple(why), keeps_calls=keeps_calls, tags=tags, lines=lines, risk=risk)
 
 
 def _told(change: Change) -> tuple[tuple[str, ...], bool]:
