@@ -1421,6 +1421,7 @@ REQUIREMENTS = (
         promise="names are found by likeness, the most alike first, within bounded work",
         tests=(
             "repo/search/test_names.py::test_the_most_alike_come_first",
+            "repo/search/test_names.py::test_an_abbreviation_comes_before_names_that_hold_its_letters",
             "repo/search/test_names.py::test_a_long_name_of_one_letter_does_not_explode",
         ),
     ),

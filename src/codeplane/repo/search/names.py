@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
 _LONGEST_INITIALS = 8
-_PARTS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 class NameTable:
@@ -18,17 +18,23 @@ class NameTable:
         self._flat = _Lines([name.replace("_", "") for name in self._lowered.lines])
 
     def like(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
-        """The names that are, begin with, contain, or abbreviate another, and how alike they are, best first; and
-        whether these are all.
+        """The names that are, begin with, contain, or are abbreviated by another, with how alike they are, best first;
+        and whether these are all.
         """
         asked = wanted.lower()
         plain = asked.replace("_", "")
+        beginnings = _beginnings(wanted)
         found: dict[int, float] = {}
         for index in self._lowered.holding(asked):
             low = self._lowered.lines[index]
             found[index] = 0.95 if low == asked else 0.8 if low.startswith(asked) else 0.6
             if self.names[index] == wanted:
                 found[index] = 1.0
+            elif beginnings and low != asked and self.names[index].startswith(wanted):
+                found[index] = 0.9
+        for index in self._spelling("".join(beginnings)) if beginnings else ():
+            if found.get(index, 0.0) < 0.85 and _abbreviated(self.names[index], beginnings):
+                found[index] = 0.85
         # What is less alike counts only where there is room for it.
         for index in self._flat.holding(plain) if plain and len(found) <= most else ():
             found.setdefault(index, 0.5)
@@ -82,6 +88,22 @@ class _Lines:
         end = self._starts[high] if high < len(self._starts) else len(self._text)
         for match in pattern.finditer(self._text, self._starts[low], end):
             yield bisect_right(self._starts, match.start()) - 1
+
+
+def _beginnings(wanted: str) -> list[str]:
+    """What the words of a name begin with, where that is written so: `QS`, `QuSet`, `qu_set`; else nothing."""
+    letters = wanted.replace("_", "")
+    if not (letters.isascii() and letters.isalnum()):
+        return []
+    parts = list(letters) if letters.isupper() and letters.isalpha() else _PARTS.findall(wanted)
+    return [part.lower() for part in parts] if len(parts) > 1 else []
+
+
+def _abbreviated(name: str, beginnings: Sequence[str]) -> bool:
+    """Whether each word of a name begins so."""
+    words = _PARTS.findall(name)
+    begins = zip(words, beginnings, strict=False)
+    return len(words) == len(beginnings) and all(word.lower().startswith(begin) for word, begin in begins)
 
 
 def _initials(name: str) -> str:

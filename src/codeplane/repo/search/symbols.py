@@ -53,7 +53,7 @@ def definitions(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep 
 def symbols(
     snapshot: Snapshot, store: FactStore, names: NameTable, query: str, *, keep: Keep | None, kinds: Sequence[str]
 ) -> Found:
-    """Definitions whose name is, begins with, contains, or abbreviates what was asked for, best first."""
+    """Definitions whose name is, begins with, contains, or is abbreviated by what was asked for, best first."""
     must_be_kinds(store, kinds)
     wanted = next(filter(None, reversed(_STEP.split(query.strip()))), query)
     alike, all_of_them = names.like(wanted, most=_MAX_NAMES)
