@@ -1862,6 +1862,8 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let",
             "repo/git/test_worktrees_writes.py::test_what_codeplane_owns_is_not_checked_out_beside_the_repository",
             "repo/git/test_worktrees_writes.py::test_adding_is_undone_and_done_again",
+            "repo/git/test_worktrees_writes.py::test_refusals_say_why_and_what_to_send_instead",
+            "repo/git/test_worktrees_writes.py::test_a_work_tree_is_named_by_path_or_by_name",
         ),
     ),
     Requirement(

@@ -78,8 +78,8 @@ def understood(request: Request) -> JsonObject:
 def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     fields = model.model_fields
     forgiven: JsonObject = {}
-    for key, value in _unwrapped(fields, arguments).items():
-        name = key if key in fields else _same_name(key, fields)
+    for key, value in _unwrapped(model, arguments).items():
+        name = key if key in fields else _same_name(key, model)
         if name is None or (name != key and (name in arguments or name in forgiven)):
             # Unknown, or a second spelling of what was given already: which one is meant is not plain.
             forgiven[key] = value
@@ -93,28 +93,28 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
     return forgiven
 
 
-def _unwrapped(fields: Mapping[str, FieldInfo], arguments: Mapping[str, JsonValue]) -> JsonObject:
+def _unwrapped(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     """The arguments with those inside of an object such as `scope` taken out of it, unless one is there twice."""
     found: JsonObject = dict(arguments)
     for key, value in arguments.items():
-        if key in fields or _snake(key) not in _WRAPPERS:
+        if key in model.model_fields or _snake(key) not in _WRAPPERS:
             continue
         inner = _decoded(value) if isinstance(value, str) else value
         if not isinstance(inner, dict):
             continue
-        there = {_same_name(other, fields) or other for other in found if other != key}
-        if not any((_same_name(name, fields) or name) in there for name in inner):
+        there = {_same_name(other, model) or other for other in found if other != key}
+        if not any((_same_name(name, model) or name) in there for name in inner):
             del found[key]
             found |= inner
     return found
 
 
-def _same_name(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
+def _same_name(key: str, model: type[Request]) -> str | None:
     """The field that a key plainly means: another case, dashes, one for many, or a word used elsewhere."""
     snake = _snake(key)
-    meanings = (*_SYNONYMS.get(snake, ()), _OPPOSITES.get(snake, ""))
+    meanings = (model.synonyms.get(snake, ""), *_SYNONYMS.get(snake, ()), _OPPOSITES.get(snake, ""))
     for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *meanings):
-        if candidate in fields:
+        if candidate in model.model_fields:
             return candidate
     return None
 
@@ -155,7 +155,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     for item in _told(error)[:8]:
         where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
-            text = f"unknown argument {where!r}; {_advice(where, operation.request.model_fields)}"
+            text = f"unknown argument {where!r}; {_advice(where, operation.request)}"
         elif item["type"] == "missing":
             text = f"{where!r} is required"
         else:
@@ -169,12 +169,13 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     )
 
 
-def _advice(name: str, fields: Mapping[str, FieldInfo]) -> str:
+def _advice(name: str, model: type[Request]) -> str:
     """What to send instead of an argument that is none: what means the same before what is spelled alike."""
+    fields = model.model_fields
     has, advice = _ADVICE.get(_snake(name), ("", ""))
     if has in fields:
         return f"send {advice}"
-    if meant := _same_name(name, fields):
+    if meant := _same_name(name, model):
         return f"did you mean {meant!r}? That is sent too"
     near = difflib.get_close_matches(_snake(name), list(fields), n=1, cutoff=_ALIKE)
     return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(fields) or 'no arguments'}"

@@ -54,6 +54,8 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # Fields that are words for whoever decides and change nothing of what is done.
     prose: ClassVar[frozenset[str]] = frozenset()
+    # What a field is called in operations beside this one, by that name.
+    synonyms: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

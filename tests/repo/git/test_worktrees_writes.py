@@ -171,6 +171,49 @@ def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(t
     run(scenario())
 
 
+def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
+    (tmp_path / "trees").mkdir()
+    (repo / "out").symlink_to(tmp_path)
+    git(repo, "branch", "topic")
+
+    async def scenario() -> None:
+        async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
+
+            async def refused(**arguments: str) -> tuple[str, str]:
+                error = (await opened.conveyor.call("git.worktree_add", {**arguments}, AGENT)).error
+                assert error is not None
+                return error.message, error.hint
+
+            said, hint = await refused(path="../trees/.topic")
+            assert "'.topic' in '../trees/.topic' is hidden" in said and "does not begin with a dot" in hint
+            said, hint = await refused(path="../next")
+            assert "outside the repository" in said and "or below ../trees" in hint
+            assert "is the repository itself" in (await refused(path="."))[0]
+            assert "through a link" in (await refused(path="out/next"))[0]
+            said, hint = await refused(path="trees/topic", branch="topic")
+            assert said == "there is a branch 'topic' already"
+            assert hint.startswith('to check it out there, send ref="topic" and no branch')
+
+    run(scenario())
+
+
+def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
+    git(repo, "branch", "topic")
+
+    async def scenario() -> None:
+        async with plane(repo) as opened:
+            folder = str(repo.resolve() / "trees" / "topic")
+            assert folder in await _ended(opened, "git.worktree_add", {"name": "trees/topic", "ref": "topic"}, OWNER)
+            assert "topic at " in await _ended(opened, "git.worktree_open", {"path": "trees/topic"}, AGENT)
+            both: JsonObject = {"path": "trees/topic", "name": "topic"}
+            assert await _ended(opened, "git.worktree_open", both, AGENT) == "INVALID_ARGUMENT"
+            assert folder in await _ended(opened, "git.worktree_remove", {"path": folder}, OWNER)
+
+    run(scenario())
+
+
 def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", "lib/.codeplane/config.yaml": "trust: {}\n"})
 

@@ -22,7 +22,7 @@ def test_who_decided_is_said(tmp_path: Path) -> None:
             assert answer is not None
             waiting, rejected = answer.text().split("\n")
             assert waiting.startswith(second) and "(asked " in waiting
-            assert rejected.startswith(f"{first} REJECTED") and "(by owner:owner, asked " in rejected
+            assert rejected.startswith(f"{first} REJECTED") and "(decided by owner:owner, asked " in rejected
 
     run(scenario())
 
@@ -31,6 +31,20 @@ def test_nothing_waits_and_nothing_was_asked_are_told_apart(tmp_path: Path, monk
     monkeypatch.chdir(make_repo(tmp_path / "repo"))
     assert CliRunner().invoke(approvals, []).output == "nothing waits for a decision\n"
     assert CliRunner().invoke(approvals, ["--all"]).output == "nothing was asked about yet\n"
+
+
+def test_how_to_decide_is_said_beside_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> str:
+        async with asking(repo) as opened:
+            return action_of(await call(opened, "fixture.send", text="a"))
+
+    repo = make_repo(tmp_path / "repo")
+    action = run(scenario())
+    monkeypatch.chdir(repo)
+    listed = CliRunner().invoke(approvals, [])
+    (line,) = listed.stdout.splitlines()
+    assert line.startswith(f"{action} PENDING ")
+    assert "cpl approvals show ID" in listed.stderr and "cpl approvals approve ID, or reject ID" in listed.stderr
 
 
 def test_a_list_that_is_cut_ends_with_the_command_for_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

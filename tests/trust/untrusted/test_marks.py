@@ -182,8 +182,9 @@ def test_an_agent_with_a_token_is_marked_by_its_identity(tmp_path: Path, search:
             ):
                 assert refused(await opened.conveyor.call("fixture.send", {}, caller)) == "APPROVAL_PENDING", caller
             assert (await opened.conveyor.call("fixture.send", {}, other)).error is None
-            cleared = await decide(opened, "untrusted.clear", agent="agent_reader")
-            assert result(cleared)["agents"] == ["agent_reader"]
+            cleared = await decide(opened, "untrusted.clear", agent="reader")
+            assert result(cleared)["agents"] == ["agent_reader"] and cleared.result is not None
+            assert cleared.result.text() == f"cleared: agent_reader\nnot cleared: {WITHOUT_TOKEN}"
             assert (await opened.conveyor.call("fixture.send", {"text": "y"}, reader)).error is None
             assert refused(await opened.conveyor.call("fixture.send", {}, AGENT)) == "APPROVAL_PENDING"
 
@@ -201,6 +202,15 @@ def test_what_is_read_without_a_token_covers_agents_with_one(tmp_path: Path, sea
             assert refused(asked) == "APPROVAL_PENDING"
             assert "untrusted content" in str((await shown(opened, action_of(asked)))["reasons"])
             assert [one["agent"] for one in items(await decide(opened, "untrusted.list"))] == [WITHOUT_TOKEN]
+            # By a name that an agent gave itself none is cleared alone: another would be the same.
+            named = (await decide(opened, "untrusted.clear", agent="agent:agent")).error
+            assert named is not None and named.hint.endswith(f"cpl approvals clear {WITHOUT_TOKEN}")
+            await reads(opened, reviewer)
+            one = (await decide(opened, "untrusted.clear", agent="reviewer")).result
+            assert (
+                one is not None and "all agents are asked about until those without a token are cleared" in one.text()
+            )
+            assert refused(await opened.conveyor.call("fixture.send", {"text": "y"}, reviewer)) == "APPROVAL_PENDING"
             await decide(opened, "untrusted.clear", agent=WITHOUT_TOKEN)
             assert (await opened.conveyor.call("fixture.send", {"text": "z"}, reviewer)).error is None
 

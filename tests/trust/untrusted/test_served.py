@@ -76,7 +76,7 @@ async def test_a_trusted_push_is_asked_about_after_a_search_also_after_a_kill(tm
                     assert (await failure_of(client, "git_push", **PUSH)).startswith("APPROVAL_PENDING: "), way
         assert git(tmp_path / "origin.git", "rev-parse", "main") == sent
         shown = cpl("approvals", "--repo", str(root)).stdout
-        assert "all agents without a token since " in shown and "how to push" in shown
+        assert "all agents without a token (agents-without-token) since " in shown and "how to push" in shown
         assert "cpl approvals clear" in shown
         assert "read by agents-without-token since " in cpl("status", "--repo", str(root)).stdout
         (mark,) = json.loads(cpl("approvals", "untrusted", "--json", "--repo", str(root)).stdout)["result"]["items"]

@@ -49,11 +49,10 @@ class WriteResult(Result):
         return summary(self.delta) + _lines(self)
 
 
-def summary(delta: Delta, *, undo: bool = True) -> str:
+def summary(delta: Delta, *, taken_back: str = "undo takes it back") -> str:
     """A delta in few words, with how it is taken back."""
     files = f"{delta.files_changed} file{'s' * (delta.files_changed != 1)}"
-    taken_back = "; undo takes it back" if undo else ""
-    head = f"{files}, +{delta.insertions} -{delta.deletions} ({delta.mutation_id}{taken_back})"
+    head = f"{files}, +{delta.insertions} -{delta.deletions} ({delta.mutation_id}; {taken_back})"
     named = [file.text() for file in delta.files[:_NAMED]]
     if delta.files_changed > len(named):
         named.append(f"and {delta.files_changed - len(named)} more")

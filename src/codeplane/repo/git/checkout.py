@@ -163,7 +163,7 @@ class Checkout:
 
     async def _begin(self, call: Call, name: str, start: Revision) -> None:
         """Make a branch at a commit and check it out."""
-        await refuse_taken(self._git, name, start)
+        await refuse_taken(self._git, name, start, instead="to switch to it, leave out create")
         await self._git.run("checkout", "--quiet", "-b", name, start.exact, "--")
         await track(self._git, call, name, start)
 

@@ -4,17 +4,22 @@ import os
 from pathlib import Path
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitRefused
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.revision import Revision
+from codeplane.repo.truth.paths import shown
 
 _HEADS, _REMOTES = "refs/heads/", "refs/remotes/"
 
 
-async def refuse_taken(git: Git, name: str, start: Revision) -> None:
-    """GitRefused when no branch can have the name: `checkout -b` writes the files before it finds that out."""
+async def refuse_taken(git: Git, name: str, start: Revision, *, instead: str) -> None:
+    """GitRefused when no branch can have the name: `checkout -b` writes the files before it finds that out.
+
+    `instead` says how a branch that is there is used.
+    """
     if (await git.run("show-ref", "--verify", "--quiet", f"{_HEADS}{name}", check=False)).code == 0:
-        raise refusal("checkout", f"a branch named '{name}' already exists", 128)
+        raise GitRefused(f"there is a branch {shown(name)!r} already", hint=f"{instead}; or choose another name")
     tried = f"start\ncreate {_HEADS}{name} {start.commit}\nprepare\nabort\n"
     await git.run("update-ref", "--stdin", input=tried.encode("utf-8", "surrogateescape"))
 

@@ -49,12 +49,8 @@ class WorktreePlaces:
         if root in real.parents:
             return self._inside(str(real.relative_to(root)))
         self._refuse_outside(real, given)
-        if actor is not None and actor.kind not in _PEOPLE and not self._is_allowed(real):
-            raise PathDenied(
-                f"{shown(given)!r} is outside the repository",
-                hint="name a folder inside it; the owner can add one there with cpl call git.worktree_add, or open a "
-                "folder to agents: git.worktree_roots in .codeplane/config.yaml",
-            )
+        if actor is not None and actor.kind not in _PEOPLE:
+            self._refuse_agent(real, given)
         if not real.parent.is_dir():
             raise NotFound(f"there is no folder {shown(str(real.parent))!r}", hint="make it first, or name another")
         return Place(folder=real, inside=None)
@@ -63,9 +59,13 @@ class WorktreePlaces:
         root = self._git.root
         path = canonical(given, root=root)
         real = Path(os.path.realpath(root / path))
+        if not path:
+            raise PathDenied(f"{shown(given)!r} is the repository itself", hint="name a folder in it")
         # No link, on the way or at its end, may lead elsewhere, nor to what is git's or CodePlane's own.
-        if not path or root not in real.parents or _is_ours(real.relative_to(root)):
-            raise PathDenied(f"{shown(given)!r} is no folder inside the repository")
+        if root not in real.parents:
+            raise PathDenied(f"{shown(given)!r} leads out of the repository through a link", hint="name another folder")
+        if _is_ours(real.relative_to(root)):
+            raise PathDenied(f"{shown(given)!r} leads to what belongs to git or to CodePlane")
         return Place(folder=root / path, inside=path)
 
     def _refuse_outside(self, real: Path, given: str) -> None:
@@ -75,12 +75,27 @@ class WorktreePlaces:
         if real in self._git.root.parents:
             raise PathDenied(f"{shown(given)!r} contains the repository")
 
-    def _is_allowed(self, real: Path) -> bool:
-        for given in self._git.config.worktree_roots:
-            root = Path(os.path.realpath(self._git.root / Path(given).expanduser()))
-            if root in real.parents and not any(part.startswith(".") for part in real.relative_to(root).parts):
-                return True
-        return False
+    def _refuse_agent(self, real: Path, given: str) -> None:
+        """PathDenied unless the owner lets agents add work trees there; hidden folders are not for them."""
+        roots = [Path(os.path.realpath(self._git.root / Path(one).expanduser())) for one in self._opened]
+        below = [real.relative_to(root) for root in roots if root in real.parents]
+        if not below:
+            opened = f" or below {', '.join(map(shown, self._opened))}" if self._opened else ""
+            raise PathDenied(
+                f"{shown(given)!r} is outside the repository",
+                hint=f"name a folder inside it{opened}; the owner can add one there with cpl call git.worktree_add, or "
+                "open a folder to agents: git.worktree_roots in .codeplane/config.yaml",
+            )
+        hidden = [next((part for part in path.parts if part.startswith(".")), "") for path in below]
+        if all(hidden):
+            raise PathDenied(
+                f"{shown(hidden[0])!r} in {shown(given)!r} is hidden, and agents make no hidden folders out there",
+                hint="choose a name that does not begin with a dot",
+            )
+
+    @property
+    def _opened(self) -> tuple[str, ...]:
+        return self._git.config.worktree_roots
 
 
 def worktree_paths(git: Git) -> list[Path]:

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -48,35 +49,39 @@ _NAME = Field(min_length=1, max_length=4096, description="its folder's name, or 
 class WorktreeAddRequest(InWorkspace):
     """Where, and what is checked out there."""
 
+    synonyms: ClassVar[Mapping[str, str]] = {"name": "path", "folder": "path", "directory": "path"}
+
     path: str = Field(min_length=1, max_length=4096, description="a folder inside the repository, not there yet")
-    ref: str = Field("HEAD", max_length=MAX_REF)
-    branch: str = Field("", max_length=250, description="make this branch for it")
+    ref: str = Field("HEAD", max_length=MAX_REF, description="what is checked out: a branch there is, or a commit")
+    branch: str = Field("", max_length=250, description="make this new branch for it, at ref")
 
 
-class WorktreeOpenRequest(InWorkspace):
+class WorktreeRequest(InWorkspace):
     """Which work tree."""
+
+    synonyms: ClassVar[Mapping[str, str]] = {"path": "name", "folder": "name", "directory": "name"}
 
     name: str = _NAME
 
 
-class WorktreeRemoveRequest(InWorkspace):
+class WorktreeOpenRequest(WorktreeRequest):
     """Which work tree."""
 
-    name: str = _NAME
+
+class WorktreeRemoveRequest(WorktreeRequest):
+    """Which work tree."""
+
     force: bool = Field(False, description="also when something in it was changed")
 
 
-class WorktreeLockRequest(InWorkspace):
+class WorktreeLockRequest(WorktreeRequest):
     """Which work tree, and why."""
 
-    name: str = _NAME
     reason: str = Field("", max_length=500)
 
 
-class WorktreeUnlockRequest(InWorkspace):
+class WorktreeUnlockRequest(WorktreeRequest):
     """Which work tree."""
-
-    name: str = _NAME
 
 
 class WorktreePruneRequest(InWorkspace):
@@ -219,7 +224,8 @@ class WorktreeWrites:
         """Make the work tree: of a new branch, of the branch that is meant, or of the commit alone."""
         add = ("worktree", "add", "--quiet")
         if name:
-            await refuse_taken(self._git, name, revision)
+            instead = f'to check it out there, send ref="{name}" and no branch'
+            await refuse_taken(self._git, name, revision, instead=instead)
             try:
                 await self._git.run(*add, "-b", name, "--", str(folder), revision.exact)
             except CodePlaneError:

@@ -53,9 +53,13 @@ class UndoResult(Result):
 
     def text(self) -> str:
         done = "undone" if self.state == "undone" else "done again"
-        whose = f" (made by {self.made_by}, the newest of all)" if self.made_by else ""
+        whose = f" (made by {self.made_by}; it was the newest change of all)" if self.made_by else ""
         said = [f"{done}: {self.what}{whose}", *self.delta.refs]
-        said += [summary(self.delta, undo=False)] if self.delta.files_changed or not self.delta.refs else []
+        taken_back = "redo does it again" if self.state == "undone" else "undo takes it back"
+        if self.delta.files_changed or not self.delta.refs:
+            said.append(summary(self.delta, taken_back=taken_back))
+        else:
+            said.append(f"({self.mutation_id}; {taken_back})")
         said += [f"WARNING: {warning}" for warning in self.warnings]
         return "\n".join(said)
 

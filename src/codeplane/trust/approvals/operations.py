@@ -122,7 +122,7 @@ class ActionView(Result):
     def line(self) -> str:
         """The action in a line."""
         state = "outcome unknown" if self.outcome_unknown else self.state.replace("_", " ") or self.status
-        by = f"by {self.decided_by}" if self.decided_by and self.decided_by != NO_PERSON else ""
+        by = f"decided by {self.decided_by}" if self.decided_by and self.decided_by != NO_PERSON else ""
         said = ", ".join(filter(None, (by, self.age)))
         age = f" ({said})" if said else ""
         return f"{self.action_id} {state} {self.called} by {self.actor}: {self.deterministic_summary}{age}"

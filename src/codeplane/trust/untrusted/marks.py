@@ -124,6 +124,11 @@ class UntrustedMarks:
         """The marks of agents, by identity."""
         return {subject: mark for subject, mark in self._marks.items() if _is_identity(subject)}
 
+    @property
+    def covers_all(self) -> bool:
+        """Whether what was read without a token is held to be known to every agent."""
+        return _ANY_AGENT in self._marks
+
     def _first(self, subjects: Iterable[str]) -> Mark | None:
         return next((self._marks[subject] for subject in subjects if subject in self._marks), None)
 

@@ -1,5 +1,7 @@
 """`untrusted.list` and `untrusted.clear`: which agents have read untrusted content, and the owner's all-clear."""
 
+from collections.abc import Collection
+
 from pydantic import Field
 
 from codeplane.kernel.actor import ActorKind
@@ -7,6 +9,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.trust.identity.identities import AGENT_PREFIX
 from codeplane.trust.people import person
 from codeplane.trust.untrusted.marks import WITHOUT_TOKEN, UntrustedMarks
 from codeplane.trust.untrusted.table import Mark
@@ -18,7 +21,9 @@ class ClearRequest(Request):
     """Whose mark is cleared."""
 
     agent: str | None = Field(
-        None, max_length=200, description="as untrusted.list names it, such as agents-without-token; without it, all"
+        None,
+        max_length=200,
+        description="an agent with a token by its name; agents-without-token: all others, together; without it, all",
     )
 
 
@@ -46,7 +51,7 @@ class MarkView(Result):
 
     def line(self) -> str:
         """The mark in a line."""
-        who = "all agents without a token" if self.agent == WITHOUT_TOKEN else self.agent
+        who = f"all agents without a token ({WITHOUT_TOKEN})" if self.agent == WITHOUT_TOKEN else self.agent
         return f"{who} since {self.since[:19]}Z: {self.operation} by {self.actor}, {self.what}"
 
 
@@ -66,9 +71,17 @@ class Cleared(Result):
     """The agents whose marks were cleared."""
 
     agents: tuple[str, ...]
+    left: tuple[str, ...] = Field((), description="those that still have one")
+    all_asked: bool = Field(False, description="whether every agent is asked about still, as some come without a token")
 
     def text(self) -> str:
-        return f"cleared: {', '.join(self.agents)}" if self.agents else "no agent had read untrusted content"
+        if not self.agents:
+            return "no agent had read untrusted content"
+        said = [f"cleared: {', '.join(self.agents)}"]
+        said += [f"not cleared: {', '.join(self.left)}"] if self.left else []
+        if self.all_asked:
+            said.append(f"all agents are asked about until those without a token are cleared: {_CLEAR} {WITHOUT_TOKEN}")
+        return "\n".join(said)
 
 
 class UntrustedOperations:
@@ -93,11 +106,28 @@ class UntrustedOperations:
                 hint=f"on the owner's machine: {_CLEAR}; a device can approve each call",
             )
         known = self._marks.identities()
-        if request.agent is not None and request.agent not in known:
-            together = f"; those without a token are one: {_CLEAR} {WITHOUT_TOKEN}" if WITHOUT_TOKEN in known else ""
-            raise NotFound(
-                f"{request.agent!r} has read no untrusted content",
-                hint=f"these have: {', '.join(sorted(known)) or 'none'}{together}",
-            )
-        await self._marks.clear(call.log, call.actor, request.agent)
-        return Cleared(agents=tuple(sorted(known if request.agent is None else [request.agent])))
+        agent = None if request.agent is None else _identity(request.agent, known)
+        await self._marks.clear(call.log, call.actor, agent)
+        left = self._marks.identities()
+        return Cleared(
+            agents=tuple(sorted(known if agent is None else [agent])),
+            left=tuple(sorted(left)),
+            all_asked=self._marks.covers_all,
+        )
+
+
+def _identity(name: str, known: Collection[str]) -> str:
+    """What an agent that has read untrusted content is known by: its identity, or that with what it leaves out."""
+    short = name.removeprefix(f"{ActorKind.AGENT.value}:")
+    for identity in (name, short, f"{AGENT_PREFIX}{short}"):
+        if identity in known:
+            return identity
+    if WITHOUT_TOKEN in known and not short.startswith(AGENT_PREFIX):
+        raise NotFound(
+            f"no agent with a token is called {name!r}, and those without one have a mark together",
+            hint=f"clear it for all of them: {_CLEAR} {WITHOUT_TOKEN}",
+        )
+    raise NotFound(
+        f"{name!r} has read no untrusted content",
+        hint=f"these have: {', '.join(sorted(known)) or 'none'}; clear one, as in: {_CLEAR} {WITHOUT_TOKEN}",
+    )

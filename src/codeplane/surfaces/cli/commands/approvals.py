@@ -1,5 +1,6 @@
 """`cpl approvals`: what waits for a person, and the person's answer."""
 
+import sys
 import time
 from typing import Annotated
 
@@ -19,6 +20,7 @@ Action = Annotated[str, typer.Argument(help="An action's id, or a beginning or e
 _PATIENCE_SEC = 5.0
 _LOOK_SEC = 0.1
 _PAGE = 100
+_HOW = "look with: cpl approvals show ID; decide with: cpl approvals approve ID, or reject ID; its last letters will do"
 
 
 @approvals.callback(invoke_without_command=True)
@@ -119,7 +121,10 @@ def untrusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 @failing_clearly
 def clear(
     agent: Annotated[
-        str | None, typer.Argument(help="An agent, as `cpl approvals untrusted --json` names it; without one, all.")
+        str | None,
+        typer.Argument(
+            help="An agent with a token by its name, or agents-without-token for all others; without one, all."
+        ),
     ] = None,
     repo: RepoOption = None,
     as_json: JsonOption = False,
@@ -149,6 +154,8 @@ def _printed(client: Client | EmbeddedClient, chosen: JsonObject, limit: int) ->
         print_answer({**envelope, "text": str(envelope.get("text", "")).partition("\nmore: cursor=")[0]}, as_json=False)
         limit -= _PAGE
         if cursor is None:
+            if chosen and isinstance(result, dict) and result.get("items"):
+                print(_HOW, file=sys.stderr)
             return False
     return True
 
