@@ -221,6 +221,24 @@ def test_the_full_text_of_edits_that_come_together_is_committed_once(tmp_path: P
     indexer.close()
 
 
+def test_a_file_that_went_in_an_overtaken_pass_and_came_back_is_found(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    (root / "stays.py").write_text("stays = 1\n")
+    (root / "back.py").write_text("returned = 1\n")
+    indexer = Indexed(root, tmp_path / "home")
+    one = follower(tmp_path / "home")
+    assert one.follow(indexer.start(), newer=lambda: False)
+    (root / "back.py").unlink()
+    (root / "more.py").write_text("more = 1\n")
+    assert not one.follow(indexer.reconcile(), newer=lambda: True)
+    (root / "back.py").write_text("returned = 1\n")
+    assert one.follow(indexer.reconcile(), newer=lambda: False)
+    found = [hit.path for hit in one.text.search([Term(field="content", word="returned")], limit=5)]
+    assert found == ["back.py"] and one.facts.named("returned", limit=5)
+    one.close()
+    indexer.close()
+
+
 def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     indexer = Indexed(root, tmp_path / "home")

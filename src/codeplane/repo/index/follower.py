@@ -85,6 +85,8 @@ class Follower:
         self._uncommitted: _Uncommitted | None = None
         # The files of the snapshot that everything speaks of, once all of it was followed.
         self._at: Mapping[str, Known] | None = None
+        # What passes that were overtaken since have looked at: some of it was taken in, some not.
+        self._begun: frozenset[str] = frozenset()
         self._early = Early(parsers)
         # Somebody brings facts: a pass that makes the same ones leaves off, and goes on with what is missing then.
         self.adopting = threading.Event()
@@ -131,8 +133,9 @@ class Follower:
         """
         with self._lock, self._forgetting():
             digests = self._known()
-            # After a whole pass only what is new can be behind: to look at every file takes longer than an edit.
-            touched, self._at = _Touched.of(snapshot, self._at), None
+            # Since a whole pass only what is new can be behind: to look at every file takes longer than an edit.
+            touched = _Touched.of(snapshot, self._at, self._begun)
+            self._begun = touched.paths or frozenset()
             gone = [path for path in touched.among(digests) if not _has_text(snapshot, path)]
             if gone:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
@@ -159,13 +162,13 @@ class Follower:
                     self.text.reached(snapshot.epoch)
                 elif feeding.anew or commits():
                     self._commit()
-                self._at = snapshot.files
+                self._at, self._begun = snapshot.files, frozenset()
             elif feeding.anew:
                 # What was added since the last commit is given up; the next pass begins from it.
                 self._forget()
             else:
                 # Some of it is added: whatever becomes of these files, the next pass replaces or removes them.
-                feeding.fed.update(dict.fromkeys(feeding.wanted, ""))
+                feeding.fed.update(dict.fromkeys([*feeding.wanted, *feeding.gone], ""))
                 self._fed = feeding.fed
             self.progress = None
             return done
@@ -386,12 +389,14 @@ class _Touched:
     paths: frozenset[str] | None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, before: Mapping[str, Known] | None) -> "_Touched":
+    def of(cls, snapshot: Snapshot, before: Mapping[str, Known] | None, also: Collection[str]) -> "_Touched":
         if before is None:
             return cls(texts=snapshot.texts, paths=None)
-        changed = [known for path, known in snapshot.files.items() if before.get(path) is not known]
-        paths = frozenset(before.keys() - snapshot.files.keys()).union(known.path for known in changed)
-        return cls(texts=[known for known in changed if known.skipped is None], paths=paths)
+        files = snapshot.files
+        changed = {path: known for path, known in files.items() if before.get(path) is not known}
+        changed |= {path: files[path] for path in also if path in files}
+        paths = frozenset(before.keys() - files.keys()).union(changed, also)
+        return cls(texts=[known for known in changed.values() if known.skipped is None], paths=paths)
 
     def among(self, paths: Collection[str]) -> Iterable[str]:
         """Those of some paths that may be others now."""
