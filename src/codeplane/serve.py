@@ -239,6 +239,9 @@ class Serving:
             await (streams if scope["method"] == "GET" else mount.http)(scope, receive, send)
 
         routes = [
+            # First, since routes are tried one after another and most requests are for it.
+            Route("/mcp", _Endpoint(mcp)),
+            Route("/mcp/stdio", _Endpoint(EndsWith(mount.stdio, self._drained, announce=False))),
             *probes.routes(),
             *ConnectSurface(
                 plane.conveyor, stopping=self._stopping, max_message_bytes=self._config.max_body_bytes
@@ -253,8 +256,6 @@ class Serving:
                 repository_id=digest(self._workspace.header),
                 version=__version__,
             ).routes(),
-            Route("/mcp", _Endpoint(mcp)),
-            Route("/mcp/stdio", _Endpoint(EndsWith(mount.stdio, self._drained, announce=False))),
         ]
         return build(routes)
 

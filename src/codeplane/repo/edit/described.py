@@ -108,7 +108,8 @@ def compared(
 
 def _file(change: Change, old: bytes | None, new: bytes | None, edits_left: int) -> FileDelta:
     was, now = _text(old, change.path), _text(new, change.path)
-    differing = hunks(lines_of(was.raw if was else ""), lines_of(now.raw if now else ""))
+    lines = lines_of(now.raw) if now else []
+    differing = hunks(lines_of(was.raw if was else ""), lines)
     if (old is not None and was is None) or (new is not None and now is None):
         differing = []
     kept = differing[: min(_MAX_EDITS, edits_left)]
@@ -128,13 +129,13 @@ def _file(change: Change, old: bytes | None, new: bytes | None, edits_left: int)
                 insertions=sum(hunk.insertions for hunk in differing),
                 deletions=sum(hunk.deletions for hunk in differing),
             ),
-            "edits": tuple(_edit(hunk, now) for hunk in kept) if change.before is not None or was else (),
+            "edits": tuple(_edit(hunk, lines) for hunk in kept) if change.before is not None or was else (),
         }
     )
 
 
-def _edit(hunk: Hunk, now: Text | None) -> TextEdit:
-    new = "".join(lines_of(now.raw)[hunk.new_start : hunk.new_end]) if now is not None else ""
+def _edit(hunk: Hunk, lines: Sequence[str]) -> TextEdit:
+    new = "".join(lines[hunk.new_start : hunk.new_end])
     return TextEdit(
         range=TextRange(
             start=Position(line=hunk.start + 1, char=0),

@@ -318,7 +318,9 @@ class Engine:
             event_id=outcome_id(journal_id),
         )
         try:
-            await call.log.append([draft])
+            # What the call's own record waits for is durable with it; should that never come, the next start tells.
+            if not call.log.append_soon([draft]):
+                await call.log.append([draft])
         except CodePlaneError as error:
             # The files are changed, whatever the log says; the call's own record will fail in the same way.
             call.warn(f"the mutation is done, but was not recorded: {error.message}")

@@ -10,6 +10,7 @@ import pygit2
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
+from codeplane.kernel.plain_path import is_plain
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.beneath import beside, looked_at
 from codeplane.repo.truth.ignore import IgnoreRules
@@ -39,13 +40,16 @@ class Scope:
         if not name:
             raise PathDenied("the repository's root is not a file", hint="name a file")
         folder, _, last = name.rpartition("/")
-        real = Path(self._real(folder))
-        if real != self._root and self._root not in real.parents:
-            raise PathDenied(f"{shown(name)} leads outside the repository through a link")
-        found = (real / last).relative_to(self._root)
-        if any(part.casefold() in _OURS for part in found.parts):
+        if folder and not is_plain(str(self._root), folder):
+            real = Path(self._real(folder))
+            if real != self._root and self._root not in real.parents:
+                raise PathDenied(f"{shown(name)} leads outside the repository through a link")
+            name_there = (real / last).relative_to(self._root).as_posix()
+        else:
+            name_there = name
+        if any(part.casefold() in _OURS for part in name_there.split("/")):
             raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
-        return found.as_posix()
+        return name_there
 
     def admit_link(self, path: str, target: str) -> None:
         """PathDenied unless a link at a located path may lead there: inside, and to nothing that is out of bounds."""

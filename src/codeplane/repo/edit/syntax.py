@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from codeplane.repo.edit.hunks import hunks, lines_of
+from codeplane.repo.edit.hunks import Hunk, hunks, lines_of
 from codeplane.repo.facts.language import Language, languages
 from codeplane.repo.facts.model import Definition, Facts, unpacked
 from codeplane.repo.index.parsers import Parsers
@@ -82,8 +82,9 @@ class Syntax:
         around: dict[str, list[str | None]] = {}
         for path in dict.fromkeys(version.path for version in versions):
             before, after = parsed.get((path, False)), parsed.get((path, True))
-            symbols += _changed(path, texts, before, after)
-            around[shown(path)] = list(_inside(path, texts, before, after))
+            differing = hunks(lines_of(texts.before.get(path, b"")), lines_of(texts.after.get(path, b"")))
+            symbols += _changed(path, differing, before, after)
+            around[shown(path)] = list(_inside(differing, before, after))
             if after is not None and (line := after.introduced(before)):
                 errors.append(f"syntax error at {shown(path)}:{line}")
         return Compared(symbols=tuple(symbols), errors=(*errors, *_unparsed(unseen)), around=around)
@@ -170,10 +171,9 @@ def _unparsed(paths: list[str]) -> tuple[str, ...]:
     return (f"too large to be parsed: {', '.join(map(shown, different[:5]))}",) if different else ()
 
 
-def _changed(path: str, texts: Texts, before: _Parse | None, after: _Parse | None) -> Iterator[str]:
+def _changed(path: str, differing: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str]:
     """The innermost definitions around every difference, of both versions."""
     old, new = _named(before), _named(after)
-    differing = hunks(lines_of(texts.before.get(path, b"")), lines_of(texts.after.get(path, b"")))
     gone = list(_around(before, [(hunk.start + 1, hunk.end) for hunk in differing]))
     come = list(_around(after, [(hunk.new_start + 1, hunk.new_end) for hunk in differing]))
     for name in dict.fromkeys((*(one.path for one in gone), *(one.path for one in come))):
@@ -181,9 +181,9 @@ def _changed(path: str, texts: Texts, before: _Parse | None, after: _Parse | Non
         yield f"{sign}{shown(path)}:{name}"
 
 
-def _inside(path: str, texts: Texts, before: _Parse | None, after: _Parse | None) -> Iterator[str | None]:
+def _inside(differing: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str | None]:
     """The smallest definition that holds each difference whole, in the new version or, of what went, in the old one."""
-    for hunk in hunks(lines_of(texts.before.get(path, b"")), lines_of(texts.after.get(path, b""))):
+    for hunk in differing:
         come = _innermost(after, hunk.new_start + 1, max(hunk.new_end, hunk.new_start + 1))
         yield (
             come if hunk.new_end > hunk.new_start else _innermost(before, hunk.start + 1, max(hunk.end, hunk.start + 1))
@@ -193,7 +193,7 @@ def _inside(path: str, texts: Texts, before: _Parse | None, after: _Parse | None
 def _innermost(parse: _Parse | None, first: int, last: int) -> str | None:
     if parse is None or parse.facts is None:
         return None
-    holding = [one for one in parse.facts.definitions if one.line <= first and last <= one.end_line]
+    holding = [one for one in parse.facts.definitions if one.line <= first and last <= one.line + one.lines_after]
     return min(holding, key=lambda one: one.end - one.start).path if holding else None
 
 
@@ -205,7 +205,7 @@ def _around(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Defi
     if parse is None or parse.facts is None:
         return
     for start, end in spans:
-        touched = [one for one in parse.facts.definitions if one.line <= end and start <= one.end_line]
+        touched = [one for one in parse.facts.definitions if one.line <= end and start <= one.line + one.lines_after]
         for one in touched:
             # Not one whose every touched line is inside another that is touched.
             inner = [

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from codeplane.kernel.errors import NotFound, PathDenied
+from codeplane.kernel.plain_path import is_plain
 
 _MAX_PATH = 4096
 _WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|[89a-f][0-9a-f])")
@@ -31,22 +32,29 @@ def canonical(path: str, *, root: Path) -> str:
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    if any(part.casefold() in _OURS for part in parts):
+    found = "/".join(parts)
+    if _is_ours(found):
         raise PathDenied(f"{path!r} belongs to git or to CodePlane")
-    return "/".join(parts)
+    return found
 
 
 def inside(root: Path, path: str) -> Path:
     """The file a canonical path names, with no link on the way that leads outside the root."""
     target = root / path
+    if is_plain(str(root), path) and not _is_ours(path):
+        return target
     real = Path(os.path.realpath(target.parent)) / target.name
     if real != root and root not in real.parents:
         raise PathDenied(f"{path!r} leads outside the repository through a link")
-    if any(part.casefold() in _OURS for part in real.relative_to(root).parts):
+    if _is_ours(real.relative_to(root).as_posix()):
         raise PathDenied(f"{path!r} leads to what belongs to git or to CodePlane")
     if not os.path.lexists(real):
         raise NotFound(f"there is no file {path!r}")
     return real
+
+
+def _is_ours(path: str) -> bool:
+    return any(part.casefold() in _OURS for part in path.split("/"))
 
 
 def _unwritten(path: str) -> str:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from codeplane.kernel.plain_path import is_plain
+
 T = TypeVar("T")
 
 # Where a path leads once links are followed, relative to the root again; None when it leaves the repository.
@@ -99,6 +101,8 @@ def real_below(root: Path) -> RealPath:
     prefix = base.rstrip(os.sep) + os.sep
 
     def real(path: str) -> str | None:
+        if is_plain(base, path):
+            return path
         found = os.path.realpath(prefix + path)
         return found[len(prefix) :].replace(os.sep, "/") if found.startswith(prefix) else None
 
