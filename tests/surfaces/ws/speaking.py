@@ -51,6 +51,12 @@ class Talk:
         heard: JsonObject = json.loads(message["text"])
         return heard
 
+    async def hear_news(self) -> JsonObject:
+        """The next message that is no heartbeat."""
+        while (heard := await self.hear())["type"] == "heartbeat":
+            pass
+        return heard
+
     async def hear_event(self, kind: str) -> JsonObject:
         """The next event of a type; others are passed over."""
         while True:

@@ -143,12 +143,13 @@ class TestEnd:
 
     def test_the_servers_end_is_told(self, repo: Path) -> None:
         async def body(place: Here) -> None:
-            async with place.talking("heartbeat_sec=0.1", headers=place.owner) as talk:
-                await talk.hear()
+            # From the start: the reader's own session opens, which is written while it begins to read or before.
+            async with place.talking("heartbeat_sec=0.1&after=0", headers=place.owner) as talk:
+                heard = [await talk.hear_news() for _ in range(2)]
+                kinds = [one["event"]["type"] for one in heard]  # type: ignore[index,call-overload]  # events
+                assert kinds == ["session.opened", "task.opened"]
                 place.stopping.set()
-                while (heard := await talk.hear())["type"] in ("heartbeat", "event"):
-                    pass
-                assert heard["type"] == "shutdown"
+                assert (await talk.hear_news())["type"] == "shutdown"
                 assert (await talk.closed())[0] == 1001
 
         here(repo, body)
