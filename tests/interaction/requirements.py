@@ -2885,7 +2885,11 @@ REQUIREMENTS = (
         id="RPC-05",
         source="001 §3.1, 003",
         promise="the same services over gRPC, with reflection, health and the rule of binding",
-        tests=("surfaces/grpc/test_grpc.py", "surfaces/grpc/test_children.py"),
+        tests=(
+            "surfaces/grpc/test_grpc.py",
+            "surfaces/grpc/test_children.py",
+            "surfaces/grpc/test_socket_folder.py",
+        ),
     ),
     Requirement(
         id="RPC-06",

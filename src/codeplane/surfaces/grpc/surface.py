@@ -1,11 +1,9 @@
 """The gRPC surface: a port of its own beside the HTTP one, with the same methods behind it."""
 
 import asyncio
-import os
 import socket
-import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import grpc
@@ -21,14 +19,12 @@ from codeplane.surfaces.connections.listener import Listener
 from codeplane.surfaces.grpc.handlers import Busy, Handlers, OneToken
 from codeplane.surfaces.grpc.relay import Relay
 from codeplane.surfaces.grpc.slow_requests import SlowRequests
+from codeplane.surfaces.grpc.socket_folder import socket_folder
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from codeplane.surfaces.services.services import SERVICES, Services
 
 _GRACE_SEC = 1.0
 _STREAMS_A_CONNECTION = 100
-# The system's own limit is 104 to 108 bytes with the name of the socket.
-_LONGEST_PATH = 90
-_PREFIX = "codeplane-grpc-"
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
 
@@ -62,7 +58,7 @@ class GrpcSurface:
     @asynccontextmanager
     async def run(self) -> AsyncIterator[int]:
         """The time during which it is served, and the port."""
-        with _private(self._folder) as folder, self._listen() as sock:
+        with socket_folder(self._folder) as folder, self._listen() as sock:
             async with AsyncExitStack() as stack:
                 own, others = folder / "own", folder / "others"
                 await stack.enter_async_context(self._serving(own, calls=self._bounds.max_connections))
@@ -132,30 +128,6 @@ class GrpcSurface:
             sock.close()
             raise _taken(f"{self._host}:{self._config.port}") from error
         return sock
-
-
-@contextmanager
-def _private(folder: Path) -> Iterator[Path]:
-    """A folder that only this account can enter; elsewhere if a socket's address cannot be as long as its path."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
-        fits = len(os.fsencode(folder)) <= _LONGEST_PATH
-    except OSError:
-        fits = False
-    if fits:
-        yield folder
-        return
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_short_folder()) as made:
-        yield Path(made)
-
-
-def _short_folder() -> str | None:
-    """A folder for temporary files whose path leaves room for a socket's; None where there is only the usual one."""
-    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # nosec B108  # a private folder is made there
-        if len(os.fsencode(folder)) + len(_PREFIX) + 9 <= _LONGEST_PATH and os.access(folder, os.W_OK):
-            return folder
-    return None
 
 
 def _taken(address: str) -> BindRefused:

@@ -1,0 +1,93 @@
+"""The folder for gRPC's own sockets, and what killed servers left of theirs."""
+
+import fcntl
+import os
+import shutil
+import socket
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# The system's own limit is 104 to 108 bytes with the name of the socket.
+_LONGEST_PATH = 90
+_PREFIX = "codeplane-grpc-"
+_CONNECT_SEC = 1.0
+
+
+@contextmanager
+def socket_folder(folder: Path) -> Iterator[Path]:
+    """A folder that only this account can enter; elsewhere if a socket's address cannot be as long as its path."""
+    place = _short_place()
+    remove_leftovers(place)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        fits = len(os.fsencode(folder)) <= _LONGEST_PATH
+    except OSError:
+        fits = False
+    if fits:
+        yield folder
+        return
+    made, lock = _locked(place)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(lock)
+
+
+def remove_leftovers(place: Path) -> None:
+    """Remove this account's folders whose servers are dead; a living one holds the lock of its folder."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        try:
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_served(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue
+        finally:
+            os.close(lock)
+
+
+def _locked(place: Path) -> tuple[Path, int]:
+    """A new folder and its lock, which the system takes back when this process ends, however it does."""
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if made.is_dir():
+            return made, lock
+        # Another server that starts took it for a leftover before it was locked.
+        os.close(lock)
+
+
+def _is_served(folder: Path) -> bool:
+    """Whether somebody listens on a socket in it: servers of older versions hold no lock."""
+    for path in folder.iterdir():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+            asking.settimeout(_CONNECT_SEC)
+            try:
+                asking.connect(str(path))
+            except (ConnectionRefusedError, FileNotFoundError):
+                continue
+            except OSError:
+                return True
+            return True
+    return False
+
+
+def _short_place() -> Path:
+    """A folder for temporary files whose path leaves room for a socket's; the usual one where there is none."""
+    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # nosec B108  # a private folder is made there
+        if len(os.fsencode(folder)) + len(_PREFIX) + 9 <= _LONGEST_PATH and os.access(folder, os.W_OK):
+            return Path(folder)
+    return Path(tempfile.gettempdir())
