@@ -369,10 +369,12 @@ def _embedded(cast: Cast, root: Path, world: str, search: str) -> Iterator[Place
 
 
 def statuses(events: list[JsonObject]) -> Counter[str]:
-    """How calls ended, as the log has it."""
+    """How calls ended, as the log has it; some events stand for many calls."""
     found: Counter[str] = Counter()
     for event in events:
         payload = event["payload"]
         if event["type"] in ("call.finished", "call.refused") and isinstance(payload, dict):
-            found[str(payload["status"])] += 1
+            count = payload.get("count", 1)
+            assert isinstance(count, int)
+            found[str(payload["status"])] += count
     return found

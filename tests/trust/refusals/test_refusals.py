@@ -95,7 +95,7 @@ def _recorded(place: Place, position: int, rows: Iterable[Row]) -> Iterator[str]
     def lacking() -> Counter[str]:
         return wanted - statuses(place.events(position))
 
-    # A refusal is answered before it is on the disk.
+    # A refusal is answered before it is on the disk, and many of nobody are counted there when their time is over.
     try:
         until(lambda: not lacking())
     except AssertionError:

@@ -5,6 +5,7 @@ import json
 import struct
 import subprocess
 import threading
+import time
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -25,6 +26,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
+from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC
 from tests.harness import Server
 from tests.surfaces.connect.wire import error_of
 from tests.surfaces.grpc.calling import detail_of
@@ -85,12 +87,16 @@ class Http:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._connection = HTTPConnection(server.host, server.port, timeout=SECONDS)
+        self._used = time.monotonic()
 
     def post(
         self, path: str, body: bytes, kind: str, shown: Credential, more: Mapping[str, str] | None = None
     ) -> tuple[int, Mapping[str, str], bytes]:
         """One exchange."""
         connection = self._connection
+        if time.monotonic() - self._used > KEEP_ALIVE_SEC / 2:
+            # The server ends what was idle for long; the next request opens another.
+            connection.close()
         given = dict(shown.headers)
         connection.putrequest("POST", path + shown.query, skip_host="host" in given, skip_accept_encoding=True)
         for name, value in (*shown.headers, *(more or {}).items()):
@@ -103,6 +109,7 @@ class Http:
         connection.endheaders(body)
         response = connection.getresponse()
         answer = response.read()
+        self._used = time.monotonic()
         return response.status, {name.lower(): value for name, value in response.getheaders()}, answer
 
     def close(self) -> None:
