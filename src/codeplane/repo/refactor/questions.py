@@ -13,6 +13,7 @@ from codeplane.repo.explain.explain import entry, near_names
 from codeplane.repo.index.facts import FactStore
 from codeplane.repo.refactor.delete.folder import left_behind
 from codeplane.repo.refactor.delete.planned import planned_delete
+from codeplane.repo.refactor.documents.mentions import Mentions
 from codeplane.repo.refactor.documents.paths import paths
 from codeplane.repo.refactor.documents.sweep import swept
 from codeplane.repo.refactor.draft import Danger, Draft, Edit
@@ -172,6 +173,7 @@ class Questions:
             near=frozenset(edit.path for edit in edits if edit.tier in _SURE),
             config=self._config.doc_sweep,
             deadline=deadline,
+            mentions=Mentions(world, store, target.bound.name),
         )
         words = sweep(bounds=_renamed(world, target, (draft.candidates[0] if draft.candidates else draft).edits))
         cut = "; ".join(filter(None, (draft.coverage.truncated, words.coverage.truncated)))

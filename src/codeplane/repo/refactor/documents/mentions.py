@@ -16,43 +16,42 @@ Reading = Literal["own", "other", "several", "unknown"]
 
 
 class Mentions:
-    """Resolves dotted names that end in one name, by the definitions that are renamed."""
+    """Resolves dotted names that end in one name; what was found is kept for its length."""
 
-    def __init__(self, world: World, store: FactStore, name: str, bounds: frozenset[Bound]) -> None:
+    def __init__(self, world: World, store: FactStore, name: str) -> None:
         self._world, self._store = world, store
-        self._name, self._bounds = name, bounds
+        self._name = name
         self._resolver = Resolver(world)
-        self._known: dict[tuple[str, tuple[str, ...], str], Reading] = {}
+        self._known: dict[tuple[str, tuple[str, ...], str], set[Bound]] = {}
 
-    def read(self, path: str, before: str, member: str) -> Reading:
-        """What a mention in a file means; `before` is what stands in front of its dot, `member` behind the next."""
+    def read(self, path: str, before: str, member: str, bounds: frozenset[Bound]) -> Reading:
+        """What a mention in a file means where some definitions are renamed.
+
+        `before` is what stands in front of its dot, `member` behind the next.
+        """
         parts = tuple(part for part in before.split(".") if part)
-        if not self._bounds or not (parts or member):
+        if not bounds or not (parts or member):
             return "unknown"
+        # All documents understand a name alike; a source file has names of its own.
+        path = path if self._world.facts(path) is not None else ""
         key = (path, parts, member)
-        if key not in self._known:
-            self._known[key] = self._read(path, parts, member)
-        return self._known[key]
-
-    def _read(self, path: str, parts: tuple[str, ...], member: str) -> Reading:
-        found = self._meanings(path, (*parts, self._name))
-        if not parts:
-            # A word alone is a class where it has the member that is named behind it.
-            found = {one for one in found if self._resolver.member(one, member)[0] is not None}
+        found = self._known.get(key)
+        if found is None:
+            found = self._meanings(path, (*parts, self._name))
+            if not parts:
+                # A word alone is a class where it has the member that is named behind it.
+                found = {one for one in found if self._resolver.member(one, member)[0] is not None}
+            self._known[key] = found
         if not found:
             return "unknown"
-        if found <= self._bounds:
+        if found <= bounds:
             return "own"
-        return "several" if found & self._bounds else "other"
+        return "several" if found & bounds else "other"
 
     def _meanings(self, path: str, steps: tuple[str, ...]) -> set[Bound]:
         """As the file itself would understand it, else as a path of modules, else by classes of that name."""
-        return self._in_file(path, steps) or self._in_modules(steps) or self._in_classes(steps)
-
-    def _in_file(self, path: str, steps: tuple[str, ...]) -> set[Bound]:
-        if self._world.facts(path) is None:
-            return set()
-        return self._walked(self._resolver.export(path, steps[0]), steps[1:])
+        own = self._walked(self._resolver.export(path, steps[0]), steps[1:]) if path else set()
+        return own or self._in_modules(steps) or self._in_classes(steps)
 
     def _in_modules(self, steps: tuple[str, ...]) -> set[Bound]:
         for cut in range(len(steps) - 1, 0, -1):

@@ -46,20 +46,21 @@ def swept(
     config: DocSweepConfig,
     deadline: float,
     bounds: frozenset[Bound] = frozenset(),
+    mentions: Mentions | None = None,
     paths: frozenset[str] | None = None,
 ) -> Draft:
     """The places in texts where a symbol is, or may be, spoken of.
 
     `qualified` is its dotted name with its module's, and with its function's where it is a parameter or a local
     variable: then the texts of that function alone are looked at. `near` are the files that define or import it.
-    `bounds` are the definitions that are renamed: a dotted name that leads to one of them is sure. `paths` are the only
-    files to look at, where the others are known to say nothing.
+    `bounds` are the definitions that are renamed: a dotted name that leads to one of them is sure. `mentions` are
+    names that an earlier sweep resolved. `paths` are the only files to look at: others are known to say nothing.
     """
     title = f"{name} → {new_name} in comments and documentation"
     if not config.enabled:
         return Draft(title=title, coverage=Coverage(truncated="the documentation sweep is switched off"))
     meant = _meant(world, store, name, qualified, near, bounds)
-    sweep = _Sweep(world, store, meant, Mentions(world, store, name, bounds), new_name, near, deadline)
+    sweep = _Sweep(world, store, meant, mentions or Mentions(world, store, name), bounds, new_name, near, deadline)
     inside = local(world, store, qualified, near)
     for path, role in sweep.files(config.scan_extensions) if inside is None else ((inside.file, "COMMENT"),):
         if (paths is None or path in paths) and not sweep.look(path, role, inside):
@@ -92,6 +93,7 @@ class _Sweep:
         store: FactStore,
         meant: Meant,
         mentions: Mentions,
+        bounds: frozenset[Bound],
         new_name: str,
         near: frozenset[str],
         deadline: float,
@@ -99,7 +101,7 @@ class _Sweep:
         self._world, self._store = world, store
         self._name, self._new_name = meant.name, new_name
         self._near, self._deadline = near, deadline
-        self._mentions = mentions
+        self._mentions, self._bounds = mentions, bounds
         self.meant = meant
         self.edits: list[Edit] = []
         self.unparsed: list[str] = []
@@ -189,7 +191,7 @@ class _Sweep:
     def _seen(self, markup: Markup, path: str, start: int, end: int) -> Found:
         setting = markup.at(start, end)
         before, after = markup.beside(start, end)
-        reading = self._mentions.read(path, setting.before, setting.member)
+        reading = self._mentions.read(path, setting.before, setting.member, self._bounds)
         family = _family(setting.language)
         judgement = judged(self.meant, setting, near=path in self._near, family=family, reading=reading)
         block = markup.block(start)
