@@ -1422,6 +1422,7 @@ REQUIREMENTS = (
         tests=(
             "repo/search/test_names.py::test_the_most_alike_come_first",
             "repo/search/test_names.py::test_an_abbreviation_comes_before_names_that_hold_its_letters",
+            "repo/search/test_symbols.py::test_an_abbreviation_is_found_before_a_page_of_names_that_hold_its_letters",
             "repo/search/test_names.py::test_a_long_name_of_one_letter_does_not_explode",
         ),
     ),
@@ -1602,6 +1603,7 @@ REQUIREMENTS = (
             "repo/edit/test_text.py::test_hunks_lead_from_one_text_to_the_other",
             "repo/edit/test_text.py::test_the_nearest_passage_is_the_one_most_alike",
             "repo/edit/test_text.py::test_a_piece_of_a_long_line_is_found_in_it",
+            "repo/edit/test_write_files.py::test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it",
             "repo/edit/test_text.py::test_the_nearest_place_is_found_far_down_and_in_large_files_by_whole_lines",
         ),
     ),

@@ -56,6 +56,24 @@ def error(envelope: JsonObject) -> JsonObject:
     return found
 
 
+def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root: Path) -> None:
+    methods = [
+        f"    def {name}(self, order):\n        if order:\n            return None\n\n"
+        for name in ("load", "send", "bill")
+    ]
+    (root / "orders.py").write_text("class Orders:\n" + "".join(methods))
+
+    async def body(ask: Ask) -> None:
+        edit = {"path": "orders.py", "old_text": methods[2].replace("order)", "ordr)"), "new_text": ""}
+        found = error(await ask("write_files", edits=[edit]))
+        assert found["error"] == "EDIT_MISMATCH"
+        assert "nearest is line 10, which now reads" in str(found["message"])
+        assert "10:     def bill(self, order):" in str(found["message"])
+        assert cast(JsonObject, found["details"])["nearest_line"] == 10
+
+    asked(root, body)
+
+
 def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undone(root: Path) -> None:
     before = worktree(root)
 

@@ -121,6 +121,17 @@ def test_names_in_part(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_an_abbreviation_is_found_before_a_page_of_names_that_hold_its_letters(root: Path) -> None:
+    (root / "src/shop/words.py").write_text("".join(f"def d{at}_maid():\n    pass\n\n\n" for at in range(30)))
+
+    async def body(ask: Ask) -> None:
+        for query in ("AI", "AdIt", "a_item"):
+            found = result(await ask("search", query=query, mode="symbol"))
+            assert places(found)[:1] == ["src/shop/cart.py:2"], query
+
+    with_plane(root, body)
+
+
 def test_scopes(root: Path) -> None:
     async def body(ask: Ask) -> None:
         typed = result(await ask("search", query="total", mode="definitions", languages=["ts"]))
