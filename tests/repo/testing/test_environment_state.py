@@ -121,3 +121,26 @@ def test_dependencies_are_told_from_what_tests_leave(tmp_path: Path) -> None:
     (root / "node_modules/x/index.js").write_text("2")
     assert {name for name in before[0] if state()[0][name] != before[0][name]} == {"node_modules"}
     assert state(NODE_ENV="test")[0]["variables"] != before[0]["variables"]
+
+
+@pytest.mark.parametrize("setting", ["false", "true"])
+def test_an_environment_depends_on_the_packages_that_it_sees(tmp_path: Path, setting: str) -> None:
+    base, venv = (tmp_path / name for name in ("base", "venv"))
+    for prefix in (base, venv):
+        (prefix / "bin").mkdir(parents=True)
+        (prefix / "lib/python3/site-packages").mkdir(parents=True)
+    (base / "bin/python").touch()
+    (venv / "bin/python").symlink_to(base / "bin/python")
+    (venv / "pyvenv.cfg").write_text(f"home = {base}/bin\ninclude-system-site-packages = {setting}\n")
+
+    def state() -> str:
+        programs = [venv / "bin/python"]
+        found = environment_state(tmp_path / "repo", belongs=(), programs=programs, variables={}, settings="")
+        return found.dependencies["python"]
+
+    states = [state()]
+    for prefix in (venv, base):
+        (prefix / "lib/python3/site-packages/six.py").touch()
+        states.append(state())
+    assert states[0] != states[1]
+    assert (states[1] != states[2]) == (setting == "true")

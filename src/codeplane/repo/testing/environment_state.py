@@ -149,7 +149,8 @@ class _Walk:
         group = self.groups.setdefault(program.name, _Hash())
         for file in (program, real):
             group.add_file(file)
-        for prefix in dict.fromkeys((program.parent.parent, real.parent.parent)):
+        own, base = program.parent.parent, real.parent.parent
+        for prefix in (own,) if _is_isolated(own) else dict.fromkeys((own, base)):
             if prefix == root or root in prefix.parents or str(prefix) in ("/", "/usr"):
                 continue
             for choice in _CHOICES:
@@ -225,6 +226,16 @@ def _entries(folder: str) -> list["os.DirEntry[str]"]:
 
 def _holds_packages(entry: "os.DirEntry[str]") -> bool:
     return entry.name in _PACKAGES or os.access(f"{entry.path}/pyvenv.cfg", os.F_OK)
+
+
+def _is_isolated(prefix: Path) -> bool:
+    """Whether a prefix is a virtual environment that does not see the packages of the Python it was made with."""
+    try:
+        settings = (prefix / "pyvenv.cfg").read_text(errors="replace")
+    except OSError:
+        return False
+    pairs = (line.lower().replace(" ", "") for line in settings.splitlines())
+    return "include-system-site-packages=true" not in pairs
 
 
 def _is_cache(folder: str) -> bool:
