@@ -4,7 +4,8 @@ import difflib
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import cast, get_args, get_origin, get_type_hints
 
 from codeplane.kernel.errors import NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.operation import (
@@ -20,9 +21,6 @@ from codeplane.kernel.operation import (
 )
 
 _MAX_NAME = 100
-
-C = TypeVar("C")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,8 @@ class Catalogue:
             if isinstance(owner, Disabled):
                 self._setting_by_name |= dict.fromkeys(_names_on(owner.owner), owner.setting)
                 continue
-            for found in _operations_of(owner):
+            kind: type = type(owner)
+            for found in (definition.on(owner) for definition in _definitions_on(kind)):
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
                 self._by_name[found.name] = found if around is None else replace(found, handler=around(found.handler))
@@ -122,48 +121,88 @@ def _names_on(owner: type) -> Iterator[str]:
             yield mark.name
 
 
-def _operations_of(owner: object) -> Iterator[Operation]:
-    marked: list[tuple[OperationMark, Handler]] = []
-    assess: dict[str, Assess] = {}
-    preview: dict[str, PreviewMaker] = {}
-    foresee: dict[str, Foresee] = {}
-    for attribute in dir(type(owner)):
-        function = inspect.getattr_static(type(owner), attribute)
-        if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
-            marked.append((mark, cast(Handler, getattr(owner, attribute))))
-        if isinstance(name := getattr(function, Operation.ASSESSES, None), str):
-            assess[name] = _given_call(getattr(owner, attribute))
-        if isinstance(name := getattr(function, Operation.PREVIEWS, None), str):
-            preview[name] = _given_call(getattr(owner, attribute))
-        if isinstance(name := getattr(function, Operation.FORESEES, None), str):
-            foresee[name] = _given_call(getattr(owner, attribute))
-    # A gate for a name that is not there would never be asked, and nobody would notice.
-    for name in {*assess, *preview, *foresee} - {mark.name for mark, _ in marked}:
-        raise ValueError(f"{type(owner).__name__} judges or previews {name}, which is not one of its operations")
-    for mark, handler in marked:
-        request, result, streaming = _types_of(mark.name, handler)
-        text = inspect.getdoc(handler) or ""
-        if not text:
-            raise TypeError(f"operation {mark.name} needs a docstring: it is what an agent reads")
-        yield Operation(
-            mark=mark,
-            summary=text.partition("\n")[0],
-            description=text,
-            request=request,
-            result=result,
-            streaming=streaming,
-            handler=handler,
-            assess=assess.get(mark.name),
-            preview=preview.get(mark.name),
-            foresee=foresee.get(mark.name),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Method:
+    """A method that judges or previews an operation; most look at the request alone."""
+
+    attribute: str
+    takes_call: bool
+
+    def on(self, owner: object) -> Callable[..., object]:
+        """The owner's method, which is given the call in any case."""
+        method: Callable[..., object] = getattr(owner, self.attribute)
+        return method if self.takes_call else lambda call, request: method(request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Definition:
+    """What a class says of one of its operations."""
+
+    attribute: str
+    mark: OperationMark
+    description: str
+    request: type[Request]
+    result: type[Result]
+    streaming: bool
+    assess: _Method | None
+    preview: _Method | None
+    foresee: _Method | None
+
+    def on(self, owner: object) -> Operation:
+        """The operation of an object of that class."""
+        return Operation(
+            mark=self.mark,
+            summary=self.description.partition("\n")[0],
+            description=self.description,
+            request=self.request,
+            result=self.result,
+            streaming=self.streaming,
+            handler=cast(Handler, getattr(owner, self.attribute)),
+            assess=cast(Assess, self.assess.on(owner)) if self.assess else None,
+            preview=cast(PreviewMaker, self.preview.on(owner)) if self.preview else None,
+            foresee=cast(Foresee, self.foresee.on(owner)) if self.foresee else None,
         )
 
 
-def _given_call(method: Callable[..., T]) -> Callable[[C, Request], T]:
-    """Most look at the request alone; whoever names the call before it is given that, too."""
-    if len(inspect.signature(method).parameters) > 1:
-        return method
-    return lambda call, request: method(request)
+# Every workspace has objects of the same classes, and to look through a class takes longer than all else here.
+@cache
+def _definitions_on(owner: type) -> tuple[_Definition, ...]:
+    marked: list[tuple[OperationMark, str]] = []
+    judges: dict[str, dict[str, _Method]] = {Operation.ASSESSES: {}, Operation.PREVIEWS: {}, Operation.FORESEES: {}}
+    for attribute in dir(owner):
+        function = inspect.getattr_static(owner, attribute)
+        if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
+            marked.append((mark, attribute))
+        for kind, methods in judges.items():
+            if isinstance(name := getattr(function, kind, None), str):
+                # Beside the object itself.
+                takes_call = len(inspect.signature(function).parameters) > 2
+                methods[name] = _Method(attribute=attribute, takes_call=takes_call)
+    # A gate for a name that is not there would never be asked, and nobody would notice.
+    for name in {name for methods in judges.values() for name in methods} - {mark.name for mark, _ in marked}:
+        raise ValueError(f"{owner.__name__} judges or previews {name}, which is not one of its operations")
+    return tuple(_definition(owner, attribute, mark, judges) for mark, attribute in marked)
+
+
+def _definition(
+    owner: type, attribute: str, mark: OperationMark, judges: Mapping[str, Mapping[str, _Method]]
+) -> _Definition:
+    handler = cast(Handler, getattr(owner, attribute))
+    request, result, streaming = _types_of(mark.name, handler)
+    text = inspect.getdoc(handler) or ""
+    if not text:
+        raise TypeError(f"operation {mark.name} needs a docstring: it is what an agent reads")
+    return _Definition(
+        attribute=attribute,
+        mark=mark,
+        description=text,
+        request=request,
+        result=result,
+        streaming=streaming,
+        assess=judges[Operation.ASSESSES].get(mark.name),
+        preview=judges[Operation.PREVIEWS].get(mark.name),
+        foresee=judges[Operation.FORESEES].get(mark.name),
+    )
 
 
 def _types_of(name: str, handler: Handler) -> tuple[type[Request], type[Result], bool]:
