@@ -43,6 +43,7 @@ from codeplane.observe.status import StatusOperations, daemon_part, resident_byt
 from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
+from codeplane.repo.index.parsers import Workers
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.refactor.decisions.table import DecisionTable
 from codeplane.repo.refactor.scip.tools import newest_by_language
@@ -103,8 +104,12 @@ async def running(
     health: Health | None = None,
     clock: Clock | None = None,
     engine: Engine | None = None,
+    workers: Workers | None = None,
 ) -> AsyncIterator[Plane]:
-    """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end."""
+    """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end.
+
+    Who runs many, one after the other, may give all of them the same `engine` of policies and `workers` that parse.
+    """
     clock, health = clock or SystemClock(), health or Health()
     refuse_foreign(workspace)
     async with AsyncExitStack() as stack:
@@ -114,7 +119,7 @@ async def running(
         stack.callback(lock.release)
         logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
         stack.callback(logs.close)
-        plane = _wire(workspace, loaded, operations, health, clock, logs, engine)
+        plane = _wire(workspace, loaded, operations, health, clock, logs, engine, workers or Workers())
         stack.push_async_callback(asyncio.to_thread, plane.log.close)
         plane.tracing.start()
         stack.push_async_callback(asyncio.to_thread, plane.tracing.stop)
@@ -148,6 +153,7 @@ def _wire(
     clock: Clock,
     logs: Logs,
     engine: Engine | None,
+    workers: Workers,
 ) -> Plane:
     config = loaded.config
     garbled = holds_no_token(workspace.owner_token)
@@ -218,6 +224,7 @@ def _wire(
         reconciled=index_metrics.reconciled,
         # Whoever calls: a hook that a marked agent wrote is run by the commits of others, too.
         offline=lambda: untrusted.is_any,
+        workers=workers,
     )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
     assert served.changing is not None

@@ -270,7 +270,9 @@ def _index(
             facts=FactStore(home / "facts.db"),
             text=FullText(home / "tantivy"),
             parsers=Parsers(
-                processes=config.processes or min(os.cpu_count() or 1, 4), memory_bytes=config.memory_mb * 1024 * 1024
+                processes=config.processes or min(os.cpu_count() or 1, 4),
+                memory_bytes=config.memory_mb * 1024 * 1024,
+                workers=shared.workers,
             ),
             told=told,
         ),

@@ -9,6 +9,7 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ports import Ledger
 from codeplane.observe.logs import Logs
+from codeplane.repo.index.parsers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +25,4 @@ class Shared:
     reconciled: Callable[[str, int], None]
     # Whether git's hooks and filters run without the network now.
     offline: Callable[[], bool]
+    workers: Workers

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ERRORS
@@ -17,6 +17,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE
 from tests.docs.markdown import ROOT, documents
+from tests.kernel.plane import running_here
 
 DOCUMENTS = {document.name: document for document in documents()}
 WORDS = [(name, word) for name, document in DOCUMENTS.items() for word in document.words()]
@@ -34,7 +35,7 @@ def catalogue() -> Catalogue:
         with tempfile.TemporaryDirectory() as folder:
             workspace = Workspace(root=Path(folder))
             loaded = configuration(workspace, (), {}).without_terminal()
-            async with running(workspace, loaded=loaded) as plane:
+            async with running_here(workspace, loaded=loaded) as plane:
                 return plane.conveyor.catalogue
 
     return asyncio.run(listed())

@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar, cast
 
 from codeplane.adapters.rego import Rego, RegoProgram
+from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.app import Plane, configuration, running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call, Effects, Failure
@@ -19,11 +21,13 @@ from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
+from codeplane.repo.index.parsers import Worker, Workers
 
 T = TypeVar("T")
 OWNER = Caller(surface="embedded", client="test")
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
 PATIENCE_SEC = 30.0
+_MOST_IDLE = 8
 NO_WAIT = "approvals.wait_sec=0"
 # For previews that look at the request alone.
 NO_CALL = cast(Call, None)
@@ -77,7 +81,36 @@ class KeptRego(Rego):
         return self._kept[key]
 
 
+class KeptWorkers(Workers):
+    """Keeps processes that parse for all planes of a test run, for the same reason."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+
+    def start(self) -> Worker:
+        with self._lock:
+            found = next((worker for worker in self._idle if worker.is_alive), None)
+            self._idle = [worker for worker in self._idle if worker.is_alive and worker is not found]
+        return found or super().start()
+
+    def end(self, worker: Worker) -> None:
+        with self._lock:
+            if worker.is_alive and len(self._idle) < _MOST_IDLE:
+                self._idle.append(worker)
+                return
+        super().end(worker)
+
+
 KEPT_REGO = KeptRego()
+KEPT_WORKERS = KeptWorkers()
+
+
+def running_here(
+    workspace: Workspace, *, loaded: LoadedConfig, operations: Sequence[object] = (), clock: Clock | None = None
+) -> AbstractAsyncContextManager[Plane]:
+    """CodePlane in this process, with the processes that all planes of a test run use."""
+    return running(workspace, loaded=loaded, operations=operations, clock=clock, engine=KEPT_REGO, workers=KEPT_WORKERS)
 
 
 @asynccontextmanager
@@ -89,7 +122,7 @@ async def plane(
     workspace = Workspace(root=root)
     # Whoever waits for a person here says so: nobody else would answer.
     loaded = configuration(workspace, (NO_WAIT, *settings), {}).without_terminal()
-    async with running(workspace, loaded=loaded, operations=operations, clock=clock, engine=KEPT_REGO) as opened:
+    async with running_here(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
         yield opened
 
 

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from tests.kernel.plane import running_here
 
 T = TypeVar("T")
 Ask = Callable[..., Awaitable[JsonObject]]
@@ -21,7 +22,7 @@ def with_plane(root: Path, body: Callable[[Ask], Awaitable[T]], *settings: str) 
     async def run() -> T:
         workspace = Workspace(root=root.resolve())
         loaded = configuration(workspace, settings, {}).without_terminal()
-        async with running(workspace, loaded=loaded) as plane:
+        async with running_here(workspace, loaded=loaded) as plane:
 
             async def ask(operation: str, **arguments: object) -> JsonObject:
                 caller = Caller(surface="mcp", client="test", connection_id="test")

@@ -4,10 +4,11 @@ import asyncio
 import json
 from pathlib import Path
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from tests.kernel.plane import running_here
 
 
 class Standing:
@@ -17,7 +18,7 @@ class Standing:
         self.root = root
         self._runner = asyncio.Runner()
         workspace = Workspace(root=root.resolve())
-        self._running = running(workspace, loaded=configuration(workspace, settings, {}).without_terminal())
+        self._running = running_here(workspace, loaded=configuration(workspace, settings, {}).without_terminal())
         self._plane = self._runner.run(self._running.__aenter__())
 
     def ask(self, operation: str, *, connection: str = "test", **arguments: object) -> JsonObject:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.changing import Tested
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.catalogue import Catalogue
@@ -21,6 +21,7 @@ from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.testing.operations import TestOperations
 from codeplane.repo.testing.sandbox import Sandbox
 from codeplane.repo.testing.suite import Suite
+from tests.kernel.plane import running_here
 
 T = TypeVar("T")
 
@@ -85,7 +86,7 @@ def at_the_door(
     async def run() -> T:
         workspace = Workspace(root=root.resolve())
         loaded = configuration(workspace, settings, {}).without_terminal()
-        async with running(workspace, loaded=loaded) as plane:
+        async with running_here(workspace, loaded=loaded) as plane:
             variables = dict(os.environ) if environment is None else dict(environment)
             tested = Tested.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
             knowledge = plane.changing.knowledge

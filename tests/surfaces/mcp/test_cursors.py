@@ -11,13 +11,14 @@ from typing import cast
 import pytest
 from mcp import Client
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.mcp.resources import LedgerResources, Resources
 from codeplane.surfaces.mcp.server import McpSurface
 from tests.harness import Server
+from tests.kernel.plane import running_here
 
 from .clients import LEGACY, WAYS, Way, connected, failure_of, session_of, text_of
 
@@ -127,7 +128,7 @@ class Later(SystemClock):
 async def in_process(repo: Path, clock: Later) -> AsyncIterator[McpSurface]:
     workspace = Workspace(root=repo)
     loaded = configuration(workspace, ["sessions.idle_timeout_sec=100000"], {}).without_terminal()
-    async with running(workspace, loaded=loaded, clock=clock) as plane:
+    async with running_here(workspace, loaded=loaded, clock=clock) as plane:
         yield McpSurface(
             conveyor=plane.conveyor,
             resources=Resources([LedgerResources(plane.conveyor)]),

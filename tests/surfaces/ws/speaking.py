@@ -11,11 +11,12 @@ from typing import TypeVar
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from codeplane.app import Plane, configuration, running
+from codeplane.app import Plane, configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.ws.events import EventSocket
+from tests.kernel.plane import running_here
 
 T = TypeVar("T")
 _PATIENCE_SEC = 30.0
@@ -139,7 +140,7 @@ def here(root: Path, body: Callable[[Here], Awaitable[T]], *, hello_sec: float =
     async def run() -> T:
         workspace = Workspace(root=root.resolve())
         loaded = configuration(workspace, (), {}).without_terminal()
-        async with running(workspace, loaded=loaded) as plane:
+        async with running_here(workspace, loaded=loaded) as plane:
             return await body(Here(plane=plane, stopping=asyncio.Event(), hello_sec=hello_sec, take_sec=take_sec))
 
     return asyncio.run(run())

@@ -15,12 +15,13 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from codeplane.app import Plane, configuration, prepare, running
+from codeplane.app import Plane, configuration, prepare
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
+from tests.kernel.plane import running_here
 from tests.trust.refusals.witness import WitnessOperations
 
 DAYS = 40
@@ -145,7 +146,7 @@ async def _made(root: Path) -> Cast:
     prepare(workspace)
     (workspace.home / "empty").mkdir()
     loaded = configuration(workspace, ["approvals.wait_sec=0", "logging.outputs=[]"], {})
-    async with running(workspace, loaded=loaded, operations=[WitnessOperations()], clock=clock) as plane:
+    async with running_here(workspace, loaded=loaded, operations=[WitnessOperations()], clock=clock) as plane:
         desk = _Desk(plane)
         tokens, facts = await _before(desk)
         clock.wind()

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from codeplane._gen.error_pb2 import Error
 from codeplane._gen.operations_pb2 import CallRequest, CallResponse, StreamRequest, StreamResponse
-from codeplane.app import Plane, configuration, running
+from codeplane.app import Plane, configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
@@ -28,6 +28,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC
 from tests.harness import Server
+from tests.kernel.plane import running_here
 from tests.surfaces.connect.wire import error_of
 from tests.surfaces.grpc.calling import detail_of
 from tests.surfaces.mcp.clients import HANDSHAKE, INITIALIZE, INITIALIZED, LEGACY, MODERN, call, request
@@ -353,7 +354,7 @@ class Embedded:
         workspace = Workspace(root=root.resolve())
         loaded = configuration(workspace, [*overrides, "logging.outputs=[]"], {})
         return await self._stack.enter_async_context(
-            running(workspace, loaded=loaded, operations=[WitnessOperations()])
+            running_here(workspace, loaded=loaded, operations=[WitnessOperations()])
         )
 
     def call(self, shown: Credential, operation: str, arguments: JsonObject) -> Answer:

@@ -40,7 +40,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _Work = Callable[["_Crew", "queue.Queue[list[Parsed]]", threading.Event], None]
 
 
-class _Worker:
+class Worker:
     """One process."""
 
     def __init__(self) -> None:
@@ -55,6 +55,7 @@ class _Worker:
             stderr=subprocess.DEVNULL,
         )
         self.hung = False
+        self._killed = False
         # When the process has taken too long over what it was asked, by the monotonic clock.
         self._deadline: float | None = None
 
@@ -62,6 +63,11 @@ class _Worker:
     def pid(self) -> int:
         """The process's number."""
         return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self._killed and self._process.poll() is None
 
     def parse(self, batch: Batch) -> list[Parsed] | None:
         """The batch's facts, or None when the process ended or hung over them."""
@@ -90,6 +96,7 @@ class _Worker:
 
     def kill(self) -> None:
         """End the process; who waits for its answer is told that there is none, and takes its leave."""
+        self._killed = True
         self._process.kill()
 
     def end(self) -> None:
@@ -100,6 +107,18 @@ class _Worker:
                 with contextlib.suppress(OSError):
                     stream.close()
         self._process.wait()
+
+
+class Workers:
+    """Where workers come from and go to: each is a process that is started and ended."""
+
+    def start(self) -> Worker:
+        """Give a worker that nobody else has."""
+        return Worker()
+
+    def end(self, worker: Worker) -> None:
+        """Take back a worker that nobody needs any more."""
+        worker.end()
 
 
 class _Crew:
@@ -211,13 +230,14 @@ class Parsing:
 class Parsers:
     """Up to so many workers; one stays warm for the next edit, and a second while edits come one upon another."""
 
-    def __init__(self, *, processes: int, memory_bytes: int = 0) -> None:
+    def __init__(self, *, processes: int, memory_bytes: int = 0, workers: Workers | None = None) -> None:
         """`memory_bytes`: above it, workers and this process together, all but one worker are let go; 0 is no limit."""
+        self._workers = workers or Workers()
         self._processes = processes
         self._memory_bytes = memory_bytes
-        self._working: set[_Worker] = set()
+        self._working: set[Worker] = set()
         self.throttled = False
-        self._idle: list[_Worker] = []
+        self._idle: list[Worker] = []
         self._lock = threading.Lock()
         self._closed = False
         self._trimming: threading.Timer | None = None
@@ -262,7 +282,7 @@ class Parsers:
         with self._lock:
             missing = (1 if one else self._processes) - len(self._idle) - len(self._working)
             if not self._closed:
-                self._idle += [_Worker() for _ in range(missing)]
+                self._idle += [self._workers.start() for _ in range(missing)]
 
     def close(self) -> None:
         """End the workers, also those that are in the middle of something: nobody waits for it any more."""
@@ -274,7 +294,7 @@ class Parsers:
             for worker in self._working:
                 worker.kill()
         for worker in idle:
-            worker.end()
+            self._workers.end(worker)
 
     def _work(self, crew: _Crew, done: "queue.Queue[list[Parsed]]", ended: threading.Event) -> None:
         worker = self._taken()
@@ -318,12 +338,12 @@ class Parsers:
             pids = [os.getpid(), *(one.pid for one in self._working)]
         return sum(map(_resident, pids)) > self._memory_bytes
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: Worker) -> None:
         with self._lock:
             self._working.discard(worker)
-        worker.end()
+        self._workers.end(worker)
 
-    def _one_by_one(self, batch: Batch) -> tuple[_Worker | None, list[Parsed]]:
+    def _one_by_one(self, batch: Batch) -> tuple[Worker | None, list[Parsed]]:
         """Parse the files of a batch that ended its worker alone, so that only the culprit goes without.
 
         A file whose worker was killed from outside again and again gets no answer, and is asked for again later.
@@ -346,12 +366,12 @@ class Parsers:
                     break
         return worker, found
 
-    def _taken(self, *, fresh: bool = False) -> _Worker | None:
+    def _taken(self, *, fresh: bool = False) -> Worker | None:
         """A worker, or a new one, unless all is over."""
         with self._lock:
             if self._closed:
                 return None
-            worker = self._idle.pop() if self._idle and not fresh else _Worker()
+            worker = self._idle.pop() if self._idle and not fresh else self._workers.start()
             self._working.add(worker)
             if not self._watching:
                 self._watching = True
@@ -395,7 +415,7 @@ class Parsers:
         with self._lock:
             surplus, self._idle = self._idle[kept:], self._idle[:kept]
         for worker in surplus:
-            worker.end()
+            self._workers.end(worker)
 
 
 def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:

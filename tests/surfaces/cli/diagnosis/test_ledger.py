@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import configuration, running
+from codeplane.app import configuration
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.event import Draft
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server, cpl
+from tests.kernel.plane import running_here
 from tests.surfaces.cli.diagnosis.seen import seen
 from tests.surfaces.http.wire import send
 
@@ -107,7 +108,7 @@ def test_a_clock_that_was_put_back(workspace: Workspace) -> None:
 
     async def tomorrow() -> None:
         loaded = configuration(workspace, (), {}).without_terminal()
-        async with running(workspace, loaded=loaded, clock=Ahead()) as plane:
+        async with running_here(workspace, loaded=loaded, clock=Ahead()) as plane:
             await plane.log.append([Draft(stream="system", type="test.happened", payload={})])
 
     asyncio.run(tomorrow())
