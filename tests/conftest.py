@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.harness import Server, make_repo, start
+from tests.interpreter import bare_python
 
 # How long an example takes is the machine's affair; with tests side by side, more so.
 settings.register_profile(
@@ -28,9 +29,11 @@ _PAIRING = "devices.pairing_tries=1000"
 def pytest_configure() -> None:
     """Whoever started the tests may ignore signals (nohup, a shell's background); what tests start heeds them.
 
-    What `cpl init` notes of an account is not to be noted of this one.
+    What `cpl init` notes of an account is not to be noted of this one. Repositories are tested by the same Python
+    whatever this machine has on PATH.
     """
     os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir()) / f"codeplane-tests-{os.getuid()}")
+    os.environ["PATH"] = f"{bare_python()}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

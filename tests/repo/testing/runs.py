@@ -2,19 +2,19 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.clients.node import NODE
+from tests.interpreter import bare_python
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Variables with this interpreter's tools, the pinned Node and cargo on PATH."""
+    """Variables with a Python that has pytest, the pinned Node and cargo on PATH."""
     cargo = shutil.which("cargo")
-    folders = [str(Path(sys.executable).parent), str(NODE.parent)]
+    folders = [str(bare_python()), str(NODE.parent)]
     folders += [str(Path(cargo).parent)] if cargo else []
     kept = {name: os.environ[name] for name in ("HOME", "RUSTUP_HOME", "CARGO_HOME") if name in os.environ}
     return {**kept, "PATH": os.pathsep.join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]), **more}

@@ -1,10 +1,10 @@
 """A runner that does not start is an error of the run: no failed test, and no passed one either."""
 
 import os
-import sys
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
+from tests.interpreter import bare_python
 from tests.repo.asking import Ask, result, with_plane
 from tests.repo.testing.door import Door, at_the_door, written
 from tests.repo.testing.runs import environment, failing, needs
@@ -43,7 +43,7 @@ def pyenv(folder: Path) -> dict[str, str]:
         'exec "$exe" "$@"\n',
     )
     program(named / "shims/pytest", '#!/usr/bin/env bash\nexec "$PYENV_ROOT/shims/python" -m pytest "$@"\n')
-    program(named / "versions/3.11/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    program(named / "versions/3.11/bin/python", f'#!/bin/sh\nexec {bare_python()}/python "$@"\n')
     (named / "version").write_text("3.11\n")
     found = path_with(named / "shims")
     return {**found, "PYENV_ROOT": str(named)}
