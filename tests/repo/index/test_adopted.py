@@ -16,6 +16,7 @@ from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
 from tests.harness import PATIENCE_SEC, make_repo
+from tests.kernel.plane import KEPT_WORKERS
 from tests.repo.index.test_follower import follower, rows
 from tests.repo.indexed import Indexed
 
@@ -120,7 +121,7 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
     second = Follower(
         facts=FactStore(tmp_path / "second/facts.db"),
         text=FullText(tmp_path / "second/tantivy"),
-        parsers=Parsers(processes=1),
+        parsers=Parsers(processes=1, workers=KEPT_WORKERS),
         told=told,
     )
     assert not second.follow(snapshot, newer=lambda: False)

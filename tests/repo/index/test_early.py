@@ -8,6 +8,7 @@ from codeplane.repo.index.early import Early
 from codeplane.repo.index.follower import Progress
 from codeplane.repo.index.parsers import Parsers
 from tests.harness import make_repo
+from tests.kernel.plane import KEPT_WORKERS
 from tests.repo.index.test_follower import follower, rows
 from tests.repo.indexed import Indexed
 
@@ -40,7 +41,7 @@ def test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same(root: Path
 
 
 def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1)
+    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     snapshot = indexer.start()
@@ -58,7 +59,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
 
 
 def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1)
+    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     older = indexer.start()
@@ -71,7 +72,7 @@ def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Pa
 
 
 def test_what_changed_since_it_was_read_is_not_taken(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1)
+    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     indexer.start()

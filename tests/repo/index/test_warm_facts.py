@@ -10,6 +10,7 @@ from codeplane.repo.index.fulltext import FullText
 from codeplane.repo.index.parsers import Parsers
 from codeplane.repo.index.snapshot import Snapshot
 from tests.harness import make_repo
+from tests.kernel.plane import KEPT_WORKERS
 from tests.ledger.logs import opened
 from tests.repo.indexed import Indexed
 from tests.repo.resolve.written import written
@@ -73,7 +74,7 @@ def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
                 follower=lambda told: Follower(
                     facts=FactStore(home / "facts.db"),
                     text=FullText(home / "tantivy"),
-                    parsers=Parsers(processes=1),
+                    parsers=Parsers(processes=1, workers=KEPT_WORKERS),
                     told=told,
                 ),
                 vectors=None,
