@@ -46,6 +46,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == browser and not asked else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the test that takes longest: at the end, everybody else would wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_browser.py")
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     """A git repository of its own."""

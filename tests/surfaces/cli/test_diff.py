@@ -4,22 +4,26 @@ import json
 import os
 import pty
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.harness import CPL, cpl, make_repo
+from tests.harness import CPL, cpl, make_repo, start
 
 FILES = {"shop.py": "def total(items):\n    return sum(items)\n\n\ndef tax(a):\n    return a\n"}
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    root = make_repo(tmp_path / "repo", FILES)
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository with changes, served."""
+    root = make_repo(tmp_path_factory.mktemp("diff") / "repo", FILES)
     (root / "shop.py").write_text(
         FILES["shop.py"].replace("total(items)", "total(items, tax)").replace("tax(a)", "tax(b)")
     )
-    return root
+    server = start(root)
+    yield root
+    server.stop()
 
 
 def test_lines_structure_markdown_and_json(repo: Path) -> None:
