@@ -1652,6 +1652,12 @@ REQUIREMENTS = (
         ),
     ),
     Requirement(
+        id="DSK-01",
+        source="design §5",
+        promise="what is written on disk has the same keys and order whatever fields are called in the code",
+        tests=("test_file_formats.py",),
+    ),
+    Requirement(
         id="EDT-08",
         source="002 §9.6",
         promise="outcomes that a crash kept from the log are recorded once",

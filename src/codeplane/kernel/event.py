@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.json import JsonObject
 
 
 class Source(StrEnum):
@@ -34,6 +34,18 @@ class Correlation:
     thread_id: str | None = None
     turn_id: str | None = None
     job_id: str | None = None
+
+    def to_wire(self) -> dict[str, str]:
+        """The ids that are known, by the names they have in traces and answers."""
+        ids = {
+            "session_id": self.session_id,
+            "call_id": self.call_id,
+            "task_id": self.task_id,
+            "thread_id": self.thread_id,
+            "turn_id": self.turn_id,
+            "job_id": self.job_id,
+        }
+        return {name: value for name, value in ids.items() if value is not None}
 
 
 NO_CORRELATION = Correlation()
@@ -73,11 +85,6 @@ class Event:
 
     def to_wire(self) -> JsonObject:
         """The event as surfaces and exports show it."""
-        ids: dict[str, JsonValue] = {}
-        for name in Correlation.__slots__:
-            value = getattr(self.correlation, name)
-            if value is not None:
-                ids[name] = value
         return {
             "event_id": self.event_id,
             "stream": self.stream,
@@ -89,7 +96,7 @@ class Event:
             "actor": self.actor,
             "source": self.source.value,
             "content_trust": self.content_trust.value,
-            **ids,
+            **self.correlation.to_wire(),
             "payload": self.payload,
         }
 

@@ -13,7 +13,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
 from codeplane.kernel.record import task_stream
-from codeplane.work.limits import exceeding
+from codeplane.work.limits import exceeding, recorded
 from codeplane.work.task import LiveTask, TaskState
 
 _REMEMBERED_CLOSED = 10_000
@@ -159,7 +159,7 @@ class Sessions:
                     "task.opened",
                     {
                         "description": description,
-                        "limits": task.limits.model_dump(),
+                        "limits": recorded(task.limits),
                         "repo_head": self._repo.head(),
                         "index_version": None,
                     },
@@ -194,7 +194,7 @@ class Sessions:
         """Set a task's limits; one that had failed on its budget goes on when it is given more, and only then."""
         task = session.task
         state = TaskState.OPEN if exceeding(limits, task.limits) else task.state
-        self._append(task, "task.configured", {"limits": limits.model_dump(), "state": state.value})
+        self._append(task, "task.configured", {"limits": recorded(limits), "state": state.value})
         if task.state is not state:
             self._observer.task_opened()
         task.limits, task.state = limits, state

@@ -13,6 +13,18 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.repo.edit.beneath import GONE, beneath, beside, linked_to, looked_at, opened
 
 _LEAST, _CHUNK = 4096, 1024 * 1024
+# The keys of a manifest, and the fields here that they hold: a field may be renamed, its key may not.
+_WAS_FIELDS = {"sha256": "sha256", "mode": "mode", "link": "link"}
+_ENTRY_FIELDS = {
+    "path": "path",
+    "before": "before",
+    "after": "after",
+    "staged": "staged",
+    "image": "image",
+    "temp": "temp",
+    "moved_from": "moved_from",
+    "skipped": "skipped",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,14 +182,18 @@ def is_spelled(root: Path, path: str) -> bool:
 
 
 def _row(entry: Entry) -> JsonObject:
-    row: JsonObject = {name: getattr(entry, name) for name in Entry.__slots__}
-    return row | {"before": _was(entry.before), "after": _was(entry.after)}
+    row: JsonObject = {key: getattr(entry, field) for key, field in _ENTRY_FIELDS.items()}
+    return row | {"before": _was_row(entry.before), "after": _was_row(entry.after)}
 
 
-def _was(one: Was | None) -> JsonObject | None:
-    return {"sha256": one.sha256, "mode": one.mode, "link": one.link} if one is not None else None
+def _was_row(one: Was | None) -> JsonObject | None:
+    return {key: getattr(one, field) for key, field in _WAS_FIELDS.items()} if one is not None else None
 
 
 def _entry(row: dict[str, object]) -> Entry:
-    values = {key: Was(**value) if isinstance(value, dict) else value for key, value in row.items()}
-    return Entry(**values)  # type: ignore[arg-type]  # written by `to_json`; anything else is a TypeError
+    values = {_ENTRY_FIELDS[key]: _was(value) if isinstance(value, dict) else value for key, value in row.items()}
+    return Entry(**values)  # type: ignore[arg-type]  # written by `to_json`; anything else is a KeyError or TypeError
+
+
+def _was(row: dict[str, object]) -> Was:
+    return Was(**{_WAS_FIELDS[key]: value for key, value in row.items()})  # type: ignore[arg-type]  # likewise

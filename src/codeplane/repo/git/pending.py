@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +20,6 @@ Step = Callable[[str], None]
 _BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
 _MAX_NOTES = 200
 _LOOKS, _LOOK_SEC = 40, 0.05
-_SETS = ("intended", "changed", "staged", "untracked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,10 +174,30 @@ def _write(path: Path, raw: object) -> None:
 
 
 def _to_json(started: Started) -> JsonObject:
-    raw = {one.name: getattr(started, one.name) for one in fields(started) if one.name not in ("before", "reached")}
     before = started.before
-    kept = {name: getattr(before, name) for name in ("symbolic", "head", "refs", "stashes", "settings", "state")}
-    return raw | {"before": kept | {name: sorted(getattr(before, name)) for name in _SETS}}
+    return {
+        "mutation_id": started.mutation_id,
+        "what": started.what,
+        "at_ns": started.at_ns,
+        "session_id": started.session_id,
+        "call_id": started.call_id,
+        "undoable": started.undoable,
+        "undoes": started.undoes,
+        "sign": started.sign,
+        "worktree": started.worktree,
+        "before": {
+            "symbolic": before.symbolic,
+            "head": before.head,
+            "refs": before.refs,
+            "stashes": before.stashes,
+            "settings": before.settings,
+            "state": before.state,
+            "intended": sorted(before.intended),
+            "changed": sorted(before.changed),
+            "staged": sorted(before.staged),
+            "untracked": sorted(before.untracked),
+        },
+    }
 
 
 def _of_json(raw: JsonObject, index: frozenset[bytes]) -> Started:

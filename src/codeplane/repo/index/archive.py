@@ -12,10 +12,11 @@ import sqlite3
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.errors import ArchiveRefused
+from codeplane.kernel.json import JsonObject
 from codeplane.repo.facts.language import tables_version
 
 FORMAT = 1
@@ -50,7 +51,7 @@ def write(target: Path, *, folder: Path, commit: str | None, files: int, model: 
         model=model,
         digests={name: _digest(folder / name) for name in parts},
     )
-    raw = json.dumps(asdict(manifest)).encode()
+    raw = json.dumps(_to_json(manifest)).encode()
     unfinished = target.with_name(target.name + ".part")
     with tarfile.open(unfinished, "w") as archive:
         head = tarfile.TarInfo(_MANIFEST)
@@ -99,6 +100,17 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
                 yield Packed(path=bytes(path), digest=str(digest).lower(), facts=bytes(facts))
     except (sqlite3.Error, TypeError) as error:
         raise ArchiveRefused(f"the archive's facts cannot be read: {error}") from error
+
+
+def _to_json(manifest: Manifest) -> JsonObject:
+    return {
+        "format": manifest.format,
+        "tables": manifest.tables,
+        "commit": manifest.commit,
+        "files": manifest.files,
+        "model": manifest.model,
+        "digests": manifest.digests,
+    }
 
 
 def _manifest(archive: tarfile.TarFile) -> Manifest:

@@ -2,10 +2,12 @@
 
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Literal
+
+import msgspec
 
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import InvalidArgument
@@ -25,15 +27,14 @@ _Key = tuple[str, int, int, str]
 _Rank = tuple[bool, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What shall be planned, in words that outlive a process; `symbol` is how it was named."""
 
-    kind: Kind
-    symbol: str = ""
-    new_name: str = ""
-    options: JsonObject = field(default_factory=dict)
-    contexts: tuple[str, ...] = ()
+    kind: Kind = msgspec.field(name="kind")
+    symbol: str = msgspec.field(default="", name="symbol")
+    new_name: str = msgspec.field(default="", name="new_name")
+    options: JsonObject = msgspec.field(default_factory=dict, name="options")
+    contexts: tuple[str, ...] = msgspec.field(default=(), name="contexts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -18,15 +17,14 @@ _MAX_BYTES = 256 * 1024 * 1024
 _ENDING = ".json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of a plan on disk: the question, and what its answer was."""
 
-    asked: Asked
-    digest: str
-    expires_ns: int
+    asked: Asked = msgspec.field(name="asked")
+    digest: str = msgspec.field(name="digest")
+    expires_ns: int = msgspec.field(name="expires_ns")
     # Every file that some choice among its edits would write.
-    paths: tuple[str, ...] = ()
+    paths: tuple[str, ...] = msgspec.field(default=(), name="paths")
 
 
 class Plans:

@@ -20,25 +20,25 @@ Place = Literal["work tree", "copy"]
 class RecordedTest(msgspec.Struct, frozen=True):
     """How a test went at a commit, and how it failed; equal failures have equal fingerprints."""
 
-    status: str
-    kind: str = ""
-    fingerprint: str = ""
+    status: str = msgspec.field(name="status")
+    kind: str = msgspec.field(default="", name="kind")
+    fingerprint: str = msgspec.field(default="", name="fingerprint")
 
 
 class RecordedTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A target's tests at a commit, by name; `place` says whether they ran in the work tree or in a copy of it."""
 
-    run_id: str
-    at: str
-    place: Place
-    tests: dict[str, RecordedTest]
+    run_id: str = msgspec.field(name="run_id")
+    at: str = msgspec.field(name="at")
+    place: Place = msgspec.field(name="place")
+    tests: dict[str, RecordedTest] = msgspec.field(name="tests")
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """What is recorded of one commit's tree."""
 
-    commit: str
-    targets: dict[str, RecordedTarget]
+    commit: str = msgspec.field(name="commit")
+    targets: dict[str, RecordedTarget] = msgspec.field(name="targets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

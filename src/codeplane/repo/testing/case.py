@@ -1,7 +1,8 @@
 """How one test went."""
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
 
 CaseStatus = Literal["passed", "failed", "skipped", "error"]
 BAD: frozenset[str] = frozenset({"failed", "error"})
@@ -10,23 +11,22 @@ MAX_STACK = 8000
 MAX_CASES = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One test of a report; `file` is as the runner wrote it, `owner` what else tells whose it is.
 
     With `is_whole` it is no test but the failure of all of its target, such as that of loading it.
     """
 
-    name: str
-    status: CaseStatus
-    duration_ms: int = 0
-    message: str = ""
-    kind: str = ""
-    stack: str = ""
-    file: str = ""
-    line: int | None = None
-    owner: str = ""
-    is_whole: bool = False
+    name: str = msgspec.field(name="name")
+    status: CaseStatus = msgspec.field(name="status")
+    duration_ms: int = msgspec.field(default=0, name="duration_ms")
+    message: str = msgspec.field(default="", name="message")
+    kind: str = msgspec.field(default="", name="kind")
+    stack: str = msgspec.field(default="", name="stack")
+    file: str = msgspec.field(default="", name="file")
+    line: int | None = msgspec.field(default=None, name="line")
+    owner: str = msgspec.field(default="", name="owner")
+    is_whole: bool = msgspec.field(default=False, name="is_whole")
 
     @property
     def is_bad(self) -> bool:
@@ -41,4 +41,4 @@ class Case:
         if len(stack) > MAX_STACK:
             half = MAX_STACK // 2
             stack = f"{stack[:half]}\n[… {len(stack) - MAX_STACK} characters cut …]\n{stack[-half:]}"
-        return replace(self, message=self.message[:MAX_MESSAGE], stack=stack)
+        return msgspec.structs.replace(self, message=self.message[:MAX_MESSAGE], stack=stack)

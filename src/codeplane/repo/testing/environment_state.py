@@ -108,10 +108,10 @@ class EnvironmentLog:
 
 
 class _Last(msgspec.Struct, frozen=True, kw_only=True):
-    code: str
-    lineage: str
-    dependencies: dict[str, str]
-    leftovers: str
+    code: str = msgspec.field(name="code")
+    lineage: str = msgspec.field(name="lineage")
+    dependencies: dict[str, str] = msgspec.field(name="dependencies")
+    leftovers: str = msgspec.field(name="leftovers")
 
 
 class _Walk:

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from codeplane.repo.testing.case import BAD, Case, CaseStatus
 from codeplane.repo.testing.command import Filters

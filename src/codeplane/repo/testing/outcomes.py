@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from codeplane.kernel.json import JsonObject
 
 _FORMAT = 1
 _MAX_TESTS = 50_000
@@ -68,7 +70,7 @@ class Outcomes:
             if raw["format"] != _FORMAT:
                 return "", {}, {}
             counts = {str(test): (int(passed), int(failed)) for test, (passed, failed) in raw["counts"].items()}
-            return str(raw["state"]), counts, {one["test"]: Flaky(**one) for one in raw["flaky"]}
+            return str(raw["state"]), counts, {one["test"]: _flaky(one) for one in raw["flaky"]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             # Derived, and disposable: the next runs tell it anew.
             return "", {}, {}
@@ -78,9 +80,29 @@ class Outcomes:
             "format": _FORMAT,
             "state": state,
             "counts": counts,
-            "flaky": [asdict(one) for one in found.values()],
+            "flaky": [_row(one) for one in found.values()],
         }
         self._file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._file.with_suffix(".new")
         temporary.write_text(json.dumps(content, ensure_ascii=True))
         temporary.replace(self._file)
+
+
+def _row(one: Flaky) -> JsonObject:
+    return {
+        "test": one.test,
+        "passed": one.passed,
+        "failed": one.failed,
+        "state": one.state,
+        "seen_at": one.seen_at,
+    }
+
+
+def _flaky(row: JsonObject) -> Flaky:
+    return Flaky(
+        test=str(row["test"]),
+        passed=int(str(row["passed"])),
+        failed=int(str(row["failed"])),
+        state=str(row["state"]),
+        seen_at=str(row["seen_at"]),
+    )

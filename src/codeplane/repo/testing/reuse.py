@@ -15,20 +15,20 @@ _NS = 1_000_000_000
 class _Held(msgspec.Struct, frozen=True, kw_only=True):
     """One target's outcome, and the run that found it."""
 
-    run_id: str
-    at_ns: int
-    runner: str
-    status: CaseStatus
-    cases: tuple[Case, ...]
-    seconds: float
-    output: str
-    shared: int
-    note: str
+    run_id: str = msgspec.field(name="run_id")
+    at_ns: int = msgspec.field(name="at_ns")
+    runner: str = msgspec.field(name="runner")
+    status: CaseStatus = msgspec.field(name="status")
+    cases: tuple[Case, ...] = msgspec.field(name="cases")
+    seconds: float = msgspec.field(name="seconds")
+    output: str = msgspec.field(name="output")
+    shared: int = msgspec.field(name="shared")
+    note: str = msgspec.field(name="note")
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
-    state: str
-    targets: dict[str, _Held]
+    state: str = msgspec.field(name="state")
+    targets: dict[str, _Held] = msgspec.field(name="targets")
 
 
 class ReusableOutcomes:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.repo.testing.baseline import Failed
 from codeplane.repo.testing.case import Case, CaseStatus
@@ -197,7 +199,7 @@ class Run:
         for case in first.cases:
             if case.is_bad and case.name in passed:
                 self._flaky.append(_test(first.target_id, case))
-                case = replace(case, status="passed")
+                case = structs.replace(case, status="passed")
             elif case.is_bad and case.name in still:
                 case = still[case.name]
             elif case.is_bad and not _is_test(case) and not still:

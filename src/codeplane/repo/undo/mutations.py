@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -27,6 +27,17 @@ _LAST_NS = 2**63 - 1
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _GONE = ".gone-"
 _PART = ".part-"
+# The keys of a manifest, and the fields here that they hold: a field may be renamed, its key may not.
+_FIELDS = {
+    "mutation_id": "mutation_id",
+    "kind": "kind",
+    "what": "what",
+    "at_ns": "at_ns",
+    "session_id": "session_id",
+    "state": "state",
+    "paths": "paths",
+    "details": "details",
+}
 
 
 class KeptMutations:
@@ -200,7 +211,7 @@ def read_manifest(path: Path) -> Kept | None:
     """What a manifest says; None when it is not there or not whole."""
     try:
         raw = json.loads(path.read_bytes())
-        kept = Kept(**(raw | {"paths": tuple(raw["paths"])}))
+        kept = Kept(**{_FIELDS[key]: value for key, value in (raw | {"paths": tuple(raw["paths"])}).items()})
         return kept if _is_sound(kept) else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -234,7 +245,7 @@ def write_manifest(path: Path, kept: Kept) -> None:
 
 def manifest_bytes(kept: Kept) -> bytes:
     """A manifest as it is written."""
-    raw = {field.name: getattr(kept, field.name) for field in fields(kept)}
+    raw = {key: getattr(kept, field) for key, field in _FIELDS.items()}
     # Escaped, names that are not UTF-8 survive.
     return json.dumps(raw, ensure_ascii=True, separators=(",", ":")).encode()
 

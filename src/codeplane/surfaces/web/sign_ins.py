@@ -132,7 +132,16 @@ class SignIns:
             raw = json.loads(self._file.read_text()) if self._file is not None else {}
             if not hmac.compare_digest(str(raw.get("of", "")), _seal(self._owner_token)):
                 return
-            found = [SignIn(token=self._owner_token, **one) for one in raw["sessions"]]
+            found = [
+                SignIn(
+                    seal=one["seal"],
+                    who=one["who"],
+                    opened_ns=one["opened_ns"],
+                    expires_ns=one["expires_ns"],
+                    token=self._owner_token,
+                )
+                for one in raw["sessions"]
+            ]
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return
         self._sessions = {one.seal: one for one in found}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import Capability
 from codeplane.kernel.errors import InvalidArgument, TokenExpired, Unauthorized
+from codeplane.kernel.json import JsonObject
 from codeplane.trust.capabilities.held import ApprovalMode
 from codeplane.trust.identity.signing_keys import SigningKeys
 
@@ -28,10 +29,14 @@ class TokenContext(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    approval_mode: ApprovalMode | None = None
-    allowed_paths: tuple[str, ...] | None = None
-    allowed_tools: tuple[str, ...] | None = None
-    max_agents: Annotated[int, Field(ge=0, strict=True)] | None = None
+    approval_mode: ApprovalMode | None = Field(None, alias="approval_mode")
+    allowed_paths: tuple[str, ...] | None = Field(None, alias="allowed_paths")
+    allowed_tools: tuple[str, ...] | None = Field(None, alias="allowed_tools")
+    max_agents: Annotated[int, Field(ge=0, strict=True)] | None = Field(None, alias="max_agents")
+
+    def to_json(self) -> JsonObject:
+        """What is narrowed, as tokens and the log hold it."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class Claims(BaseModel):
@@ -39,15 +44,15 @@ class Claims(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    iss: Literal["codeplane"] = ISSUER
-    sub: str = Field(min_length=1, max_length=100)
-    aud: tuple[Literal["codeplane"]] = (AUDIENCE,)
-    exp: Annotated[Second, Field(strict=True)]
-    iat: Annotated[Second, Field(strict=True)]
-    nbf: Annotated[Second, Field(strict=True)] | None = None
-    jti: str = Field(min_length=8, max_length=100)
-    capabilities: tuple[Capability, ...]
-    context: TokenContext = TokenContext()
+    iss: Literal["codeplane"] = Field(ISSUER, alias="iss")
+    sub: str = Field(min_length=1, max_length=100, alias="sub")
+    aud: tuple[Literal["codeplane"]] = Field((AUDIENCE,), alias="aud")
+    exp: Annotated[Second, Field(strict=True)] = Field(alias="exp")
+    iat: Annotated[Second, Field(strict=True)] = Field(alias="iat")
+    nbf: Annotated[Second, Field(strict=True)] | None = Field(None, alias="nbf")
+    jti: str = Field(min_length=8, max_length=100, alias="jti")
+    capabilities: tuple[Capability, ...] = Field(alias="capabilities")
+    context: TokenContext = Field(TokenContext(), alias="context")
 
 
 def understand_tokens() -> None:
@@ -60,7 +65,7 @@ def signed(claims: Claims, keys: SigningKeys) -> tuple[str, str]:
     import jwt
 
     key_id, private = keys.signer()
-    payload = claims.model_dump(mode="json", exclude_none=True)
+    payload = claims.model_dump(mode="json", by_alias=True, exclude_none=True)
     token = jwt.encode(payload, private, algorithm=_ALGORITHM, headers={"kid": key_id})
     if len(token) > MAX_TOKEN:
         raise InvalidArgument(

@@ -64,7 +64,7 @@ class Issued:
             "at_ns": self.issued_ns,
             "expires_ns": self.expires_ns,
             "capabilities": list(self.capabilities),
-            "context": self.context.model_dump(mode="json", exclude_none=True),
+            "context": self.context.to_json(),
             "session_of": self.session_of,
         }
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import StorageFailed
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 class _Active(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    key_id: str
-    private: str
+    key_id: str = Field(alias="key_id")
+    private: str = Field(alias="private")
 
 
 class _Retired(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    key_id: str
-    public: str
-    until_ns: int
+    key_id: str = Field(alias="key_id")
+    public: str = Field(alias="public")
+    until_ns: int = Field(alias="until_ns")
 
 
 class _KeyFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    active: _Active
-    retired: tuple[_Retired, ...] = ()
+    active: _Active = Field(alias="active")
+    retired: tuple[_Retired, ...] = Field((), alias="retired")
 
 
 class SigningKeys:
@@ -120,7 +120,7 @@ class SigningKeys:
         return found
 
     def _write(self, file: _KeyFile) -> None:
-        write_secret(self._path, file.model_dump_json().encode() + b"\n")
+        write_secret(self._path, file.model_dump_json(by_alias=True).encode() + b"\n")
         self._file, self._private, self._public = file, None, {}
 
 

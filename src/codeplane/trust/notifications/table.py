@@ -59,7 +59,7 @@ class NotificationTable:
     def _add(tables: Tables, event: Event) -> None:
         kind, about, named = _KINDS[event.type]
         number = tables.execute("SELECT coalesce(max(number), 0) + 1 FROM notifications").fetchone()[0]
-        resource = event.payload.get(named) or getattr(event.correlation, named, None)
+        resource = event.payload.get(named) or event.correlation.to_wire().get(named)
         tables.execute(
             "INSERT OR IGNORE INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
             (

@@ -1,0 +1,554 @@
+"""What is written on users' disks, key by key: fields may be renamed in the code, keys in files may not change.
+
+Each test writes with the code, compares with the literal text, and reads the literal text back.
+"""
+
+import json
+import tarfile
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import jwt
+import msgspec
+
+from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.config import TaskLimits
+from codeplane.kernel.event import ContentTrust, Correlation, Event, Source
+from codeplane.kernel.json import JsonObject
+from codeplane.repo.edit.entry import Batch, Change, Entry, Was
+from codeplane.repo.edit.index_moves import IndexMove, moves_of
+from codeplane.repo.facts.language import tables_version
+from codeplane.repo.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
+from codeplane.repo.git.begun import Begun
+from codeplane.repo.git.pending import Note, Pending, Started
+from codeplane.repo.git.picture import Picture
+from codeplane.repo.git.reversible import Reversible, Side
+from codeplane.repo.index import archive
+from codeplane.repo.refactor.plan import Asked
+from codeplane.repo.refactor.plans import Plans, Record
+from codeplane.repo.testing.baseline import Baseline, Baselines
+from codeplane.repo.testing.case import Case
+from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState
+from codeplane.repo.testing.history import History
+from codeplane.repo.testing.kept import KeptRuns
+from codeplane.repo.testing.outcome import Outcome
+from codeplane.repo.testing.outcomes import Flaky, Outcomes
+from codeplane.repo.testing.results import (
+    FailedTest,
+    RunnerError,
+    RunProgress,
+    RunResult,
+    RunSummary,
+    TargetFailure,
+    TargetResult,
+)
+from codeplane.repo.testing.reuse import ReusableOutcomes
+from codeplane.repo.testing.target import Target, Wanted
+from codeplane.repo.undo.kept import Kept
+from codeplane.repo.undo.mutations import KeptMutations
+from codeplane.repo.undo.told import Told
+from codeplane.surfaces.web.sign_ins import SignIns
+from codeplane.trust.identity.agent_token import Claims, TokenContext, signed
+from codeplane.trust.identity.issued import Issued
+from codeplane.trust.identity.signing_keys import SigningKeys
+from codeplane.work.limits import recorded
+from tests.repo.edit.batches import Place, kept
+
+TARGET = Target(
+    target_id="tests/test_a.py",
+    path="tests/test_a.py",
+    root="",
+    language="python",
+    runner_name="pytest",
+    runner=None,
+    words=(),
+)
+CASES = (
+    Case(name="test_one", status="passed", duration_ms=5),
+    Case(
+        name="test_two",
+        status="failed",
+        duration_ms=7,
+        message="no",
+        kind="AssertionError",
+        stack="at",
+        file="tests/test_a.py",
+        line=3,
+        owner="A",
+        is_whole=False,
+    ),
+)
+OUTCOME = Outcome(
+    wanted=Wanted(target=TARGET), status="failed", cases=CASES, seconds=0.5, output="0.txt", shared=2, note="slow"
+)
+
+
+def test_undo_record(tmp_path: Path) -> None:
+    text = (
+        '{"mutation_id":"mut_1","kind":"files","what":"write_files","at_ns":1,"session_id":"ses_1","state":"applied",'
+        '"paths":["a.py","b\\udcff.py"],"details":{"n":1}}'
+    )
+    one = Kept(
+        mutation_id="mut_1",
+        kind="files",
+        what="write_files",
+        at_ns=1,
+        session_id="ses_1",
+        state="applied",
+        paths=("a.py", "b\udcff.py"),
+        details={"n": 1},
+    )
+    records = KeptMutations(tmp_path / "undo", SystemClock(), 14, 1)
+    records.add(one)
+    assert (tmp_path / "undo" / "mut_1" / "kept.json").read_text() == text
+    assert records.get("mut_1") == one
+    assert Told(actor="agent:a", insertions=2, deletions=3).to_json() == {
+        "actor": "agent:a",
+        "insertions": 2,
+        "deletions": 3,
+    }
+
+
+def test_undo_records_with_other_keys_are_not_read(tmp_path: Path) -> None:
+    records = KeptMutations(tmp_path / "undo", SystemClock(), 14, 1)
+    records.add(kept("mut_1"))
+    manifest = tmp_path / "undo" / "mut_1" / "kept.json"
+    written = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(written | {"more": 1}))
+    assert records.get("mut_1") is None
+    manifest.write_text(json.dumps({key: value for key, value in written.items() if key != "state"}))
+    assert records.get("mut_1") is None
+
+
+def test_journal_manifest() -> None:
+    row: JsonObject = {
+        "path": "new.py",
+        "before": {"sha256": "00", "mode": 420, "link": False},
+        "after": {"sha256": "11", "mode": 0, "link": True},
+        "staged": "new.0",
+        "image": "old.0",
+        "temp": ".cpl-1",
+        "moved_from": "old.py",
+        "skipped": True,
+    }
+    details: JsonObject = {"actor": "owner", "entries": [row], "made": ["a"], "dropped": ["b"]}
+    entry = Entry(
+        path="new.py",
+        before=Was(sha256="00", mode=420),
+        after=Was(sha256="11", mode=0, link=True),
+        staged="new.0",
+        image="old.0",
+        temp=".cpl-1",
+        moved_from="old.py",
+        skipped=True,
+    )
+    batch = Batch(entries=(entry,), made=("a",), dropped=("b",), more={"actor": "owner"})
+    assert json.dumps(batch.to_json()) == json.dumps(details)
+    assert Batch.of(details) == batch
+    move = IndexMove(old="old.py", new="new.py", mode="100644", oid="abc")
+    assert move.to_json() == ["old.py", "new.py", "100644", "abc"]
+    assert moves_of([["old.py", "new.py", "100644", "abc"]]) == (move,)
+
+
+def test_journal_folder(tmp_path: Path) -> None:
+    place = Place.at(tmp_path)
+    (place.root / "a.py").write_text("one\n")
+    before, after = sha256(b"one\n").hexdigest(), sha256(b"two\n").hexdigest()
+    place.journal().apply("mut_0001", kept(), [Change(path="a.py", content=b"two\n", before=before)])
+    folder = place.home / "undo" / "mut_0001"
+    assert sorted(path.name for path in folder.iterdir()) == ["kept.json", "old.0"]
+    written = json.loads((folder / "kept.json").read_text())["details"]
+    (entry,) = written.pop("entries")
+    entry["temp"] = ""
+    assert written == {"journal": "mut_0001", "made": [], "dropped": []}
+    assert entry == {
+        "path": "a.py",
+        "before": {"sha256": before, "mode": 0o644, "link": False},
+        "after": {"sha256": after, "mode": 0o644, "link": False},
+        "staged": "new.0",
+        "image": "old.0",
+        "temp": "",
+        "moved_from": None,
+        "skipped": False,
+    }
+
+
+def test_pending_git_mutation(tmp_path: Path) -> None:
+    text = (
+        '{"mutation_id":"mut_1","what":"merge","at_ns":1,"session_id":"ses_1","call_id":"call_1","undoable":true,'
+        '"undoes":["refs/heads/"],"sign":"merge abc","worktree":"/w","before":{"symbolic":"refs/heads/main",'
+        '"head":"abc","refs":{"refs/heads/main":"abc"},"stashes":[["s","t"]],"settings":[["k","v"]],"state":"none",'
+        '"intended":["i"],"changed":["a","c"],"staged":["s"],"untracked":["u"]}}'
+    )
+    picture = Picture(
+        symbolic="refs/heads/main",
+        head="abc",
+        refs={"refs/heads/main": "abc"},
+        recoveries={},
+        stashes=(("s", "t"),),
+        settings=(("k", "v"),),
+        index=frozenset({b"100644 abc 0\ta"}),
+        intended=frozenset({"i"}),
+        changed=frozenset({"c", "a"}),
+        staged=frozenset({"s"}),
+        untracked=frozenset({"u"}),
+        conflicts=(),
+        state="none",
+    )
+    started = Started(
+        mutation_id="mut_1",
+        what="merge",
+        at_ns=1,
+        session_id="ses_1",
+        call_id="call_1",
+        undoable=True,
+        undoes=("refs/heads/",),
+        sign="merge abc",
+        before=picture,
+        reached={"a": "100644 abc", "n": None},
+        worktree="/w",
+    )
+    pending = Pending(tmp_path / "pending")
+    pending.begin(started)
+    pending.reaches(started)
+    pending.note("call_1", what="merge", mutation_id="mut_1", done=True)
+    folder = tmp_path / "pending" / "mut_1"
+    assert sorted(path.name for path in folder.iterdir()) == ["begun.json", "index", "reached.json", "running"]
+    assert (folder / "begun.json").read_text() == text
+    assert (folder / "index").read_bytes() == b"100644 abc 0\ta"
+    assert (folder / "reached.json").read_text() == '{"a":"100644 abc","n":null}'
+    assert pending.all() == [started]
+    note = tmp_path / "pending-ended" / "call_1"
+    assert note.read_text() == '{"what":"merge","mutation_id":"mut_1","done":true}'
+    assert pending.notes() == {"call_1": Note(what="merge", mutation_id="mut_1", done=True)}
+
+
+def test_git_undo_record() -> None:
+    raw: JsonObject = {
+        "symbolic": "refs/heads/main",
+        "head": "abc",
+        "state": "none",
+        "refs": {"refs/heads/main": "abc", "refs/heads/gone": None},
+        "stashes": [["s", "t"]],
+        "settings": [["k", "v"]],
+        "index": ["100644 abc 0\ta"],
+        "intended": ["i"],
+        "files": {"a": "100644 abc", "n": None},
+    }
+    side = Side(
+        symbolic="refs/heads/main",
+        head="abc",
+        state="none",
+        refs={"refs/heads/main": "abc", "refs/heads/gone": None},
+        stashes=(("s", "t"),),
+        settings=(("k", "v"),),
+        index=("100644 abc 0\ta",),
+        intended=("i",),
+        files={"a": "100644 abc", "n": None},
+    )
+    both = Reversible(before=side, after=replace(side, stashes=None), branches=("main",))
+    details: JsonObject = {"before": raw, "after": {**raw, "stashes": None}, "branches": ["main"]}
+    assert json.dumps(both.to_json()) == json.dumps(details)
+    assert Reversible.of_json(details) == both
+    begun = Begun(sign="merge abc", reached={"a": None}, dirty=frozenset({"c", "b"}))
+    assert begun.to_json() == {"sign": "merge abc", "reached": {"a": None}, "dirty": ["b", "c"]}
+    assert Begun.of_json(begun.to_json()) == begun
+
+
+def test_index_archive(tmp_path: Path) -> None:
+    (tmp_path / "facts.db").write_bytes(b"facts")
+    found = archive.write(tmp_path / "a.cplindex", folder=tmp_path, commit="abc", files=2, model=None)
+    with tarfile.open(tmp_path / "a.cplindex") as packed_up:
+        assert packed_up.getnames() == ["manifest.json", "facts.db"]
+        manifest = packed_up.extractfile("manifest.json")
+        assert manifest is not None
+        text = manifest.read().decode()
+    assert text == (
+        f'{{"format": 1, "tables": {tables_version()}, "commit": "abc", "files": 2, "model": null, '
+        f'"digests": {{"facts.db": "{sha256(b"facts").hexdigest()}"}}}}'
+    )
+    (tmp_path / "out").mkdir()
+    assert archive.unpack(tmp_path / "a.cplindex", tmp_path / "out") == found
+
+
+def test_facts_are_lists_in_this_order() -> None:
+    facts = Facts(
+        language="python",
+        definitions=(
+            Definition(
+                kind="class",
+                name="A",
+                inside="o",
+                signature="()",
+                scope=1,
+                container=2,
+                ordinal=3,
+                column=4,
+                start=5,
+                name_after=6,
+                line=7,
+                lines_after=8,
+                size=9,
+                body_after=10,
+                bases=(11, 12),
+            ),
+        ),
+        scopes=(Scope(kind="file", parent=-1, start=1, size=2, definition=3),),
+        imports=(
+            Import(
+                kind="from",
+                scope=1,
+                source="s",
+                imported="i",
+                alias="a",
+                bound="b",
+                at=2,
+                imported_after=3,
+                local_after=4,
+            ),
+        ),
+        exports=(Export(name="n", known_as="k", source="s", evidence="e", at=1),),
+        dynamic=(DynamicAccess(pattern="getattr", at=1, literal="l"),),
+        bind_names=("x",),
+        bind_packed=b"b",
+        text_packed=b"t",
+        label_packed=b"l",
+        outer_packed=b"o",
+        star=True,
+        errors=13,
+        clipped=True,
+    )
+    assert msgspec.msgpack.decode(packed(facts)) == [
+        "python",
+        [["class", "A", "o", "()", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, [11, 12]]],
+        [["file", -1, 1, 2, 3]],
+        [["from", 1, "s", "i", "a", "b", 2, 3, 4]],
+        [["n", "k", "s", "e", 1]],
+        [["getattr", 1, "l"]],
+        ["x"],
+        b"b",
+        b"t",
+        b"l",
+        b"o",
+        True,
+        13,
+        True,
+    ]
+    assert unpacked(packed(facts)) == facts
+
+
+def test_plan(tmp_path: Path) -> None:
+    text = (
+        '{"asked":{"kind":"rename","symbol":"a.py:1:0","new_name":"b","options":{"force":true},"contexts":["c"]},'
+        '"digest":"00","expires_ns":9000000000000000000,"paths":["a.py"]}'
+    )
+    asked = Asked(kind="rename", symbol="a.py:1:0", new_name="b", options={"force": True}, contexts=("c",))
+    record = Record(asked=asked, digest="00", expires_ns=9_000_000_000_000_000_000, paths=("a.py",))
+    assert msgspec.json.encode(record).decode() == text
+    (tmp_path / "plan_1.json").write_text(text)
+    assert Plans(tmp_path, SystemClock()).record("plan_1") == record
+
+
+def test_results_of_tests_at_a_commit(tmp_path: Path) -> None:
+    found = Baselines(tmp_path).note("t", "abc", [OUTCOME], run_id="run_1", at="2026", place="copy")
+    fingerprint = found.targets["tests/test_a.py"].tests["tests/test_a.py::test_two"].fingerprint
+    text = (
+        '{"commit":"abc","targets":{"tests/test_a.py":{"run_id":"run_1","at":"2026","place":"copy","tests":{'
+        '"tests/test_a.py::test_one":{"status":"passed","kind":"","fingerprint":""},'
+        '"tests/test_a.py::test_two":{"status":"failed","kind":"AssertionError","fingerprint":'
+        f'"{fingerprint}"}}}}}}}}}}'
+    )
+    assert (tmp_path / "t.json").read_text() == text
+    assert isinstance(found, Baseline) and Baselines(tmp_path).get("t") == found
+
+
+def test_outcomes_that_are_used_again(tmp_path: Path) -> None:
+    file = tmp_path / "reuse.json"
+    ReusableOutcomes(file, seconds=60).note("s", [OUTCOME], run_id="run_1", now_ns=1)
+    assert file.read_text() == (
+        '{"state":"s","targets":{"tests/test_a.py":{"run_id":"run_1","at_ns":1,"runner":"pytest","status":"failed",'
+        '"cases":[{"name":"test_one","status":"passed","duration_ms":5,"message":"","kind":"","stack":"","file":"",'
+        '"line":null,"owner":"","is_whole":false},{"name":"test_two","status":"failed","duration_ms":7,"message":"no",'
+        '"kind":"AssertionError","stack":"at","file":"tests/test_a.py","line":3,"owner":"A","is_whole":false}],'
+        '"seconds":0.5,"output":"0.txt","shared":2,"note":"slow"}}}'
+    )
+    again = ReusableOutcomes(file, seconds=60).find("s", [OUTCOME.wanted], kept=["run_1"], now_ns=2)
+    assert again == {"tests/test_a.py": replace(OUTCOME, reused_from="run_1", output="../run_1/0.txt")}
+
+
+def test_flaky_tests(tmp_path: Path) -> None:
+    file = tmp_path / "outcomes.json"
+    Outcomes(file).note("s", {"a::one": True}, flaky=(), at="2026", environment="e")
+    Outcomes(file).note("s", {"a::one": False}, flaky=(), at="2027", environment="e")
+    assert file.read_text() == (
+        '{"format": 1, "state": "s e", "counts": {"a::one": [1, 1]}, "flaky": '
+        '[{"test": "a::one", "passed": 1, "failed": 1, "state": "s", "seen_at": "2027"}]}'
+    )
+    assert Outcomes(file).flaky() == [Flaky(test="a::one", passed=1, failed=1, state="s", seen_at="2027")]
+
+
+def test_history_of_targets(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.json")
+    history.note("a", seconds=1.5, ran=["one"], bad=["two"], whole=True)
+    history.save(known=["a"])
+    assert (tmp_path / "history.json").read_text() == (
+        '{"format": 2, "targets": {"a": {"seconds": [1.5], "failing": ["two"], "tests": ["one", "two"]}}}'
+    )
+    assert History(tmp_path / "history.json").failing("a") == ("two",)
+
+
+def test_environment_of_the_last_run(tmp_path: Path) -> None:
+    state = EnvironmentState(dependencies={"variables": "00"}, leftovers="11")
+    EnvironmentLog(tmp_path / "environment.json").note("c", "env_1", state)
+    text = '{"code":"c","lineage":"env_1","dependencies":{"variables":"00"},"leftovers":"11"}'
+    assert (tmp_path / "environment.json").read_text() == text
+    assert EnvironmentLog(tmp_path / "environment.json").lineage(state) == "env_1"
+
+
+def test_result_of_a_run(tmp_path: Path) -> None:
+    text = (
+        '{"run_id":"run_1","status":"completed","progress":{"total":1,"completed":1,"passed":0,"failed":1,"skipped":0,'
+        '"unmatched":0,"reused":0},"summary":{"total_duration_ms":5,"tests":2,"tests_passed":1,"tests_failed":1,'
+        '"tests_skipped":0,"flaky":[],"new_failures":["t"],"first_runs":[],"fixed":[]},"failures":[{"test":"t",'
+        '"target_id":"a","status":"failed","kind":"k","message":"m","stack":"s","line":3,"fingerprint":"f"}],'
+        '"results":[{"target_id":"a","runner":"pytest","status":"failed","duration_ms":5,"tests":2,"note":"",'
+        '"reason":"","failure":{"message":"m","stack":"s","output":"o"}}],"more_failures":0,"errors":[{"runner":"r",'
+        '"reason":"no","fix":"x","targets":["b"],"target_count":1}],"not_found":[],"notes":["n"],"began_at":"2026",'
+        '"state":"s","sandboxed":true,"baseline_of":"","reused_from":[]}'
+    )
+    result = RunResult(
+        run_id="run_1",
+        status="completed",
+        progress=RunProgress(total=1, completed=1, passed=0, failed=1, skipped=0),
+        summary=RunSummary(total_duration_ms=5, tests=2, tests_passed=1, tests_failed=1, new_failures=("t",)),
+        failures=(
+            FailedTest(
+                test="t", target_id="a", status="failed", kind="k", message="m", stack="s", line=3, fingerprint="f"
+            ),
+        ),
+        results=(
+            TargetResult(
+                target_id="a",
+                runner="pytest",
+                status="failed",
+                duration_ms=5,
+                tests=2,
+                failure=TargetFailure(message="m", stack="s", output="o"),
+            ),
+        ),
+        errors=(RunnerError(runner="r", reason="no", fix="x", targets=("b",), target_count=1),),
+        notes=("n",),
+        began_at="2026",
+        state="s",
+    )
+    runs = KeptRuns(tmp_path, most=5)
+    folder = runs.begin("run_1")
+    runs.put(result, {"a": ("0.txt", 1)})
+    assert (folder / "result.json").read_text() == text
+    assert (folder / "outputs.json").read_text() == '{"a":["0.txt",1]}'
+    assert runs.get("run_1") == result
+
+
+def test_keys_of_tokens(tmp_path: Path) -> None:
+    file = tmp_path / "agent_keys.json"
+    file.write_text(
+        f'{{"active":{{"key_id":"key_2","private":"{"11" * 32}"}},"retired":[{{"key_id":"key_1","public":"{"22" * 32}",'
+        '"until_ns":9000000000000000000}]}\n'
+    )
+    keys = SigningKeys(file, clock=SystemClock())
+    assert keys.active == "key_2" and keys.knows("key_1")
+    made = keys.rotate(until_ns=9_000_000_000_000_000_000)
+    written = json.loads(file.read_text())
+    public = written["retired"][1]["public"]
+    private = written["active"]["private"]
+    assert file.read_text() == (
+        f'{{"active":{{"key_id":"{made}","private":"{private}"}},"retired":[{{"key_id":"key_1","public":"{"22" * 32}",'
+        f'"until_ns":9000000000000000000}},{{"key_id":"key_2","public":"{public}","until_ns":9000000000000000000}}]}}\n'
+    )
+
+
+def test_claims_of_tokens(tmp_path: Path) -> None:
+    keys = SigningKeys(tmp_path / "agent_keys.json", clock=SystemClock())
+    context = TokenContext(approval_mode="always", allowed_paths=("src",), allowed_tools=("search",), max_agents=2)
+    claims = Claims(
+        sub="a", exp=2_000_000_000, iat=1, nbf=1, jti="tok_00001", capabilities=("read_files",), context=context
+    )
+    token, key_id = signed(claims, keys)
+    bounds: JsonObject = {
+        "approval_mode": "always",
+        "allowed_paths": ["src"],
+        "allowed_tools": ["search"],
+        "max_agents": 2,
+    }
+    said: JsonObject = {
+        "iss": "codeplane",
+        "sub": "a",
+        "aud": ["codeplane"],
+        "exp": 2_000_000_000,
+        "iat": 1,
+        "nbf": 1,
+        "jti": "tok_00001",
+        "capabilities": ["read_files"],
+        "context": bounds,
+    }
+    assert jwt.decode(token, options={"verify_signature": False}) == said
+    assert Claims.model_validate(said) == claims
+    issued = Issued(
+        token_id="tok_00001",
+        agent_id="a",
+        key_id=key_id,
+        issued_ns=1,
+        expires_ns=2,
+        capabilities=("read_files",),
+        context=context,
+    )
+    assert issued.fact() == {
+        "token_id": "tok_00001",
+        "agent_id": "a",
+        "key_id": key_id,
+        "at_ns": 1,
+        "expires_ns": 2,
+        "capabilities": ["read_files"],
+        "context": bounds,
+        "session_of": None,
+    }
+
+
+def test_sign_ins_of_the_dashboard(tmp_path: Path) -> None:
+    file = tmp_path / "dashboard.json"
+    sign_ins = SignIns(clock=SystemClock(), owner_token="t", file=file)
+    secret, _ = sign_ins.link(token="t", who="owner")
+    assert sign_ins.redeem(secret) is not None
+    (one,) = sign_ins.all()
+    assert json.loads(file.read_text())["sessions"] == [
+        {"seal": one.seal, "who": "owner", "opened_ns": one.opened_ns, "expires_ns": one.expires_ns}
+    ]
+    assert SignIns(clock=SystemClock(), owner_token="t", file=file).all() == (one,)
+
+
+def test_events_in_traces_and_limits_in_the_log() -> None:
+    ids = Correlation(session_id="s", call_id="c", task_id="t", thread_id="h", turn_id="u", job_id="j")
+    event = Event(
+        event_id="e",
+        stream="task/t",
+        sequence=1,
+        position=2,
+        type="call.started",
+        schema=1,
+        at_ns=0,
+        actor="owner",
+        source=Source.SYSTEM,
+        content_trust=ContentTrust.TRUSTED_SYSTEM,
+        correlation=ids,
+        payload={"operation": "search"},
+    )
+    assert json.dumps(event.to_wire()) == (
+        '{"event_id": "e", "stream": "task/t", "sequence": 1, "position": 2, "type": "call.started", "schema": 1, '
+        '"occurred_at": "1970-01-01T00:00:00.000000000Z", "actor": "owner", "source": "SYSTEM", '
+        '"content_trust": "TRUSTED_SYSTEM", "session_id": "s", "call_id": "c", "task_id": "t", "thread_id": "h", '
+        '"turn_id": "u", "job_id": "j", "payload": {"operation": "search"}}'
+    )
+    assert "job_id" not in replace(event, correlation=Correlation(call_id="c")).to_wire()
+    limits = TaskLimits(max_mutations=1, max_test_runs=2, max_duration_sec=3)
+    assert recorded(limits) == {"max_mutations": 1, "max_test_runs": 2, "max_duration_sec": 3}
