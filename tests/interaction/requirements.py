@@ -1658,6 +1658,12 @@ REQUIREMENTS = (
         tests=("test_file_formats.py",),
     ),
     Requirement(
+        id="DSK-02",
+        source="design §5",
+        promise="what an earlier version left when it was killed is taken up: edits, git, undo, questions, log, index",
+        tests=("test_old_state.py",),
+    ),
+    Requirement(
         id="EDT-08",
         source="002 §9.6",
         promise="outcomes that a crash kept from the log are recorded once",

@@ -108,6 +108,9 @@ class Following:
         """Follow until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._awake.set()
+        for what, why in (("symbols are", self._follower.facts.remade), ("full text is", self._follower.text.remade)):
+            if why is not None:
+                self._said(f"{what} indexed again", {"reason": why})
         if self._newest() is None:
             await asyncio.to_thread(self._follower.warm)
         while True:
