@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel import refusal_count
 from tests.trust.refusals.cast import Cast, cast
 from tests.trust.refusals.places import Place, embedded, served
+from tests.trust.refusals.served import WINDOW_SEC
 from tests.trust.refusals.worlds import WORLDS
 
 
@@ -23,6 +25,7 @@ def places(everyone: Cast, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """Each world, behind a server and in this process."""
     folder = tmp_path_factory.mktemp("worlds")
     with ExitStack() as stack, ThreadPoolExecutor(len(WORLDS)) as starting:
+        stack.enter_context(pytest.MonkeyPatch.context()).setattr(refusal_count, "WINDOW_SEC", WINDOW_SEC)
         begun = [starting.submit(_entered, stack, everyone, folder / "served", world) for world in WORLDS]
         inside = {world: stack.enter_context(embedded(everyone, folder / "embedded", world)) for world in WORLDS}
         yield {world: [place.result(), inside[world]] for world, place in zip(WORLDS, begun, strict=True)}

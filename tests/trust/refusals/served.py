@@ -8,10 +8,13 @@ from pathlib import Path
 import uvloop
 
 from codeplane.app import configuration, prepare
+from codeplane.kernel import refusal_count
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.serve import Serving
 from tests.trust.refusals.witness import WitnessOperations
+
+WINDOW_SEC = 1
 
 
 def main() -> int:
@@ -20,6 +23,8 @@ def main() -> int:
     parser.add_argument("--repo", type=Path, required=True)
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     given = parser.parse_args()
+    # Nobody here has a minute to wait until a flood of refusals is recorded as its number.
+    refusal_count.WINDOW_SEC = WINDOW_SEC
     workspace = Workspace(root=given.repo.resolve())
     prepare(workspace)
     loaded = configuration(workspace, given.overrides, os.environ)
