@@ -388,6 +388,21 @@ def test_a_secret_gets_no_other_name_and_no_place_in_git(tmp_path: Path, name: s
     assert git(root, "status", "--porcelain") == "?? .env\n"
 
 
+def test_a_refusal_of_several_secrets_files_speaks_of_several(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / ".env").write_text(ENV)
+    (root / ".env.local").write_text(ENV)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            one = str(await _call(opened, "git.stage", paths=[".env"]))
+            assert ".env holds secrets by its name, so only the owner gives it to git" in one
+            both = str(await _call(opened, "git.stage", paths=["."]))
+            assert ".env, .env.local hold secrets by their names, so only the owner gives them to git" in both
+
+    run(scenario())
+
+
 def test_a_checkpoint_leaves_secrets_out_and_says_so(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):

@@ -110,8 +110,6 @@ def index_line(index: JsonObject) -> str:
     """The index in one line, as people read it."""
     if not index.get("version"):
         return f"index: {index.get('state')}"
-    skipped = index.get("skipped")
-    left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
     said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
     if isinstance(symbols := index.get("symbol_count"), int):
@@ -121,7 +119,16 @@ def index_line(index: JsonObject) -> str:
     if isinstance(last := index.get("last_reconcile"), dict):
         said += f", reconciled {str(last['at'])[:19]}Z"
     said += f", {watched}"
-    return said + _symbols(index.get("symbols")) + (f"; left out: {left_out}" if left_out else "")
+    said += _symbols(index.get("symbols"))
+    if left_out := _counts(index.get("skipped")):
+        said += f"; left out: {left_out}"
+    if incomplete := _counts(index.get("parse_problems")):
+        said += f"; searched, but symbols may be missing: {incomplete}"
+    return said
+
+
+def _counts(by_reason: JsonValue) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in by_reason.items()) if isinstance(by_reason, dict) else ""
 
 
 def _is_followed(index: JsonObject) -> bool:

@@ -66,3 +66,9 @@ def test_more_than_a_file_takes_are_refused_with_what_it_takes() -> None:
     assert isinstance(takes, int) and 1 < takes < 40
     done = swapped(text, swaps[:takes], path="p", most=30 * len(text.raw))
     assert done == one_by_one(text, swaps[:takes])
+
+
+def test_a_replacement_by_itself_says_what_to_send() -> None:
+    with pytest.raises(EditMismatch, match="are the same") as raised:
+        swapped(Text(raw="a\n"), [Replacement(old="a", new="a")], path="p")
+    assert raised.value.hint == "send the new text as new_text, or leave this edit out; nothing was written"

@@ -278,6 +278,16 @@ def test_a_long_text_that_only_white_space_keeps_from_fitting_everywhere_is_give
     assert "exactly as they are in the file" in raised.value.hint
 
 
+def test_a_placeholder_in_the_old_text_is_explained() -> None:
+    with pytest.raises(EditMismatch) as raised:
+        replaced("host = 1\ntoken = hidden\n", "token = [redacted]\n", "token = read()\n")
+    assert raised.value.hint.startswith("[redacted] is a placeholder for something that is not shown")
+    # Where it is in the file itself, it hides nothing.
+    with pytest.raises(EditMismatch) as raised:
+        replaced("token = '[redacted]'\n", "token = [redacted]\n", "token = read()\n")
+    assert raised.value.hint == EditMismatch.default_hint
+
+
 @given(
     st.lists(st.sampled_from(["a", "b"]), max_size=12), st.lists(st.sampled_from(["a", "b"]), min_size=1, max_size=4)
 )

@@ -198,6 +198,21 @@ def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_the_answer_says_nothing_about_another_work_tree(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
+    (repo / "a.txt").write_text("changed\n")
+
+    async def scenario() -> None:
+        async with plane(repo) as opened:
+            made = await _ended(opened, "git.worktree_add", {"path": "tree", "branch": "next"}, OWNER)
+            gone = await _ended(opened, "git.worktree_remove", {"name": "tree"}, OWNER)
+            assert made.splitlines()[0] == gone.splitlines()[0] == str(repo.resolve() / "tree")
+            assert "next new at " in made and "undo: mut_" in made
+            assert "not clean" not in made + gone and "main at " not in made + gone
+
+    run(scenario())
+
+
 def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     git(repo, "branch", "topic")

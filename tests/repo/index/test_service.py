@@ -41,6 +41,22 @@ def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"broken.py": "def broken(:\n    needle = 1\n"})
+    (root / "blob.bin").write_bytes(b"\0")
+
+    async def body(ask: Ask) -> None:
+        await ask("search", query="needle", mode="definitions")
+        envelope = await ask("status", include=["index"])
+        index = result(envelope)["index"]
+        assert isinstance(index, dict)
+        assert (index["skipped"], index["parse_problems"]) == ({"binary": 1}, {"with syntax errors": 1})
+        said = "; left out: 1 binary; searched, but symbols may be missing: 1 with syntax errors"
+        assert said in str(envelope["text"])
+
+    with_plane(root, body)
+
+
 def test_content_that_is_cut_off_is_made_again_whoever_reads_it(tmp_path: Path) -> None:
     files = {f"{number}.py": f"needle = {number}\n" * 5 for number in range(40)}
     root = make_repo(tmp_path / "repo", files)

@@ -227,6 +227,12 @@ class TestUninstall:
         assert (user.codex.read_bytes(), user.claude.read_bytes()) == before
         assert (user.repo / ".codeplane").exists()
 
+    def test_the_command_that_does_it_has_the_options_given(self, user: User) -> None:
+        user.rows("--yes")
+        done = user.cpl("uninstall", "--keep-data", "--repo", str(user.repo), cwd=user.home)
+        assert done.returncode == 1
+        assert f"; cpl uninstall --repo {user.repo} --keep-data --yes does it" in done.stderr
+
     def test_yes_takes_back_what_is_this_repositorys(self, user: User) -> None:
         user.rows("--yes", "--client", "codex", "--client", "claude-code", "--client", "vscode")
         server = start(user.repo)
@@ -272,6 +278,7 @@ class TestUninstall:
         # Without an answer nothing changes, and what would go is told, also of other repositories.
         asked = user.cpl("uninstall", "--everywhere")
         assert asked.returncode == 1
+        assert "nothing was changed; cpl uninstall --everywhere --yes does it" in asked.stderr
         for said in (f"{user.repo}/.codeplane", f"{other.repo}/.codeplane", "refs/codeplane/", "clients' secrets"):
             assert said in asked.stdout
         done = user.cpl("uninstall", "--yes", "--everywhere")

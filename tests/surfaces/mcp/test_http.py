@@ -124,6 +124,16 @@ def test_other_methods_are_not_allowed(
     assert "POST" in response.headers["allow"]
 
 
+def test_what_opens_no_session_names_none(codeplane_server: Server) -> None:
+    headers = {**JSON, "mcp-protocol-version": HANDSHAKE, "accept": "application/json, text/event-stream"}
+    for method in ("GET", "DELETE", "POST"):
+        body = json.dumps(call("status")).encode() if method == "POST" else None
+        response, answer = codeplane_server.request(method, "/mcp", body=body, headers=headers)
+        assert response.status == 400
+        assert error_of(answer)["message"] == "Bad Request: Missing session ID"
+        assert "mcp-session-id" not in response.headers
+
+
 def test_a_session_that_is_not_there_is_not_found(codeplane_server: Server) -> None:
     headers = {**JSON, "mcp-protocol-version": HANDSHAKE, "mcp-session-id": "forged"}
     for method in ("POST", "GET", "DELETE"):

@@ -6,6 +6,7 @@ from itertools import accumulate, islice
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch, TooLarge
+from codeplane.kernel.redaction import MARK
 from codeplane.repo.edit.nearest import nearest
 from codeplane.repo.edit.text import Span
 
@@ -18,6 +19,10 @@ _MAX_PLACES = 250_000
 _MAX_WRITTEN = 64 * 1024 * 1024
 _MAX_TRIED = 300_000
 _LONG_INDENT = 64
+_PLACEHOLDER_HINT = (
+    f"{MARK} is a placeholder for something that is not shown: send a shorter old_text, from before or after it; "
+    "nothing was written"
+)
 
 
 def spans_for(plain: str, old: str, new: str, *, every: bool, path: str) -> list[Span]:
@@ -216,6 +221,7 @@ def _missing(lines: Sequence[str], old: str, path: str) -> EditMismatch:
     where = f"nearest is line {at + 1}, which now reads" if found is not None else "the file begins"
     return EditMismatch(
         f"{path}: old_text is not there; {where}:\n{shown}",
+        hint=_PLACEHOLDER_HINT if MARK in old and not any(MARK in line for line in lines) else None,
         details={"path": path, "nearest_line": at + 1 if found is not None else None},
     )
 

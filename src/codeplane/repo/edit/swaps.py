@@ -24,7 +24,10 @@ def swapped(text: Text, swaps: Sequence[Replacement], *, path: str, most: int = 
     for number, swap in enumerate(swaps):
         read += len(batch.text.raw)
         if swap.old == swap.new and swap.old:
-            raise EditMismatch(f"{path}: old_text and new_text are the same")
+            raise EditMismatch(
+                f"{path}: old_text and new_text are the same",
+                hint="send the new text as new_text, or leave this edit out; nothing was written",
+            )
         if not batch.takes(swap):
             now = batch.now()
             read += _REWRITTEN * len(now.raw)

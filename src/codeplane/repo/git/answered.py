@@ -56,8 +56,12 @@ class GitDelta(Result):
     note: str = Field("", description="how far undo goes back, where that is not plain")
 
     def text(self) -> str:
-        lines = [f"{self._where()}{'; work tree not clean' if self.clean is False else ''}"]
-        lines += [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
+        state = f"{self._where()}{'; work tree not clean' if self.clean is False else ''}"
+        return "\n".join([state, *self.effects()])
+
+    def effects(self) -> list[str]:
+        """What was done, line by line, without the branch and state of this work tree."""
+        lines = [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
             files = "1 file" if self.files_changed == 1 else f"{self.files_changed} files"
             lines.append(f"{files} in {self.compared} +{self.insertions} -{self.deletions}")
@@ -72,7 +76,7 @@ class GitDelta(Result):
         lines += [f"lost work is kept in {self.recovery}"] if self.recovery else []
         lines += [f"undo: {self.mutation_id}"] if self.mutation_id else []
         lines += [self.note] if self.note else []
-        return "\n".join(lines)
+        return lines
 
     def _where(self) -> str:
         head = self.head[:9] if self.head else "no commits"

@@ -108,7 +108,7 @@ class WorktreeChanged(Changed):
 
     def text(self) -> str:
         kept = [f"kept out of commits here by {self.excluded} in .git/info/exclude"] if self.excluded else []
-        return "\n".join([self.worktree, *kept, self.delta.text()])
+        return "\n".join([self.worktree, *kept, *self.delta.effects()])
 
 
 class WorktreeWrites:

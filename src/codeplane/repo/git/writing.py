@@ -174,9 +174,10 @@ class Writer:
         """PathDenied where an agent would have git store a secrets file: a sandbox shows what git holds."""
         named = [path for path in paths if not call.actor.is_person and self.secrets.covers(path)]
         if named:
+            them = "it" if len(named) == 1 else "them"
             raise PathDenied(
-                f"{few(sorted(named))} holds secrets by its name, so only the owner gives it to git",
-                hint="name the other files, or have the owner ignore it (.gitignore) or stage it: git add",
+                f"{_named_secrets(sorted(named))}, so only the owner gives {them} to git",
+                hint=f"name the other files, or have the owner ignore {them} (.gitignore) or stage {them}: git add",
                 details={"paths": [shown(path) for path in named[:100]]},
             )
 
@@ -186,7 +187,7 @@ class Writer:
             return
         if named := sorted({path for path in paths if self.secrets.covers(path)}):
             raise PathDenied(
-                f"{few(named)} holds secrets by its name, so only the owner changes it",
+                f"{_named_secrets(named)}, so only the owner changes {'it' if len(named) == 1 else 'them'}",
                 hint="name the other files",
                 details={"paths": [shown(path) for path in named[:100]]},
             )
@@ -439,3 +440,7 @@ async def to_its_end(work: Coroutine[None, None, T]) -> T:
         if not task.cancelled():
             task.exception()
         raise
+
+
+def _named_secrets(paths: Sequence[str]) -> str:
+    return f"{few(paths)} {'holds secrets by its name' if len(paths) == 1 else 'hold secrets by their names'}"

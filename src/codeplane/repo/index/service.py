@@ -184,8 +184,7 @@ class IndexService:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
         symbols = self._following.state()
         skipped: JsonObject = dict(snapshot.skipped())
-        if problems := self._following.follower.facts.problem_counts():
-            skipped |= problems
+        parse_problems: JsonObject = dict(self._following.follower.facts.problem_counts())
         return {
             "version": snapshot.epoch,
             "commit": snapshot.commit,
@@ -194,6 +193,7 @@ class IndexService:
             "size_bytes": self._indexer.size_bytes(),
             "included": snapshot.included,
             "skipped": skipped,
+            "parse_problems": parse_problems,
             "last_updated": rfc3339(snapshot.verified_at_ns),
             "last_reconcile": {
                 "at": rfc3339(last.at_ns),

@@ -249,7 +249,7 @@ class UndoOperations:
         if kept is None:
             newest = self._kept.newest(state=wanted)
             if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
-                # Each command of a person is a session of its own, and all mutations are theirs.
+                # A session of a person ends when it is idle, and all mutations are theirs.
                 return newest
             if newest is None:
                 raise CannotUndo(

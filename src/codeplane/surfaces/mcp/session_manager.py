@@ -7,11 +7,13 @@ has most ends; one of the owner's never ends for somebody else's. Its client get
 from collections import Counter
 from contextvars import ContextVar
 
+import mcp_types as types
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.surfaces.connections.session_holder import HOLDER, Holder
 from codeplane.surfaces.mcp.caller import SESSION_HEADER
@@ -20,6 +22,8 @@ from codeplane.surfaces.mcp.session_transport import SessionTransport
 _UNKNOWN = Holder(is_own=False, group=None)
 # The SDK asks for a session without saying for whom.
 _holder: ContextVar[Holder] = ContextVar("holder", default=_UNKNOWN)
+# Methods that say something about a session there is.
+_IN_SESSION = ("GET", "DELETE")
 
 
 class SessionManager(StreamableHTTPSessionManager):
@@ -27,9 +31,14 @@ class SessionManager(StreamableHTTPSessionManager):
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         if Request(scope).headers.get(SESSION_HEADER) is None:
+            if scope["method"] in _IN_SESSION:
+                # The SDK would open a session for it, which may end somebody's.
+                await _missing_session()(scope, receive, send)
+                return
             holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)
             _holder.set(holder)
             await self._make_room(holder)
+            send = _naming_opened(send)
         await super()._handle_stateful_request(scope, receive, send)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
@@ -70,3 +79,22 @@ class SessionManager(StreamableHTTPSessionManager):
         _, ended = min(idle, key=lambda pair: (-count[pair[1].holder], pair[1].holder.is_own, pair[0]))
         assert ended.mcp_session_id is not None
         await self._discard_session(ended.mcp_session_id, ended)
+
+
+def _missing_session() -> Response:
+    """The refusal of what only a session has."""
+    error = types.ErrorData(code=types.INVALID_REQUEST, message="Bad Request: Missing session ID")
+    body = types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True, exclude_unset=True)
+    return Response(body, status_code=400, media_type="application/json")
+
+
+def _naming_opened(send: Send) -> Send:
+    """Send without the id of a session whose opening was refused: it is gone."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] >= 400:
+            headers = [pair for pair in message["headers"] if pair[0].lower() != SESSION_HEADER.encode()]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sent

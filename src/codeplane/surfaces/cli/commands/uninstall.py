@@ -1,6 +1,7 @@
 """`cpl uninstall`: take everything back that `cpl init` and `cpl up` put there."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -55,7 +56,8 @@ def uninstall(
         return
     print("\n".join(doomed), flush=True)
     if not yes and not (sys.stdin.isatty() and typer.confirm("Go on?", default=False, err=True)):
-        print("\nnothing was changed; cpl uninstall --yes does it", file=sys.stderr)
+        again = _command(repo, keep_data=keep_data, everywhere=everywhere)
+        print(f"\nnothing was changed; {again} does it", file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)
     for one in repositories:
         down(repo=one.root)
@@ -73,6 +75,14 @@ def uninstall(
     if not keep_data:
         _forget(installed, repositories, changes, everywhere=everywhere)
     print("done")
+
+
+def _command(repo: Path | None, *, keep_data: bool, everywhere: bool) -> str:
+    """The command that does the same without asking."""
+    words = ["cpl", "uninstall", *(("--repo", str(repo)) if repo is not None else ())]
+    words += ["--keep-data"] if keep_data else []
+    words += ["--everywhere"] if everywhere else []
+    return shlex.join([*words, "--yes"])
 
 
 def _workspace(repo: Path | None, installed: InstallRecord, *, everywhere: bool) -> Workspace:
