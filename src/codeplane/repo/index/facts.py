@@ -5,7 +5,6 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from codeplane.repo.index.derived import DerivedDatabase
 from codeplane.repo.index.fitting import fitted
 from codeplane.repo.index.names import Mentions
 from codeplane.repo.index.path_key import AT, at
+from codeplane.repo.index.unpacked_facts import UnpackedFacts
 from codeplane.repo.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed
 from codeplane.repo.truth.paths import shown
 
@@ -68,8 +68,7 @@ class FactStore:
         self._database = DerivedDatabase(path, version=tables_version(), schema=_SCHEMA)
         self._reader = self._database.connect()
         self._lock = threading.Lock()
-        self._cache: OrderedDict[tuple[str, str], tuple[int, Facts]] = OrderedDict()
-        self._cached = 0
+        self._unpacked = UnpackedFacts(max_bytes=_CACHED_BYTES)
         self._mentions = Mentions()
         self._is_filling = False
         # Why what is kept cannot be read, once that was noticed, until it is made again.
@@ -91,8 +90,7 @@ class FactStore:
             self._reader.close()
             self._database.remake(why)
             self._reader = self._database.connect()
-            self._cache.clear()
-            self._cached = 0
+            self._unpacked.clear()
             self._mentions.clear()
             self.damaged = None
             self.version += 1
@@ -224,12 +222,8 @@ class FactStore:
 
     def facts(self, path: str, digest: str, *, keep: bool = True) -> Facts | None:
         """The facts of a file with this very content, or None while there are none; kept for the next who asks."""
-        key = (path, digest)
-        with self._lock:
-            held = self._cache.get(key)
-            if held is not None:
-                self._cache.move_to_end(key)
-                return held[1]
+        if (held := self._unpacked.get(path, digest)) is not None:
+            return held
         rows = self._read(
             f"SELECT facts FROM parsed WHERE {AT} AND digest = ?", (*at(os.fsencode(path)), bytes.fromhex(digest))
         )
@@ -240,15 +234,8 @@ class FactStore:
             facts = unpacked(raw)
         except (zlib.error, msgspec.MsgspecError, TypeError) as error:
             raise self._broken(f"those of {shown(path)}: {error}") from error
-        if not keep:
-            return facts
-        with self._lock:
-            if key not in self._cache:
-                self._cache[key] = (len(raw) * _UNPACKED, facts)
-                self._cached += len(raw) * _UNPACKED
-            while self._cached > _CACHED_BYTES:
-                _, (size, _facts) = self._cache.popitem(last=False)
-                self._cached -= size
+        if keep:
+            self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)
         return facts
 
     def warm(self, files: Iterable[tuple[str, str]], *, stop: Callable[[], bool]) -> None:
@@ -261,14 +248,14 @@ class FactStore:
                 if stop():
                     return
                 time.sleep(_PAUSE_SEC)
-            if self._cached >= _WARM_BYTES:
+            if self._unpacked.size >= _WARM_BYTES:
                 return
             self.facts(path, digest)
 
     @property
     def unpacked(self) -> int:
         """Of how many files the facts are ready to be read."""
-        return len(self._cache)
+        return len(self._unpacked)
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions of a name, in the order of files and places."""
