@@ -48,5 +48,7 @@ def refactoring(
     return (
         RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=shared.cursors),
         DecisionOperations(decisions),
-        ScipOperations(root=root, knowledge=knowledge, store=scip, clock=shared.clock),
+        ScipOperations(
+            root=root, knowledge=knowledge, store=scip, clock=shared.clock, secrets=shared.secrets.rules_of(root)
+        ),
     )

@@ -91,9 +91,11 @@ def repository(
     stream: str = STREAM,
     attached: bool = False,
     before: Before | None = None,
+    hidden: Path | None = None,
 ) -> Repository:
     """Build the operations over a root; the index is kept in `home`, and of an attached one nothing else is written.
 
+    `hidden` is the folder of CodePlane that the filters of an attached one must not see, the serving one's.
     `before` encloses the git that reads it, where others can write its settings.
 
     What the last run left half-changed is put right at once, before anybody reads.
@@ -120,11 +122,12 @@ def repository(
     )
     max_file_bytes = shared.config.index.max_file_bytes
     changed, environment = None, clean_environment
-    if not attached:
+    if before is None:
         guarded = GuardedPrograms(
-            home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
+            home=hidden or home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
         )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
+    if not attached:
         changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
     return Repository(
         index=index,
@@ -198,6 +201,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
             stream=f"{STREAM}/{attached.name}",
             attached=True,
             before=_enclosed(workspace, attached.root, shared.secrets),
+            hidden=workspace.home,
         )
         leases = Leases()
         return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)

@@ -236,6 +236,53 @@ def test_hooks_and_commands_see_empty_files(tmp_path: Path) -> None:
     assert (root / "config/.env.local").read_text() == ENV
 
 
+@needs_bubblewrap
+def test_the_token_of_a_work_tree_inside_that_is_served_too_is_seen_by_nobody(tmp_path: Path) -> None:
+    probe = "def test_it():\n    assert not open('inner/.codeplane/owner.token').read()\n"
+    root = make_repo(tmp_path / "repo", {"test_probe.py": probe, ".gitignore": "inner/\n"})
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
+        git(root, "config", name, value)
+    git(root, "worktree", "add", "--quiet", "inner")
+    token = root / "inner/.codeplane/owner.token"
+    token.parent.mkdir()
+    token.write_text("cpl_the-inner-one")
+    hook = root / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\ncat inner/.codeplane/* > taken.txt 2>&1\ntrue\n")
+    hook.chmod(0o755)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, "test.run", targets=["test_probe.py"])
+            assert "FileNotFoundError" in str(done) and "cpl_the-inner-one" not in str(done), done
+            (root / "test_probe.py").write_text(f"{probe}\n")
+            assert not _error(await _call(opened, "git.commit", message="x", paths=["test_probe.py"]))
+            said = await _call(opened, "run_bash", caller=OWNER, command="cat inner/.codeplane/*; echo end")
+            assert "cpl_the-inner-one" not in str(said), said
+
+    run(scenario())
+    assert "cpl_the-inner-one" not in (root / "taken.txt").read_text()
+    assert token.read_text() == "cpl_the-inner-one"
+
+
+@needs_bubblewrap
+def test_the_filters_of_an_attached_folder_outside_see_no_token(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    script = f"cat '{root}/.codeplane/owner.token' > leaked 2>&1\ncat\n"
+    other = make_repo(tmp_path / "other", {".gitattributes": "*.dat filter=f\n", "f.dat": "1\n", "f.sh": script})
+    git(other, "config", "filter.f.clean", "sh f.sh")
+
+    async def scenario() -> None:
+        async with plane(root, f'workspaces.roots=["{tmp_path}"]') as opened:
+            attached = await opened.conveyor.call("workspace.attach", {"path": str(other), "name": "other"}, OWNER)
+            assert attached.error is None
+            (other / "f.dat").write_text("2\n")
+            said = await _call(opened, "git.status", workspace="other")
+            assert "f.dat" in str(said), said
+
+    run(scenario())
+    assert "No such file" in (other / "leaked").read_text()
+
+
 def test_no_branch_brings_rules_that_show_a_secret(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     (root / ".env").write_text(ENV)

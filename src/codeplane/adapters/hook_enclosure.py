@@ -19,7 +19,8 @@ _WALKED_SEC = 1.0
 _OF_ROOT = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID")
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger")
-_AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshare-ipc")
+# What a program leaves behind ends with it.
+_AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshare-ipc", "--die-with-parent")
 _NO_NETWORK = "--unshare-net"
 # Sockets of daemons and terminals that act for whoever reaches them, with their own network, lie there.
 _SOCKETS = ("/run", "/tmp", "/var/tmp")  # nosec B108  # what is hidden
@@ -75,13 +76,19 @@ class HookEnclosure:
         root, home = root.resolve(), hidden.resolve()
         # What lies in what is hidden is not there at all.
         secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
+        registered = dict.fromkeys((self._registered, self._registered.resolve()))
         words = [*program, *([] if network else _without_sockets((_PROGRAMS, Path.home(), root, *used)))]
+        # Before all else: what is put over a part of these folders stays.
+        words += [word for place in registered for word in _pinned(place, Path.home())]
         words += ["--bind", str(root), str(root), *pin_options(secrets, root)] if secrets else []
         words += ["--tmpfs", str(hidden)]
-        for place in dict.fromkeys((self._registered, self._registered.resolve())):
+        for place in registered:
             if place.is_dir() and not place.is_symlink():
                 words += ["--tmpfs", str(place)]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
+        # The folders around them too: another put in their place would have settings of its own.
+        for around in dict.fromkeys(place.parent for place in fixed):
+            words += ["--bind-try", str(around), str(around)]
         for place in fixed:
             words += ["--ro-bind-try", str(place), str(place)]
         words += [word for one in secrets for word in mask_options(one, self._secrets.empty)]
@@ -103,6 +110,12 @@ def _without_sockets(used: Sequence[Path]) -> list[str]:
     words += [word for place in below for word in ("--bind-try", str(place), str(place))]
     temporary = os.environ.get("TMPDIR", "")
     return [*words, "--dir", temporary] if not set(emptied).isdisjoint(Path(temporary).parents) else words
+
+
+def _pinned(place: Path, home: Path) -> list[str]:
+    """The options by which no folder between a home and a place can be renamed."""
+    around = [folder for folder in reversed(place.parents) if home in folder.parents and place.is_dir()]
+    return [word for folder in around for word in ("--bind", str(folder), str(folder))]
 
 
 def _kernel() -> list[str]:

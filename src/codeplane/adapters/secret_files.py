@@ -29,7 +29,8 @@ _MAX_NAMED = 20
 # A folder or file that changed just now can change again without another time.
 _SETTLED_NS = 100_000_000
 # Not searched: what is git's and ours.
-_NOT_SEARCHED = frozenset({".git", ".codeplane"})
+_OWN = ".codeplane"
+_NOT_SEARCHED = frozenset({".git", _OWN})
 # Not searched but for their own entries: packages that everybody can download.
 _PACKAGES = frozenset({"node_modules", "site-packages"})
 # What an environment of Python is known by, and what in it is shown.
@@ -137,7 +138,8 @@ class SecretFiles:
         """What a sandbox over these work trees must not show, links followed; `shown` are patterns of what it may."""
         found: dict[Path, Hidden] = {}
         patterns = tuple(shown)
-        for root in {root.resolve() for root in roots}:
+        looked_at = {root.resolve() for root in roots}
+        for root in looked_at:
             rules = self.rules_of(root).by_name(patterns)
             covered = [path for path in self._secrets_below(root) if rules.covers(path.relative_to(root).as_posix())]
             for path in (*covered, *_aliases(root, covered)):
@@ -145,6 +147,9 @@ class SecretFiles:
                 # What a link leads to inside is one of the aliases, or is tracked.
                 if real == path or root not in real.parents:
                     found |= self._found(real, root)
+        # Of a work tree inside, which may be served too.
+        inner = [tree / _OWN for tree in self.roots() if tree != self._serving and (tree / _OWN).is_dir()]
+        found |= {path: Hidden(path=path, is_folder=True) for path in inner if set(path.parents) & looked_at}
         folders = {path for path, one in found.items() if one.is_folder}
         outermost = [found[path] for path in sorted(found) if folders.isdisjoint(path.parents)]
         if len(outermost) > MAX_HIDDEN:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -264,6 +265,98 @@ def test_what_would_have_the_network_is_named_where_nothing_is_enclosed(desk: Gu
     desk.enclosure = Nothing()
     desk.__post_init__()
     assert desk.git.online_programs() == ("pre-commit", "filter.strip.clean")
+
+
+def _leaking(place: str = "leaked") -> str:
+    return f"cat .codeplane/owner.token > {place} 2>&1; true"
+
+
+@needs_bubblewrap
+def test_a_hook_that_the_command_itself_brings_is_not_run_outside(desk: Guarded) -> None:
+    made = desk.made
+    made.git("checkout", "--quiet", "-b", "evil")
+    desk.hook("post-checkout", _leaking())
+    made.git("add", ".husky")
+    made.git("commit", "--quiet", "--no-verify", "-m", "evil")
+    made.git("-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "main")
+    assert not (made.root / ".husky").exists()
+    run(desk.git.run("checkout", "--quiet", "evil"))
+    assert not (made.root / "leaked").exists()
+
+
+@needs_bubblewrap
+def test_a_hook_that_a_filter_plants_meanwhile_is_not_run_outside(desk: Guarded) -> None:
+    made = desk.made
+    made.git("config", "--unset", "core.hooksPath")
+    shutil.rmtree(made.root / ".git" / "hooks", ignore_errors=True)
+    planted = f"#!/bin/sh\n{_leaking()}\n"
+    made.write("plant", planted)
+    made.write("f.sh", "mkdir -p .git/hooks && cp plant .git/hooks/post-checkout && chmod +x .git/hooks/*; cat\n")
+    made.write(".gitattributes", "*.nb filter=f\n")
+    made.write("a.nb", "1\n")
+    made.commit("first")
+    made.git("checkout", "--quiet", "-b", "other")
+    made.write("a.nb", "2\n")
+    made.commit("second")
+    made.git("checkout", "--quiet", "main")
+    made.git("config", "filter.f.smudge", "sh f.sh")
+    run(desk.git.run("checkout", "--quiet", "other"))
+    assert (made.root / ".git" / "hooks" / "post-checkout").exists() and not (made.root / "leaked").exists()
+
+
+@needs_bubblewrap
+def test_what_a_hook_leaves_running_ends_with_it(desk: Guarded) -> None:
+    desk.hook(
+        "pre-commit", "setsid sh -c 'while true; do date +%N > alive; sleep 0.05; done' > /dev/null 2>&1 &\nsleep 1"
+    )
+    desk.commit()
+    alive = (desk.made.root / "alive").read_text()
+    time.sleep(1)
+    assert (desk.made.root / "alive").read_text() == alive
+
+
+@needs_bubblewrap
+def test_a_hook_does_not_put_other_settings_in_the_place_of_gits(desk: Guarded) -> None:
+    desk.hook("pre-commit", "mv .git .git.old && cp -r .git.old .git && echo MOVED; true")
+    assert "MOVED" not in desk.commit() and not (desk.made.root / ".git.old").exists()
+    desk.hook("pre-commit", "mkdir -p other && echo ../other > .git/commondir")
+    desk.commit(text="again\n")
+    with pytest.raises(GitRefused, match="commondir"):
+        desk.commit(text="and again\n")
+
+
+@needs_bubblewrap
+def test_the_folder_around_the_secrets_of_clients_is_not_renamed(
+    desk: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = tmp_path / "home" / ".config" / "codeplane" / "clients"
+    secrets.mkdir(parents=True)
+    (secrets / "one").write_text(SECRET)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    desk.hook(
+        "pre-commit", f"cd {tmp_path}/home; mv .config/codeplane .config/c2; mv .config c3; find . -name one; true"
+    )
+    desk.__post_init__()
+    assert "one" not in desk.commit().split("/")
+    assert (secrets / "one").read_text() == SECRET
+
+
+@needs_bubblewrap
+def test_settings_that_hold_for_one_branch_are_looked_at_when_it_is_checked_out(desk: Guarded) -> None:
+    made = desk.made
+    made.git("config", "includeIf.onbranch:two.path", "../two.cfg")
+    made.git("config", "--file", "two.cfg", "filter.f.clean", "sh f.sh")
+    made.git("branch", "two")
+    assert run(desk.git.run("config", "filter.f.clean", check=False)).line == ""
+    run(desk.git.run("checkout", "--quiet", "two"))
+    assert ".codeplane" in run(desk.git.run("config", "filter.f.clean")).line
+
+
+@needs_bubblewrap
+def test_submodules_are_not_checked_out_along_with_the_repository(desk: Guarded) -> None:
+    desk.made.git("config", "submodule.recurse", "true")
+    assert run(desk.git.run("config", "submodule.recurse")).line == "false"
 
 
 @pytest.mark.parametrize(

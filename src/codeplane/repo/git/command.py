@@ -109,6 +109,12 @@ class Git:
     def folder(self) -> Path:
         """Where git keeps what belongs to this work tree; NotGit when there is none."""
         folder = git_dir_of(self.root)
+        if folder == self.root / ".git" and (folder / "commondir").exists():
+            # Only those of linked work trees, which lie elsewhere, have one; a hook could have written it.
+            raise GitRefused(
+                ".git has a file commondir, by which git would take another folder's settings and hooks",
+                hint="look at .git/commondir, and remove it",
+            )
         if self._within is not None and self._within not in (real := Path(os.path.realpath(folder))).parents:
             # Whoever can write the work tree can write such a folder, and git runs what its settings name.
             raise GitRefused(

@@ -22,7 +22,7 @@ _ASKED_NS = 600 * SECOND_NS
 # What is said to git itself, and not to those it runs.
 _UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
-_OFFLINE = "-offline"
+_OFFLINE, _NO_HOOKS = "-offline", "none"
 _WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
 # Hooks that run where commits are received, or before a push, which is asked about anyway.
 _NOT_LOCAL = frozenset(
@@ -102,7 +102,8 @@ class GuardedPrograms:
             used=(own, folder, named.hooks),
             offline=self._offline(),
         )
-        quiet = {"core.fsmonitor": "false"} if named.monitored else {}
+        # What the settings of a submodule name is enclosed by nobody: it is updated by operations of its own.
+        quiet = {"submodule.recurse": "false"} | ({"core.fsmonitor": "false"} if named.monitored else {})
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
@@ -132,7 +133,8 @@ class GuardedPrograms:
     def _hooks(self, reach: _Reach, hooks: Path) -> dict[str, str]:
         names = _runnable(hooks)
         if not names:
-            return {}
+            # A hook that the command itself brings, or a filter writes meanwhile, is not run by it.
+            return {"core.hooksPath": str(self._no_hooks())} if self._is_enclosing(reach) else {}
         # A folder of its own: what another command has git find at the same time is not changed under it.
         name = digest(os.fsencode(hooks))[:16]
         place = self._home / "hooks" / (f"{name}{_OFFLINE}" if reach.offline else name)
@@ -145,6 +147,14 @@ class GuardedPrograms:
         for name in names:
             _put(place / name, _script([*before, str(hooks / name)], f"the hook {name}" if offline else ""))
         return {"core.hooksPath": str(place)}
+
+    def _is_enclosing(self, reach: _Reach) -> bool:
+        return self._command(reach, None, network=True) is not None
+
+    def _no_hooks(self) -> Path:
+        place = self._home / "hooks" / _NO_HOOKS
+        place.mkdir(parents=True, exist_ok=True)
+        return place
 
     def _filters(self, reach: _Reach, filters: Sequence[FilterCommand]) -> dict[str, str]:
         before, offline = self._before(reach) if filters else (None, False)
@@ -201,7 +211,9 @@ def _places(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Where settings can come to be that are not there yet."""
     home = Path(environment.get("HOME", "/"))
     own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
-    return (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+    # The branch too: settings can be included for one alone.
+    settings = (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+    return (*settings, folder / "HEAD")
 
 
 def _marks(places: Sequence[Path]) -> Marks:

@@ -62,6 +62,17 @@ def test_an_index_that_fits_is_taken_in_and_holds_while_files_stay(tmp_path: Pat
     asked(root, FILES, lambda knowledge: made(root, knowledge), body)
 
 
+def test_a_secrets_file_is_not_read_as_an_index(tmp_path: Path) -> None:
+    root = tmp_path / "a"
+
+    async def body(ask: Asking) -> None:
+        (root / ".env").write_text("TOKEN=abcdefgh12345678\n")
+        with pytest.raises(PathDenied, match="secrets"):
+            await ask("scip.import", path=".env")
+
+    asked(root, FILES, lambda knowledge: made(root, knowledge), body)
+
+
 def test_columns_are_counted_as_the_indexer_did(tmp_path: Path) -> None:
     root = tmp_path / "a"
 

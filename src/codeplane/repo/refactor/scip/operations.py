@@ -12,12 +12,14 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound, ScipRefused
 from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.refactor.scip.checked import accepted
 from codeplane.repo.refactor.scip.index import Index, read_index
 from codeplane.repo.refactor.scip.store import ScipStore
 from codeplane.repo.search.scope import scope
+from codeplane.repo.truth.ignore import IgnoreRules
 from codeplane.repo.truth.paths import canonical, inside, shown
 
 _MAX_BYTES = 512 * 1024 * 1024
@@ -94,8 +96,17 @@ class ScipDrop(Result):
 class ScipOperations:
     """Imported indexes of one root; they only ever change how sure a plan is."""
 
-    def __init__(self, *, root: Path, knowledge: Knowledge, store: ScipStore, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        knowledge: Knowledge,
+        store: ScipStore,
+        clock: Clock,
+        secrets: SecretRules = NOTHING_SHOWN,
+    ) -> None:
         self._root = root
+        self._secrets = secrets
         self._knowledge = knowledge
         self._store = store
         self._clock = clock
@@ -134,6 +145,10 @@ class ScipOperations:
     def _import(self, snapshot: Snapshot, request: ScipImportRequest) -> ScipImport:
         name = canonical(request.path, root=self._root)
         file = inside(self._root, name)
+        rules = IgnoreRules.of(self._root, self._secrets)
+        for one in (name, file.relative_to(self._root).as_posix()):
+            if (denied := rules.refusal(one, said=shown(name))) is not None:
+                raise denied
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode):
             raise NotFound(f"{shown(name)} is no plain file", hint="name the file an indexer wrote")
