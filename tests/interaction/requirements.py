@@ -1490,7 +1490,7 @@ REQUIREMENTS = (
         id="IDX-46",
         source="design §9",
         promise="facts of a large index are unpacked before anyone asks, within bounds",
-        tests=("repo/index/test_warm_facts.py",),
+        tests=("repo/index/test_warm_facts.py", "repo/index/test_unpacked_facts.py"),
     ),
     Requirement(
         id="RES-43",
@@ -3098,6 +3098,7 @@ REQUIREMENTS = (
         promise="a recorded agent session plays against a sample, decided by a person or itself, and leaves nothing",
         tests=(
             "surfaces/cli/demo/test_demo.py",
+            "surfaces/cli/demo/test_ending.py",
             "surfaces/cli/demo/test_recording.py",
             "surfaces/cli/demo/test_tempo.py",
         ),
