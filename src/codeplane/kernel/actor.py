@@ -72,6 +72,8 @@ class Caller:
     # Likewise, the session that such a call belongs to.
     session_id: str | None = None
     ask: AskPerson | None = None
+    # Whether it gets the structure of an answer beside its text.
+    reads_structure: bool = True
     # What shows that it is a client which the owner trusts to ask its person.
     client_secret: str | None = None
     # The span at the caller's side that this call belongs to, as W3C trace context.

@@ -21,6 +21,14 @@ from codeplane.kernel.operation import (
 )
 
 _MAX_NAME = 100
+# What other programs call what an operation does.
+_FOREIGN = {
+    **dict.fromkeys(("grep", "rg", "ripgrep"), ("search",)),
+    **dict.fromkeys(("ls", "find", "glob"), ("list_dir", "map_repo")),
+    **dict.fromkeys(("cat", "read", "read_file", "view"), ("read_files",)),
+    **dict.fromkeys(("sed", "edit", "edit_file", "str_replace", "write", "write_file"), ("write_files",)),
+    **dict.fromkeys(("bash", "shell"), ("run_bash",)),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +73,17 @@ class Catalogue:
             for disabled, setting in self._setting_by_name.items():
                 if name in (disabled, disabled.replace(".", "_")):
                     raise switched_off(disabled, setting)
-            name = name[:_MAX_NAME]
-            near = difflib.get_close_matches(name.replace("_", "."), self._by_name, n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else None
-            raise UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
+            raise self.unknown(name, for_people=True)
         return found
+
+    def unknown(self, name: str, *, for_people: bool) -> UnknownOperation:
+        """The error for a name that nothing has; operations for people alone are suggested only to people."""
+        name = name[:_MAX_NAME]
+        known = [found.name for found in self._by_name.values() if for_people or not found.mark.people]
+        near = [meant for meant in _FOREIGN.get(name.lower(), ()) if meant in known]
+        near = near or difflib.get_close_matches(name.replace("_", "."), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else None
+        return UnknownOperation(f"there is no operation {name!r}", hint=hint, details={"nearest": near})
 
     @property
     def disabled(self) -> Mapping[str, str]:

@@ -22,6 +22,7 @@ from codeplane.kernel.errors import (
     SessionClosed,
     SessionNotFound,
     ShuttingDown,
+    UnknownOperation,
 )
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, is_text
@@ -168,12 +169,14 @@ class Conveyor:
         with trace.stage("validate"):
             try:
                 operation = self._validate(passage, arguments, streams=streams)
-            except CodePlaneError:
+            except CodePlaneError as error:
                 # What nobody knows by that name may be anything.
                 trace.name = stages.redactor.text(trace.name)
                 # What cannot be run is recorded as somebody's all the same; whoever is nobody stays unidentified.
                 with suppress(CodePlaneError):
                     passage.actor = passage.caller.actor or stages.identity.identify(passage.caller, passage.name)
+                if isinstance(error, UnknownOperation) and not passage.actor.is_person:
+                    raise self.catalogue.unknown(passage.name, for_people=False) from None
                 raise
         trace.name = operation.name
         with trace.stage("identify"):

@@ -23,7 +23,8 @@ class Veil:
             return result
         shown = redactor.json(result.model_dump(mode="json"), assignments=False)
         seen = type(result).model_validate(shown)
-        if seen != result and passage.call is not None:
+        differs = seen != result if passage.caller.reads_structure else seen.text() != result.text()
+        if differs and passage.call is not None:
             passage.call.warn("what looks like a secret is left out of this answer")
         return seen
 

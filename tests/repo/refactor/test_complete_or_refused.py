@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from codeplane.kernel.json import JsonObject
 from tests.repo.asking import Ask, result, with_plane
 from tests.repo.refactor.test_operations import edits, failed, made, texts
@@ -193,6 +195,19 @@ def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
 
     with_plane(root, body)
     assert texts(root) == _together()
+
+
+@pytest.mark.parametrize("case", ["c prototype", "go twins for other systems"])
+def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
+    files, symbol, _ = UNSEEN[case]
+
+    async def body(ask: Ask) -> None:
+        asked = await ask("refactor.rename", symbol=symbol, new_name="fresh")
+        proposed = [str(one["why"]) for one in edits(result(asked)) if not one["applies"]]
+        assert "the same name; whether it is this function is not certain" in proposed
+        assert "a member of" not in str(asked)
+
+    with_plane(made(tmp_path, files), body)
 
 
 def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:

@@ -92,6 +92,22 @@ def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_a_line_with_two_references_is_shown_once(tmp_path: Path) -> None:
+    files = {"a.py": "def price():\n    return 1\n\n\ntwice = price() + price()\n"}
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="price", mode="references")
+        assert places(result(envelope)) == ["a.py:1", "a.py:5", "a.py:5"]
+        text = str(envelope["text"])
+        assert text.count("twice = price() + price()") == 1 and "[3 of 3 places in 1 file, references" in text
+        bare = await ask("search", query="price", mode="references", include_snippets=False)
+        assert "a.py:1,5\n" in str(bare["text"])
+        explained = str((await ask("explain_symbol", symbol="price"))["text"])
+        assert explained.count("twice = price() + price()") == 1 and "more, listed by" not in explained
+
+    with_plane(make_repo(tmp_path / "repo", files), body)
+
+
 def test_references_come_with_their_tiers(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("search", query="Cart.total", mode="references")
@@ -174,7 +190,7 @@ def test_a_popular_name_is_counted_in_part_and_paged_in_full(tmp_path: Path) -> 
         envelope = await ask("search", query="run", mode="references", limit=100)
         found = result(envelope)
         assert (found["total"], found["total_is_exact"]) == (COUNTED, False)
-        assert f"of {COUNTED}+ lines" in str(envelope["text"]) and "at least 1 proven" in str(envelope["text"])
+        assert f"of {COUNTED}+ places" in str(envelope["text"]) and "at least 1 proven" in str(envelope["text"])
         seen, cursor = places(found), at(found, "pagination", "next_cursor")
         while cursor:
             page = result(await ask("search", query="run", mode="references", limit=100, cursor=cursor))

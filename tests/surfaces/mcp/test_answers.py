@@ -11,7 +11,7 @@ from mcp import MCPError
 from codeplane.kernel.envelope import Meta, Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.tools import call_result
-from tests.harness import Server
+from tests.harness import Server, cpl
 
 from .clients import ERAS, WAYS, Way, connected, failure_of, meta, said, text_of
 from .operations import Said
@@ -128,6 +128,51 @@ async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(way: Wa
     assert named == "UNKNOWN_OPERATION: there is no tool 'sesion_inf'"
     assert hint.startswith("hint: did you mean session_info")
     assert caught.value.error.data["error"] == "UNKNOWN_OPERATION"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("grep", "search"),
+        ("rg", "search"),
+        ("ls", "list_dir or map_repo"),
+        ("Glob", "list_dir or map_repo"),
+        ("cat", "read_files"),
+        ("sed", "write_files"),
+        ("edit_file", "write_files"),
+        ("Bash", "run_bash"),
+    ],
+)
+async def test_a_tool_of_other_programs_is_answered_with_ours(name: str, meant: str, codeplane_server: Server) -> None:
+    async with connected(codeplane_server) as client:
+        with pytest.raises(MCPError, match=re.escape(f"did you mean {meant}?")):
+            await client.call_tool(name, {})
+
+
+async def test_an_agent_is_not_led_to_what_is_for_people(codeplane_server: Server) -> None:
+    async with connected(codeplane_server) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("approval_aprove", {})
+    assert "approval_approve" not in caught.value.error.message
+    # The owner is.
+    assert "did you mean approval.approve" in cpl("call", "approval.aprove", cwd=codeplane_server.repo).stderr
+
+
+async def test_only_a_secret_that_would_be_seen_is_told_to_be_left_out(codeplane_server: Server) -> None:
+    token = "ghp_" + "a1B2" * 9
+    new = {"path": "notes.txt", "content": "one\n"}
+    edit = {"path": "notes.txt", "old_text": "one", "new_text": token}
+    for structured in (False, True):
+        async with connected(codeplane_server, structured=structured) as client:
+            await client.call_tool("write_files", {"edits": [new]})
+            written = await client.call_tool("write_files", {"edits": [edit]})
+            read = await client.call_tool("read_files", {"paths": ["notes.txt"]})
+            for _ in range(2):
+                await client.call_tool("undo", {})
+        # The text of the answer names the file alone; its structure holds what was written.
+        warned = "what looks like a secret is left out" in said(written)
+        assert warned == structured == ("[redacted]" in str(written.structured_content)), said(written)
+        assert "[redacted]" in said(read) and "what looks like a secret is left out" in said(read)
 
 
 async def test_an_unknown_tool_without_a_near_one_says_where_they_are_listed(codeplane_server: Server) -> None:

@@ -65,6 +65,10 @@ class ReferenceSummary(Result):
         for hit in self.lines:
             unsure = f"  ({hit.tier.lower()})" if hit.tier in ("ANCHORED", "UNKNOWN") else ""
             lines = [hit.path] * (hit.path != path) + [f"  {hit.line}: {hit.snippet.strip()[:160]}{unsure}"]
+            if lines == said[-1:]:
+                # Two places of one line.
+                shown += 1
+                continue
             room -= sum(len(line) + 1 for line in lines)
             if room < 0:
                 break

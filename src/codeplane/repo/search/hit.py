@@ -84,15 +84,20 @@ class SearchResult(Result):
             places: dict[str, list[str]] = {}
             for hit in self.results:
                 places.setdefault(hit.path, []).append(str(hit.line))
-            found = [f"{path}:{','.join(numbers)}" for path, numbers in places.items()]
+            found = [f"{path}:{','.join(dict.fromkeys(numbers))}" for path, numbers in places.items()]
             return "\n".join([*found, self._summary()]) + self.pagination.line()
         lines: list[str] = []
-        path = None
+        path, before = None, list[str]()
         for hit in self.results:
+            said = hit.lines()
             if hit.path != path:
                 lines.append(hit.path)
                 path = hit.path
-            lines += hit.lines()
+            elif said == before:
+                # Two places of one line.
+                continue
+            lines += said
+            before = said
         return "\n".join([*lines, self._summary()]) + self.pagination.line()
 
     def _summary(self) -> str:
@@ -100,7 +105,9 @@ class SearchResult(Result):
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
         what = self.mode if self.model is None else f"{self.mode} by {self.model}"
         files = counted(self.files, "file", more)
-        said = f"[{shown_now} of {counted(self.total, 'line', more)} in {files}, {what}, {state}]"
+        # A line that refers to it twice counts twice.
+        noun = "place" if self.mode == "references" else "line"
+        said = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
         if not self.results and self.total == 0:
             said = f"[nothing found, {what}, {state}]"
         if self.tiers:

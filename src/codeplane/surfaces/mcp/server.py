@@ -144,7 +144,7 @@ class McpSurface:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller = replace(caller_of(ctx), ask=asks(ctx, params))
+        caller = replace(caller_of(ctx), ask=asks(ctx, params), reads_structure=_structured(ctx))
         outcome = await self._conveyor.call(params.name, continued(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):

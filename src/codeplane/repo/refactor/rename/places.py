@@ -29,6 +29,8 @@ _WHY = {
     "ANCHORED": "a member of that name; what it is a member of is not certain",
     "UNKNOWN": "the same name; nothing says what it means",
 }
+# What stands before the name of a member.
+_ACCESS = (b".", b"->", b"::")
 
 
 def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
@@ -133,16 +135,25 @@ def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Itera
                 new=ground.new,
                 tier=one.tier,
                 role=one.role,
-                why=_WHY[one.tier],
+                why=_why(ground, one, text),
                 likely=one.likely,
             )
         else:
             yield from _edits(ground, bounds, one, facts, text)
 
 
+def _why(ground: Ground, one: Reference, text: bytes) -> str:
+    """Why a place is, or may be, a reference."""
+    subject = ground.subject
+    if one.tier != "ANCHORED" or subject.sort == "member" or text.endswith(_ACCESS, 0, one.offset):
+        return _WHY[one.tier]
+    kind = subject.definition.kind if subject.definition is not None else "name"
+    return f"the same name; whether it is this {kind} is not certain"
+
+
 def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts, text: bytes) -> Iterator[Edit]:
     start, end = one.offset, one.offset + ground.length
-    new, why = ground.new, _WHY[one.tier]
+    new, why = ground.new, _why(ground, one, text)
     index = facts.imported_at.get(start)
     short = is_shorthand(ground.syntax, facts, text, one.path, start, end)
     if index is not None:
