@@ -1878,6 +1878,7 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_adding_is_undone_and_done_again",
             "repo/git/test_worktrees_writes.py::test_refusals_say_why_and_what_to_send_instead",
             "repo/git/test_worktrees_writes.py::test_a_work_tree_is_named_by_path_or_by_name",
+            "repo/git/test_removed_files.py",
         ),
     ),
     Requirement(

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from codeplane.kernel.errors import PathDenied
+from codeplane.kernel.own_folders import is_own
 
 _MAX_SHOWN = 200
-# Also as the short names that Windows gives them.
-_OURS = frozenset({".git", ".codeplane", "git~1", "codepl~1"})
-# What disks of macOS leave out when they compare names.
-_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
 def check_guarded(path: str) -> None:
@@ -18,7 +15,7 @@ def check_guarded(path: str) -> None:
     parts = PurePosixPath(path.replace("\\", "/")).parts
     if path.startswith(("/", "\\")) or path[1:2] == ":" or "\0" in path or any(map(_climbs, parts)):
         raise PathDenied(f"{shown} is not a path inside the repository")
-    if any(_plain(part) in _OURS for part in parts):
+    if is_own(path):
         raise PathDenied(f"{shown} belongs to git or to CodePlane, which no operation writes")
 
 
@@ -34,8 +31,3 @@ def check_led(path: str, located: Callable[[str], str]) -> None:
 def _climbs(part: str) -> bool:
     """`..`, also with the dots and spaces after it that some systems drop."""
     return part.startswith("..") and not part.strip(". ")
-
-
-def _plain(part: str) -> str:
-    """The name that a disk may take it for: without case, streams, trailing dots and spaces, invisible signs."""
-    return part.translate(_IGNORED).partition(":")[0].rstrip(". ").casefold()

@@ -10,6 +10,7 @@ from typing import TypeVar
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.git.begun import Begun, Concluded, forget_since, kept_beginning
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.compared import Work
@@ -43,6 +44,7 @@ class Keeper:
     mutations: KeptMutations
     pending: Pending
     clock: Clock
+    secrets: SecretRules = NOTHING_SHOWN
 
 
 class Keeping:
@@ -125,6 +127,9 @@ class Keeping:
             late |= await self.differing(before.head, after.head)
         late = {path for path in late - reached.keys() - before.dirty if not path.endswith("/")}
         entries = before.entries() if late else {}
+        # A secrets file that is no longer ignored was there before, and git is not to hold it.
+        covers = self._keeper.secrets.covers
+        late -= {path for path in late & after.untracked if path not in entries and covers(path)}
         old = dict(reached) | {path: entries.get(path) for path in late}
         new = await self._keeper.contents.taken(old)
         return {path: (old[path], new[path]) for path in old}

@@ -19,12 +19,16 @@ _DIGITS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """One kind of loss in words, with all that it is about: the words name only some."""
+    """One kind of loss in words, with all that it is about: the words name only some.
+
+    `for_good` is whether no recovery ref keeps it.
+    """
 
     said: str
     kind: Kind
     commits: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+    for_good: bool = False
 
 
 def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
@@ -78,8 +82,9 @@ def previewed(
     body = [*facts, *(loss.said for loss in losses)]
     if not losses:
         body.append("Nothing is lost by it.")
-    elif kept:
-        body.append("It is kept below refs/codeplane/recovery/ for a while.")
+    elif kept and (others := [loss for loss in losses if not loss.for_good]):
+        kept_part = "It" if len(others) == len(losses) else "What is not lost for good"
+        body.append(f"{kept_part} is kept below refs/codeplane/recovery/ for a while.")
     if state := _state(losses, bound, files):
         body.append(f"Bound to the state that is shown (fingerprint {state}): when it changes, this is not run.")
     return Preview(summary=shown(summary), body="\n".join(body))

@@ -12,6 +12,7 @@ from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
+from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents
 from codeplane.repo.git.foreseen import Foreseen, listing
 from codeplane.repo.git.loss import Loss, judged, previewed
@@ -19,6 +20,7 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.refusal import redacted
+from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
 from codeplane.repo.git.revision import checked
 from codeplane.repo.git.submodule_checkout import SubmoduleCheckout
 from codeplane.repo.git.writing import Writer, Writing
@@ -118,7 +120,7 @@ class SubmoduleWrites:
         async with self._writer.writing(call, "submodule_deinit", undoable=False) as writing:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
-            await self._keep(writing, path, request.force)
+            await self._keep(call, writing, path, request.force)
             await self._git.run("submodule", "deinit", *(["--force"] if request.force else []), "--", path)
             return Changed(delta=await writing.finished())
 
@@ -129,7 +131,7 @@ class SubmoduleWrites:
         async with self._writer.writing(call, "submodule_remove", undoable=False) as writing:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
-            await self._keep(writing, path, request.force)
+            await self._keep(call, writing, path, request.force)
             await self._git.run("submodule", "deinit", *force, "--", path)
             await self._git.run("rm", "--quiet", *force, "--", path)
             return Changed(delta=await writing.finished(compared="index"))
@@ -236,25 +238,49 @@ class SubmoduleWrites:
             raise NotFound(f"{shown(name)} is no submodule", hint="see git_submodules")
         return name
 
-    async def _keep(self, writing: Writing, path: str, force: bool) -> None:
+    async def _keep(self, call: Call, writing: Writing, path: str, force: bool) -> None:
         """Keep changes in the submodule's own repository, which stays below .git."""
-        if not force or not _is_there(self._git.root / path):
+        if not _is_there(self._git.root / path):
             return
         git = self._git.at(self._git.root / path)
+        removed = await asyncio.to_thread(self._removed, git, force)
+        if not force:
+            removed.refuse()
+            return
         inner = await pictured(git)
-        files = await Contents(git).taken(one for one in inner.dirty if not one.endswith("/"))
+        kept = set(removed.kept)
+        files = await Contents(git).taken(one for one in inner.dirty if one in kept)
         if any(files.values()):
             commits = [inner.head] if inner.head else []
             await Recovery(git, self._writer.clock).keep(
                 writing.mutation_id, name="work", what="submodule removal", files=files, commits=commits
             )
+        removed.warn(call)
+
+    def _removed(self, git: Git, force: bool) -> RemovedFiles:
+        """The files that go with a submodule; without force git refuses to remove changes that it sees."""
+        losses = Losses(git)
+        changed = losses.edited(against=losses.head) if force else []
+        paths = [*changed, *losses.untracked(), *ignored_files(git)]
+        return RemovedFiles.of(
+            git.root,
+            (one for one in paths if not one.endswith("/")),
+            root=self._git.root,
+            secrets=self._writer.secrets,
+        )
 
     def _lost(self, request: SubmoduleDeinitRequest) -> list[Loss]:
         place = self._git.root / canonical(request.path, root=self._git.root)
-        if not request.force or not _is_there(place):
+        if not _is_there(place):
             return []
-        losses = Losses(self._git.at(place))
-        return losses.files([*losses.edited(against=losses.head), *losses.untracked()], "changes")
+        git = self._git.at(place)
+        removed = self._removed(git, request.force)
+        if not request.force:
+            removed.refuse()
+            return []
+        losses, kept = Losses(git), set(removed.kept)
+        changed = [*losses.edited(against=losses.head), *losses.untracked()]
+        return [*removed.losses(), *losses.files([one for one in changed if one in kept], "changes")]
 
 
 def _entered(place: Path, *, nested: bool) -> Iterator[Path]:

@@ -21,6 +21,7 @@ from codeplane.kernel.operation import (
     operation,
     previews,
 )
+from codeplane.kernel.own_folders import is_codeplanes
 from codeplane.kernel.place import InWorkspace
 from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
@@ -34,15 +35,14 @@ from codeplane.repo.git.new_branch import refuse_taken, track
 from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
+from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
 from codeplane.repo.git.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
 from codeplane.repo.git.worktree_places import WorktreePlaces, forget_excluded, worktree_paths
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
 _MAX_IGNORED = 20_000
-_CACHES = frozenset(
-    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", "node_modules"}
-)
+_WORK = "work"
 _NAME = Field(min_length=1, max_length=4096, description="its folder's name, or its path")
 
 
@@ -166,15 +166,19 @@ class WorktreeWrites:
 
     @operation("git.worktree_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def remove(self, call: Call, request: WorktreeRemoveRequest) -> WorktreeChanged:
-        """Remove a further work tree; force when something in it was changed, which stays under a recovery ref."""
+        """Remove a further work tree; force when something in it was changed, which stays under a recovery ref, or when
+        secrets files (.env, keys) lie in it, which are lost for good."""
         path = self._found(request.name)
         async with self._writer.writing(call, "worktree_remove", undoable=False) as writing:
+            removed, recovery = None, None
             if path.is_dir():
-                await self._keep(writing.mutation_id, path, changes=request.force)
-            force = ["--force"] if request.force else []
-            await self._git.run("worktree", "remove", *force, "--", str(path))
+                removed, recovery = await self._keep(writing.mutation_id, path, force=request.force)
+            await self._take_away(call, path, writing.mutation_id, force=request.force)
+            if removed is not None:
+                removed.warn(call)
             await self._included(call)
-            return WorktreeChanged(delta=await writing.finished(), worktree=shown(str(path)))
+            delta = (await writing.finished()).model_copy(update={"recovery": recovery})
+            return WorktreeChanged(delta=delta, worktree=shown(str(path)))
 
     @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def lock(self, call: Call, request: WorktreeLockRequest) -> WorktreeChanged:
@@ -205,7 +209,13 @@ class WorktreeWrites:
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
-        """What it ignores is lost, and with force its changes; one outside the repository is never removed lightly."""
+        """What it ignores is lost, and with force its changes; one outside the repository is never removed lightly.
+
+        What is refused without force is refused before anyone is asked.
+        """
+        path = self._found(request.name)
+        if path.is_dir() and not request.force:
+            self._removed(self._git.at(path), _unstored(Losses(self._git.at(path)))).refuse()
         return judged(self._lost(request), kinds=("delete",))
 
     @previews("git.worktree_remove")
@@ -273,30 +283,56 @@ class WorktreeWrites:
     def _exclude(self) -> ExcludeFile:
         return ExcludeFile(common(self._git.folder))
 
-    async def _keep(self, mutation_id: str, path: Path, *, changes: bool) -> None:
+    async def _keep(self, mutation_id: str, path: Path, *, force: bool) -> tuple[RemovedFiles, str | None]:
+        """Keep what no commit has; gives all that goes away, and the ref that keeps files of it."""
         git = self._git.at(path)
-        ignored = await asyncio.to_thread(_ignored, git)
-        if len(ignored) > _MAX_IGNORED:
+        losses = Losses(git)
+        ignored = await asyncio.to_thread(ignored_files, git)
+        if not force:
+            self._removed(git, await asyncio.to_thread(_unstored, losses)).refuse()
+        own = [one for one in ignored if not is_codeplanes(one)]
+        if len(own) > _MAX_IGNORED:
             raise TooLarge(
-                f"{len(ignored)} ignored files lie in {shown(str(path))}, too many to keep",
+                f"{len(own)} ignored files lie in {shown(str(path))}, too many to keep",
                 hint="move them elsewhere, or remove them, first",
             )
-        if alien := [one for one in ignored if one.endswith("/")]:
+        if alien := [one for one in own if one.endswith("/")]:
             raise GitRefused(
                 f"{shown(alien[0])} in it is a repository of its own, which cannot be kept",
                 hint="move it elsewhere first",
             )
         inner = await pictured(git)
-        hidden = await asyncio.to_thread(Losses(git).hidden)
+        hidden = await asyncio.to_thread(losses.hidden)
         # Without force git refuses to remove changes that it sees.
-        changed = {one for one in inner.dirty if not one.endswith("/")} if changes else set()
-        files = await Contents(git).taken({*ignored, *hidden, *changed})
+        changed = {one for one in inner.dirty if not one.endswith("/")} if force else set()
+        removed = self._removed(git, {*ignored, *hidden, *changed})
+        files = await Contents(git).taken(removed.kept)
         commits = [inner.head] if inner.head else []
+        ref = None
         if any(files.values()) or inner.symbolic is None:
             # Refs are shared by all work trees: what is kept there is kept here.
-            await Recovery(git, self._writer.clock).keep(
-                mutation_id, name="work", what="worktree removal", files=files, commits=commits
+            ref = await Recovery(git, self._writer.clock).keep(
+                mutation_id, name=_WORK, what="worktree removal", files=files, commits=commits
             )
+        return removed, ref if any(files.values()) else None
+
+    async def _take_away(self, call: Call, path: Path, mutation_id: str, *, force: bool) -> None:
+        """Have git remove the work tree; what git says is an error only while the work tree is there."""
+        try:
+            await self._git.run("worktree", "remove", *(["--force"] if force else []), "--", str(path))
+        except CodePlaneError as error:
+            if path in await asyncio.to_thread(worktree_paths, self._git):
+                if isinstance(error, GitRefused):
+                    # Nothing was removed, so that nothing needs to be kept.
+                    await self._writer.recovery.drop(mutation_id, name=_WORK)
+                raise
+            # Git forgets a work tree even when it cannot delete all of its folder.
+            is_left = await asyncio.to_thread(path.exists)
+            left = f"; what is left of the folder can go: rm -r {shown(str(path))}" if is_left else ""
+            call.warn(f"the work tree is removed, but git could not delete everything in it: {error.message}{left}")
+
+    def _removed(self, git: Git, paths: Iterable[str]) -> RemovedFiles:
+        return RemovedFiles.of(git.root, paths, root=self._git.root, secrets=self._writer.secrets)
 
     def _found(self, name: str) -> Path:
         """The further work tree that a name means; the one that is served, and the main one, are none."""
@@ -317,16 +353,18 @@ class WorktreeWrites:
         lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = Losses(self._git.at(path))
+            ignored, changed = ignored_files(losses.git), losses.hidden()
             if request.force:
                 edited = losses.edited(against=losses.head)
-                lost += losses.files([*edited, *(one for one in losses.untracked() if one not in edited)], "changes")
-            else:
-                lost += losses.files(losses.hidden(), "changes")
-            lost += losses.files(_ignored(losses.git), "everything")
+                changed = [*edited, *(one for one in losses.untracked() if one not in edited)]
+            removed = self._removed(losses.git, [*changed, *ignored])
+            kept = set(removed.kept)
+            lost += removed.losses()
+            lost += losses.files([one for one in changed if one in kept], "changes")
+            lost += losses.files([one for one in ignored if one in kept], "everything")
         return lost
 
 
-def _ignored(git: Git) -> list[str]:
-    """Files that git ignores and that no tool makes anew by itself."""
-    listed = git.ask("ls-files", "--others", "--ignored", "--exclude-standard", "-z").fields
-    return [one for one in listed if not _CACHES.intersection(PurePath(one).parts)]
+def _unstored(losses: Losses) -> list[str]:
+    """The files of a work tree that git does not refuse to remove by itself, or refuses without their names."""
+    return [*losses.hidden(), *losses.untracked(), *ignored_files(losses.git)]

@@ -89,6 +89,7 @@ class Writer:
             mutations=mutations,
             pending=pending,
             clock=clock,
+            secrets=secrets,
         )
 
     @asynccontextmanager
@@ -274,7 +275,20 @@ class Writing:
         wanted |= found.files
         for path in sorted(wanted):
             self._call.may_write(path)
+        await self._refuse_secrets(wanted)
         await self._keeping.reaches(await self._writer.contents.taken(wanted))
+
+    async def _refuse_secrets(self, paths: Iterable[str]) -> None:
+        """PathDenied where an agent would have what a secrets file holds, and git does not, taken into git's store."""
+        if self._call.actor.is_person:
+            return
+        conflicts = {one.path for one in self.before.conflicts}
+        covered = [path for path in paths if self._writer.secrets.covers(path) and path not in conflicts]
+        if covered:
+            now, tracked = await self._writer.contents.taken(covered, write=False), self.before.entries()
+            self._writer.refuse_secret_changes(
+                self._call, (path for path, entry in now.items() if entry is not None and entry != tracked.get(path))
+            )
 
     async def reaches_between(self, *ranges: tuple[str | None, str]) -> None:
         """Say that it may write whatever differs between these pairs of commits."""

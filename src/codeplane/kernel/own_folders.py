@@ -1,0 +1,28 @@
+"""The folders that belong to git and to CodePlane, under every name that a disk takes for theirs."""
+
+from pathlib import PurePosixPath
+
+# With the short names that Windows gives them.
+_GIT = frozenset({".git", "git~1"})
+_CODEPLANE = frozenset({".codeplane", "codepl~1"})
+# What disks of macOS leave out when they compare names.
+_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
+
+
+def is_own(path: str) -> bool:
+    """Whether a path leads into a folder of git or of CodePlane."""
+    return not _folded(path).isdisjoint(_GIT | _CODEPLANE)
+
+
+def is_codeplanes(path: str) -> bool:
+    """Whether a path leads into a folder of CodePlane."""
+    return not _folded(path).isdisjoint(_CODEPLANE)
+
+
+def _folded(path: str) -> set[str]:
+    return {_plain(part) for part in PurePosixPath(path.replace("\\", "/")).parts}
+
+
+def _plain(part: str) -> str:
+    """The name that a disk may take it for: without case, streams, trailing dots and spaces, invisible signs."""
+    return part.translate(_IGNORED).partition(":")[0].rstrip(". ").casefold()
