@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
+from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
 from codeplane.kernel.operation import Risk
 from codeplane.repo.git.submodules_writes import (
     SubmoduleAddRequest,
@@ -173,6 +173,121 @@ def test_those_in_submodules_are_looked_at_as_well(desk: Desk, tmp_path: Path, n
         run(writes.update(call(), request))
     assert standing(desk.made) == before and desk.made.git("config", "--local", "--list") == settings
     assert not list(desk.made.path("libs/one").iterdir())
+
+
+def recorded(desk: Desk, library: Made, gitmodules: str) -> None:
+    """Commit a submodule `sub` that is at the last commit of a library, with this `.gitmodules`."""
+    head = library.git("rev-parse", "HEAD").decode().strip()
+    desk.made.write(".gitmodules", gitmodules)
+    desk.made.git("add", ".gitmodules")
+    desk.made.git("update-index", "--add", "--cacheinfo", f"160000,{head},sub")
+    desk.made.git("commit", "--quiet", "-m", "with a submodule")
+
+
+def section(name: str, library: Made) -> str:
+    return f'[submodule "{name}"]\n\tpath = sub\n\turl = file://{library.root}\n'
+
+
+def settings(desk: Desk) -> bytes:
+    return desk.made.git("config", "--local", "--list")
+
+
+def refused(desk: Desk, error: type[CodePlaneError], match: str | None = None) -> None:
+    """An update is refused and leaves nothing behind."""
+    before = standing(desk.made), settings(desk)
+    with pytest.raises(error, match=match):
+        run(SubmoduleWrites(desk.writer).update(call(), SubmoduleUpdateRequest()))
+    assert (standing(desk.made), settings(desk)) == before
+    assert not desk.made.path(".git/modules").exists()
+
+
+@pytest.mark.parametrize("place", ["index", "HEAD"])
+@pytest.mark.parametrize("name", ["plain.txt", ".codeplane/config.yaml"])
+def test_gitmodules_that_the_work_tree_lacks_is_read_where_git_reads_it(
+    desk: Desk, tmp_path: Path, name: str, place: str
+) -> None:
+    library = tracking(tmp_path / "library", name)
+    recorded(desk, library, section("sub", library))
+    desk.made.path(".gitmodules").unlink()
+    if place == "HEAD":
+        desk.made.git("rm", "--quiet", "--cached", ".gitmodules")
+    writes, url = SubmoduleWrites(desk.writer), f"file://{library.root}"
+    assert writes.assess_update(SubmoduleUpdateRequest()).remotes == (url,)
+    assert url in str(run(writes.preview_update(SubmoduleUpdateRequest())))
+    if name == "plain.txt":
+        run(writes.update(call(), SubmoduleUpdateRequest()))
+        assert desk.made.path("sub/plain.txt").read_text() == "mine\n"
+        return
+    refused(desk, PathDenied)
+    # Set up, git asks for no address any more.
+    desk.made.git("config", "submodule.sub.url", url)
+    desk.made.git("config", "submodule.sub.active", "true")
+    refused(desk, PathDenied)
+    assert not desk.made.path("sub/.codeplane").exists()
+
+
+@pytest.mark.parametrize("names", ["", "AB", "BA", "ABA"])
+def test_a_path_without_one_name_is_refused_before_anyone_is_asked(desk: Desk, tmp_path: Path, names: str) -> None:
+    library = tracking(tmp_path / "library", ".codeplane/config.yaml")
+    recorded(desk, library, "".join(section(name, library) for name in names))
+    said = "2 names for the submodule sub" if names else "no name for the submodule sub"
+    with pytest.raises(GitRefused, match=said):
+        SubmoduleWrites(desk.writer).assess_update(SubmoduleUpdateRequest())
+    refused(desk, GitRefused, said)
+
+
+def test_one_without_an_address_is_refused(desk: Desk, tmp_path: Path) -> None:
+    recorded(desk, tracking(tmp_path / "library"), '[submodule "sub"]\n\tpath = sub\n')
+    refused(desk, GitRefused, "no address is set for the submodule sub")
+
+
+@pytest.mark.parametrize("name", ["a\\\\b", "a=b", "x y", "deep/er", "a.url", "UPPER"])
+def test_settings_of_a_refused_update_are_taken_back(desk: Desk, tmp_path: Path, name: str) -> None:
+    library = tracking(tmp_path / "library", ".codeplane/config.yaml")
+    recorded(desk, library, section(name, library))
+    refused(desk, PathDenied)
+
+
+def test_settings_of_those_that_git_leaves_alone_are_taken_back(desk: Desk, tmp_path: Path) -> None:
+    library = tracking(tmp_path / "library", ".codeplane/config.yaml")
+    more = section("more", library).replace("path = sub", "path = more")
+    recorded(desk, library, f"{section('sub', library)}{more}\tupdate = none\n")
+    head = library.git("rev-parse", "HEAD").decode().strip()
+    desk.made.git("update-index", "--add", "--cacheinfo", f"160000,{head},more")
+    refused(desk, PathDenied)
+
+
+def test_files_in_the_way_of_an_update_stay(desk: Desk, tmp_path: Path) -> None:
+    library = tracking(tmp_path / "library")
+    recorded(desk, library, section("sub", library))
+    desk.made.write("sub/mine.txt", "mine\n")
+    refused(desk, GitRefused)
+    assert desk.made.path("sub/mine.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("lock", [".git/index.lock", ".gitmodules.lock"])
+@pytest.mark.parametrize("gitmodules", ["", '[submodule "other"]\n\tpath = other\n\turl = ../other'])
+def test_what_fails_while_it_is_added_leaves_nothing(desk: Desk, url: str, lock: str, gitmodules: str) -> None:
+    if gitmodules:
+        desk.made.write(".gitmodules", gitmodules)
+        desk.made.git("add", ".gitmodules")
+    desk.made.write(lock, "")
+    before = standing(desk.made), settings(desk)
+    with pytest.raises(CodePlaneError):
+        run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
+    assert (standing(desk.made), settings(desk)) == before
+    assert not desk.made.path("libs").exists() and not desk.made.path(".git/modules").exists()
+    desk.made.path(lock).unlink()
+    run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
+    assert desk.made.path("libs/one/lib.py").exists()
+
+
+def test_gitmodules_that_is_a_link_is_not_written_through(desk: Desk, url: str) -> None:
+    desk.made.write("elsewhere", "mine\n")
+    desk.made.path(".gitmodules").symlink_to("elsewhere")
+    with pytest.raises(GitRefused, match="not a plain file"):
+        run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
+    assert desk.made.path("elsewhere").read_text() == "mine\n" and not desk.made.path("libs").exists()
 
 
 def test_what_is_none_is_refused(desk: Desk, url: str, tmp_path: Path) -> None:

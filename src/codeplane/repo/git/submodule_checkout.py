@@ -1,7 +1,6 @@
 """Submodules fetched first and checked out afterwards, when every file of theirs may be written."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -9,16 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import CodePlaneError, GitRefused, RefNotFound
+from codeplane.kernel.errors import CodePlaneError, RefNotFound
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.remote_names import talking
+from codeplane.repo.git.submodule_addition import (
+    SubmoduleAddition,
+    git_folder,
+    is_repository,
+    remove_folder,
+    unset_new,
+)
+from codeplane.repo.git.submodule_settings import SubmoduleSettings
 from codeplane.repo.git.writing import Writer, to_its_end
 from codeplane.repo.truth.paths import shown
 
 _UPDATE = "CODEPLANE_UPDATE"
 # Git fetches the commit and has this check it out.
 _FETCH_ALONE = "!true"
-_LEFT_ALONE = "none"
 _NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
 # As `git submodule` has it: of transports, those alone that the settings allow for addresses that nobody typed.
 _NOT_FROM_USER = {"GIT_PROTOCOL_FROM_USER": "0"}
@@ -34,8 +40,9 @@ class _Before:
     folder: Path
     is_folder: bool
     is_place: bool
+    # What lies in its folder.
+    entries: frozenset[str]
     is_checked_out: bool
-    is_set_up: bool
     head: str
     branch: str
 
@@ -51,30 +58,23 @@ class SubmoduleCheckout:
         """Clone a repository into a new folder of the work tree, and stage it as a submodule."""
         git = self._writer.git
         options = ["--branch", branch] if branch else []
-        place = git.root / path
-        if _is_repository(place):
-            # It is a repository already: nothing is fetched or checked out.
-            await git.run("submodule", "--quiet", "add", *options, "--", url, path, env=_NO_TRANSPORT)
-            return
-        made, folder = _first_missing(place), await _git_folder(git, path)
-        if made is None:
-            raise GitRefused(f"{shown(path)} is there already, and is no repository", hint="name another folder")
-        if folder.exists():
-            raise GitRefused(
-                f"the git folder of an earlier submodule {shown(path)} is there still",
-                hint=f"choose another path, or remove {shown(str(folder))}",
-            )
+        addition = await SubmoduleAddition.begun(git, path)
         try:
-            words = ("--quiet", "--path", path, "--name", path, "--url", url)
-            await self._talk(git, "submodule--helper", "clone", *words, env=_NOT_FROM_USER)
-            inner = git.at(place)
-            await self._check_tree(inner, await _commit(inner, branch), path)
-            start = ["-B", branch, f"origin/{branch}"] if branch else []
-            await self._talk(inner, "checkout", "--force", "--quiet", *start)
+            if addition.is_cloned:
+                await self._clone(git, url, path, branch)
+            # What it needs is there by now: nothing is fetched or checked out.
             await git.run("submodule", "--quiet", "add", *options, "--", url, path, env=_NO_TRANSPORT)
         except (Exception, asyncio.CancelledError):
-            await to_its_end(asyncio.to_thread(_remove, made, folder))
+            await to_its_end(addition.take_back(git))
             raise
+
+    async def _clone(self, git: Git, url: str, path: str, branch: str) -> None:
+        words = ("--quiet", "--path", path, "--name", path, "--url", url)
+        await self._talk(git, "submodule--helper", "clone", *words, env=_NOT_FROM_USER)
+        inner = git.at(git.root / path)
+        await self._check_tree(inner, await _commit(inner, branch), path)
+        start = ["-B", branch, f"origin/{branch}"] if branch else []
+        await self._talk(inner, "checkout", "--force", "--quiet", *start)
 
     async def update(self, paths: Sequence[str], *, init: bool, recursive: bool) -> None:
         """Check out the commits that are recorded for submodules, fetching what is missing."""
@@ -85,14 +85,19 @@ class SubmoduleCheckout:
         if not commits:
             return
         await self._writer.may_write_all(self._call, (f"{prefix}{path}" for path in commits))
-        before = [await _standing(git, path, name) for path, name in (await _names(git)).items() if path in commits]
+        settings = await asyncio.to_thread(SubmoduleSettings, git)
+        before = [await _standing(git, path, name) for path, name in settings.updated(commits).items()]
         update = ("submodule", "--quiet", "update")
         try:
             if init:
                 await git.run("submodule", "--quiet", "init", "--", *paths)
+            if not before:
+                return
             fetching = [f"--config-env=submodule.{one.name}.update={_UPDATE}" for one in before]
-            await self._talk(git, *fetching, *update, "--", *paths, env={_UPDATE: _FETCH_ALONE})
-            there = [one for one in before if _is_repository(git.root / one.path)]
+            # Never without paths: git would go on to those that nobody looked at.
+            known = [one.path for one in before]
+            await self._talk(git, *fetching, *update, "--", *known, env={_UPDATE: _FETCH_ALONE})
+            there = [one for one in before if is_repository(git.root / one.path)]
             for one in there:
                 await self._check_tree(git.at(git.root / one.path), commits[one.path], f"{prefix}{one.path}")
             # What was never checked out is at its commit already, and git would leave it empty.
@@ -105,7 +110,7 @@ class SubmoduleCheckout:
                     git.at(git.root / one.path), f"{prefix}{one.path}/", (), init=init, recursive=recursive
                 )
         except (Exception, asyncio.CancelledError):
-            await to_its_end(_take_back(git, before))
+            await to_its_end(_take_back(git, before, settings.keys))
             raise
 
     async def _check_tree(self, inner: Git, commit: str, path: str) -> None:
@@ -128,25 +133,9 @@ async def _recorded(git: Git, paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
-async def _names(git: Git) -> dict[str, str]:
-    """The submodules that git updates, by their paths."""
-    paths = await _settings(git, "path", "--file", ".gitmodules")
-    # What git's own settings say of one counts before what .gitmodules says.
-    updates = await _settings(git, "update", "--file", ".gitmodules") | await _settings(git, "update")
-    return {path: name for name, path in paths.items() if updates.get(name) != _LEFT_ALONE}
-
-
-async def _settings(git: Git, key: str, *place: str) -> dict[str, str]:
-    """What is set of submodules under a key, by their names."""
-    done = await git.run("config", *place, "-z", "--get-regexp", rf"^submodule\..*\.{key}$", check=False)
-    pairs = (line.partition("\n") for line in done.fields)
-    return {name.removeprefix("submodule.").removesuffix(f".{key}"): value for name, _, value in pairs}
-
-
 async def _standing(git: Git, path: str, name: str) -> _Before:
-    place, folder = git.root / path, await _git_folder(git, name)
-    url = await git.run("config", "--get", f"submodule.{name}.url", check=False)
-    inner = git.at(place) if _is_repository(place) else None
+    place, folder = git.root / path, await git_folder(git, name)
+    inner = git.at(place) if is_repository(place) else None
     head = (await inner.run("rev-parse", "--verify", "--quiet", "HEAD", check=False)).line if inner else ""
     branch = (await inner.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)).line if inner else ""
     return _Before(
@@ -155,25 +144,28 @@ async def _standing(git: Git, path: str, name: str) -> _Before:
         folder=folder,
         is_folder=folder.exists(),
         is_place=place.exists(),
+        entries=_entries(place),
         is_checked_out=inner is not None and (inner.folder / "index").exists(),
-        is_set_up=bool(url.line),
         head=head,
         branch=branch,
     )
 
 
-async def _take_back(git: Git, before: Sequence[_Before]) -> None:
-    """Have submodules as they were."""
+async def _take_back(git: Git, before: Sequence[_Before], keys: frozenset[str]) -> None:
+    """Have submodules as they were; `keys` are the settings that there were."""
     for one in before:
         place = git.root / one.path
         with suppress(CodePlaneError, OSError):
             if one.is_checked_out:
                 await _go_back(git.at(place), one)
                 continue
-            if not one.is_set_up:
-                await git.run("submodule", "--quiet", "deinit", "--force", "--", one.path)
-            await asyncio.to_thread(_empty, place)
-            await asyncio.to_thread(_remove, None if one.is_place else place, None if one.is_folder else one.folder)
+            await asyncio.to_thread(_empty, place, one.entries)
+            if not one.is_place:
+                await asyncio.to_thread(remove_folder, place)
+            if not one.is_folder:
+                await asyncio.to_thread(remove_folder, one.folder)
+    with suppress(CodePlaneError, OSError):
+        await unset_new(git, keys)
 
 
 async def _go_back(inner: Git, one: _Before) -> None:
@@ -186,12 +178,6 @@ async def _go_back(inner: Git, one: _Before) -> None:
         await inner.run("checkout", "--quiet", "--detach", one.head)
 
 
-async def _git_folder(git: Git, name: str) -> Path:
-    """Where git keeps the git folder of a submodule of that name."""
-    done = await git.run("rev-parse", "--git-path", f"modules/{name}")
-    return git.root / done.line
-
-
 async def _commit(inner: Git, branch: str) -> str:
     """The commit that a new submodule is checked out at."""
     ref = f"refs/remotes/origin/{branch}" if branch else "HEAD"
@@ -202,27 +188,14 @@ async def _commit(inner: Git, branch: str) -> str:
     return done.line
 
 
-def _is_repository(place: Path) -> bool:
-    return os.path.lexists(place / ".git")
+def _entries(place: Path) -> frozenset[str]:
+    return frozenset(one.name for one in place.iterdir()) if place.is_dir() else frozenset()
 
 
-def _first_missing(place: Path) -> Path | None:
-    """The outermost folder that has to be made for a place; None when it is there."""
-    missing = None
-    for folder in (place, *place.parents):
-        if os.path.lexists(folder):
-            return missing
-        missing = folder
-    return missing
-
-
-def _remove(place: Path | None, folder: Path | None) -> None:
-    for one in filter(None, (place, folder)):
-        shutil.rmtree(one, ignore_errors=True)
-
-
-def _empty(place: Path) -> None:
-    for one in place.iterdir() if place.is_dir() else ():
+def _empty(place: Path, entries: frozenset[str]) -> None:
+    """Remove what is in a folder, but for the entries that were there before."""
+    for name in _entries(place) - entries:
+        one = place / name
         if one.is_dir() and not one.is_symlink():
             shutil.rmtree(one, ignore_errors=True)
         else:

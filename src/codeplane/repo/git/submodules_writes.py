@@ -23,6 +23,7 @@ from codeplane.repo.git.refusal import redacted
 from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
 from codeplane.repo.git.revision import checked
 from codeplane.repo.git.submodule_checkout import SubmoduleCheckout
+from codeplane.repo.git.submodule_settings import SubmoduleSettings
 from codeplane.repo.git.writing import Writer, Writing
 from codeplane.repo.truth.paths import canonical, shown
 from codeplane.repo.workspaces.remote import MAX_URL, Remote
@@ -138,8 +139,11 @@ class SubmoduleWrites:
 
     @assesses("git.submodule_update")
     def assess_update(self, request: SubmoduleUpdateRequest) -> Assessment:
-        """It reaches the remotes that .gitmodules and git's settings name."""
-        urls = tuple(dict.fromkeys(url for _, url in self._addresses()))
+        """It reaches the remotes that .gitmodules and git's settings name; one without is refused before anyone is
+        asked."""
+        settings = SubmoduleSettings(self._git)
+        settings.updated(self._recorded([canonical(path, root=self._git.root) for path in request.paths]))
+        urls = tuple(dict.fromkeys(redacted(url) for _, url in settings.addresses))
         return Assessment(risk=Risk.EXFILTRATION, effects=tuple(f"it fetches from {url}" for url in urls), remotes=urls)
 
     @previews("git.submodule_update")
@@ -194,7 +198,8 @@ class SubmoduleWrites:
         recorded = self._recorded([canonical(path, root=self._git.root) for path in request.paths])
         lines = [f"{shown(path)} at {oid}" for path, oid in sorted(recorded.items())]
         facts = listing(f"{len(lines)} submodules", lines, len(lines))
-        urls = [f"{shown(name)} = {shown(url)}" for name, url in sorted(self._addresses())]
+        addresses = sorted(SubmoduleSettings(self._git).addresses)
+        urls = [f"{shown(name)} = {shown(redacted(url))}" for name, url in addresses]
         facts += listing("addresses that are set", urls, len(urls))
         facts += ["with those inside of them, wherever those lead"] if request.recursive else []
         facts += ["those that were not used before are set up"] if request.init else []
@@ -207,16 +212,6 @@ class SubmoduleWrites:
             facts, _, path = line.partition("\t")
             if facts.startswith("160000 "):
                 found[path] = facts.split(" ")[1]
-        return found
-
-    def _addresses(self) -> list[tuple[str, str]]:
-        """Every address that is set for submodules, by the name of its setting."""
-        found: list[tuple[str, str]] = []
-        for place in (["--file", ".gitmodules"], ["--local"]):
-            done = self._git.ask("config", *place, "-z", "--get-regexp", r"^submodule\..*\.url$", check=False)
-            for line in done.fields:
-                name, _, url = line.partition("\n")
-                found.append((name, redacted(url)))
         return found
 
     def _refuse_replaced(self, paths: Sequence[str], *, nested: bool = False) -> None:

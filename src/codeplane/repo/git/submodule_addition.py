@@ -1,0 +1,128 @@
+"""A submodule that is being added: what there was before, so that what is half done can be taken back."""
+
+import asyncio
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.kernel.errors import CodePlaneError, GitRefused
+from codeplane.repo.git.command import Git
+from codeplane.repo.git.submodule_settings import GITMODULES, SubmoduleSettings
+from codeplane.repo.truth.paths import shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmoduleAddition:
+    """The path that a submodule is added at, which is its name too, and what there was before."""
+
+    path: str
+    # Whether its folder, and its git folder, are made; what is there already is never removed.
+    is_cloned: bool
+    settings: frozenset[str]
+    gitmodules: bytes | None
+    # The line of .gitmodules in the index.
+    staged: str | None
+
+    @classmethod
+    async def begun(cls, git: Git, path: str) -> "SubmoduleAddition":
+        """One that is about to be added; GitRefused when something is in the way."""
+        await asyncio.to_thread(_refuse_in_the_way, git.root, path, await git_folder(git, path))
+        listed = (await git.run("ls-files", "--stage", "-z", "--", GITMODULES)).fields
+        return cls(
+            path=path,
+            is_cloned=not is_repository(git.root / path),
+            settings=(await asyncio.to_thread(SubmoduleSettings, git)).keys,
+            gitmodules=await asyncio.to_thread(_content, git.root / GITMODULES),
+            staged=listed[0] if len(listed) == 1 else None,
+        )
+
+    async def take_back(self, git: Git) -> None:
+        """Have everything as it was before."""
+        with suppress(CodePlaneError, OSError):
+            await self._unstage(git)
+        with suppress(CodePlaneError, OSError):
+            await self._unregister(git)
+        with suppress(CodePlaneError, OSError):
+            await unset_new(git, self.settings)
+        with suppress(CodePlaneError, OSError):
+            for folder in (git.root / self.path, await git_folder(git, self.path)) if self.is_cloned else ():
+                await asyncio.to_thread(remove_folder, folder)
+
+    async def _unstage(self, git: Git) -> None:
+        listed = (await git.run("ls-files", "--stage", "-z", "--", self.path)).fields
+        gone = [self.path] if any(line.startswith("160000 ") for line in listed) else []
+        if await self._is_named(git, "--blob", f":{GITMODULES}"):
+            gone.append(GITMODULES)
+        if gone:
+            await git.run("update-index", "--force-remove", "--", *gone)
+        if GITMODULES in gone and self.staged is not None:
+            await git.run("update-index", "-z", "--index-info", input=os.fsencode(self.staged) + b"\0")
+
+    async def _unregister(self, git: Git) -> None:
+        """Take its section out of `.gitmodules`, where others may have changed something since."""
+        if not await self._is_named(git, "--file", GITMODULES):
+            return
+        await git.run("config", "--file", GITMODULES, "--remove-section", f"submodule.{self.path}")
+        await asyncio.to_thread(self._restore, git.root / GITMODULES)
+
+    def _restore(self, file: Path) -> None:
+        if (_content(file) or b"").strip() != (self.gitmodules or b"").strip():
+            return
+        if self.gitmodules is None:
+            file.unlink(missing_ok=True)
+        else:
+            file.write_bytes(self.gitmodules)
+
+    async def _is_named(self, git: Git, *place: str) -> bool:
+        done = await git.run("config", *place, "--get", f"submodule.{self.path}.path", check=False)
+        return done.code == 0
+
+
+def _refuse_in_the_way(root: Path, path: str, folder: Path) -> None:
+    file = root / GITMODULES
+    if os.path.lexists(file) and (file.is_symlink() or not file.is_file()):
+        raise GitRefused(f"{GITMODULES} is not a plain file", hint="replace it with one")
+    if is_repository(root / path):
+        return
+    if os.path.lexists(root / path):
+        raise GitRefused(f"{shown(path)} is there already, and is no repository", hint="name another folder")
+    if folder.exists():
+        raise GitRefused(
+            f"the git folder of an earlier submodule {shown(path)} is there still",
+            hint=f"choose another path, or remove {shown(str(folder))}",
+        )
+
+
+def is_repository(place: Path) -> bool:
+    """Whether a folder has a git of its own."""
+    return os.path.lexists(place / ".git")
+
+
+async def git_folder(git: Git, name: str) -> Path:
+    """Where git keeps the git folder of a submodule of that name."""
+    done = await git.run("rev-parse", "--git-path", f"modules/{name}")
+    return git.root / done.line
+
+
+async def unset_new(git: Git, keys: frozenset[str]) -> None:
+    """Take away the repository's own settings of submodules, but for these."""
+    now = await asyncio.to_thread(SubmoduleSettings, git)
+    for key in sorted(now.keys - keys):
+        await git.run("config", "--local", "--unset-all", key)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, and those around it that are empty then."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        for parent in folder.parents:
+            parent.rmdir()
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
