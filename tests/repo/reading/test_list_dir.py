@@ -42,6 +42,29 @@ def test_a_folder_with_counts_and_sizes(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_what_is_not_searched_is_named_with_the_reason(root: Path) -> None:
+    (root / ".gitignore").write_text("*.tmp\n.env.local\n")
+    (root / "web" / "x.tmp").write_text("t")
+    (root / "web" / ".env.local").write_text("TOKEN=secret\n")
+    (root / "web" / "pictures").mkdir()
+    for number in range(60):
+        (root / "web" / "pictures" / f"{number:02}.png").write_bytes(b"\x89PNG\0\0\0")
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("list_dir", skipped=True)
+        assert result(envelope)["left_out"] == {"binary": 61, "ignored": 1, "secrets": 2}
+        text = str(envelope["text"])
+        assert "not searched: 61 binary, 1 ignored, 2 secrets\n  web/x.tmp (ignored)\n  .env (secrets)" in text
+        assert "\n  web/.env.local (secrets)\n" in text
+        assert text.count("(binary)") == 47 + 1
+        assert text.endswith("\n  and 14 more; path=FOLDER names those below one")
+        below = await ask("list_dir", path="web", skipped=True)
+        assert result(below)["left_out"] == {"binary": 60, "ignored": 1, "secrets": 1}
+        assert "  .env (secrets)" not in str(below["text"])
+
+    with_plane(root, body)
+
+
 def test_paths_as_people_write_them(root: Path) -> None:
     async def body(ask: Ask) -> None:
         whole = entries(result(await ask("list_dir")))

@@ -51,6 +51,7 @@ def test_secrets_are_left_out_even_when_tracked_unless_the_owner_shows_them(tmp_
     }
     root = make_repo(tmp_path / "repo", files)
     assert listed(root) == {".env.example", "a/.env.example/b"}
+    assert list_files(root, GitCli).skipped == {"secrets": (".env", "a/.ENV.local/b", "key.pem")}
     # Whoever writes in the work tree has no say in it.
     for rules in (".cplignore", ".gitignore", "a/.cplignore"):
         (root / rules).write_text("!.env\n!key.pem\n!**\n")

@@ -14,7 +14,7 @@ from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.repo.index.content import ContentFile
-from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.index.snapshot import Known, LeftOut, Snapshot
 from codeplane.repo.index.store import Epoch, IndexStore
 from codeplane.repo.truth.file import FileRead, identity_of, read, stamp_of, text_digest
 from codeplane.repo.truth.ignore import says_what_belongs
@@ -27,6 +27,7 @@ _LOOKS = 3
 _KEPT = ("index.db", "facts.db", "content", "tantivy", "vectors")
 _DEAD_SHARE = 0.5
 _DEAD_BYTES = 4 * 1024 * 1024
+_LEFT_OUT_NAMED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,8 +465,10 @@ def _size(place: Path) -> int:
     return found
 
 
-def _left_out(listing: Listing) -> dict[str, int]:
-    return {reason: len(paths) for reason, paths in listing.skipped.items()}
+def _left_out(listing: Listing) -> dict[str, LeftOut]:
+    return {
+        reason: LeftOut(count=len(paths), paths=paths[:_LEFT_OUT_NAMED]) for reason, paths in listing.skipped.items()
+    }
 
 
 def _renames(snapshot: Snapshot, removed: list[str], changed: list[Known]) -> tuple[tuple[str, str], ...]:

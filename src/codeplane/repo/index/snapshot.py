@@ -32,6 +32,14 @@ class Known:
     skipped: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What was not read for one reason: how much, and the first of it."""
+
+    count: int
+    paths: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """The files and their contents at one epoch; never changes once it is published."""
@@ -43,7 +51,7 @@ class Snapshot:
     content_file: Path
     sorted_until: int
     verified_at_ns: int
-    left_out: Mapping[str, int]
+    left_out: Mapping[str, LeftOut]
     # How many of the files git ignores: `index.include` names them.
     included: int = 0
 
@@ -68,7 +76,7 @@ class Snapshot:
         order = np.argsort(offsets, kind="stable")
         return offsets[order], tuple([texts[index] for index in order.tolist()])
 
-    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, int], included: int) -> "Snapshot":
+    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int) -> "Snapshot":
         """The same files and contents, looked at again; what was derived of them need not be found out anew."""
         found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
         found.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
@@ -110,7 +118,7 @@ class Snapshot:
 
     def skipped(self) -> dict[str, int]:
         """How many files are not searched, by reason."""
-        counts = dict(self.left_out)
+        counts = {reason: those.count for reason, those in self.left_out.items()}
         for known in self.files.values():
             if known.skipped is not None:
                 counts[known.skipped] = counts.get(known.skipped, 0) + 1

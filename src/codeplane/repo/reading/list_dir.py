@@ -2,7 +2,7 @@
 
 import difflib
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.place import InWorkspace
-from codeplane.repo.index.snapshot import Known, Snapshot
+from codeplane.repo.index.snapshot import Known, LeftOut, Snapshot
 from codeplane.repo.knowledge import Knowledge
 from codeplane.repo.reading.folders import Folder, folders_of
 from codeplane.repo.settled import settled
@@ -25,6 +25,7 @@ from codeplane.repo.truth.paths import canonical, shown
 
 _KEPT = 4
 _ALL_THE_WAY = 1000
+_NAMED = 50
 
 
 class ListRequest(PageRequest, InWorkspace):
@@ -54,6 +55,13 @@ class Entry(Result):
         return f"{indent}{name} {_size(self.size_bytes)}" + (f" ({self.skipped})" if self.skipped else "")
 
 
+class NotSearched(Result):
+    """A file or folder that is not searched, and why."""
+
+    path: str
+    reason: str
+
+
 class ListResult(Result):
     """A page of a folder's entries, folders first."""
 
@@ -63,6 +71,7 @@ class ListResult(Result):
     file_count: int
     size_bytes: int
     left_out: dict[str, int] | None = None
+    not_searched: tuple[NotSearched, ...] = Field((), description="at most 50, on the first page; left_out counts all")
     pagination: Pagination
     epoch: int
     commit: str | None
@@ -76,7 +85,12 @@ class ListResult(Result):
             end += " not searched: " + ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
         if self.stale:
             end += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}"
-        return "\n".join([head, *(one.text() for one in self.entries), end]) + self.pagination.line()
+        return "\n".join([head, *(one.text() for one in self.entries), end, *self._named()]) + self.pagination.line()
+
+    def _named(self) -> list[str]:
+        more = sum((self.left_out or {}).values()) - len(self.not_searched)
+        named = [f"  {one.path} ({one.reason})" for one in self.not_searched]
+        return [*named, f"  and {more:,} more; path=FOLDER names those below one"] if named and more else named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +114,8 @@ class ListOperations:
 
     @operation("list_dir", risk=Risk.READ)
     async def list_dir(self, call: Call, request: ListRequest) -> ListResult:
-        """The folders and files in a folder, with counts and sizes; depth up to 5, paged. skipped=true says which
-        files are not searched and why, and counts those that are ignored."""
+        """The folders and files in a folder, with counts and sizes; depth up to 5, paged. skipped=true names
+        what is not searched at or below the folder, and says why."""
         path = canonical(request.path, root=self._root)
         asked = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
         scope = f"list_dir:{call.task.session_id if call.task else ''}:{asked}"
@@ -120,6 +134,7 @@ class ListOperations:
             snapshot, look, stale = found.snapshot, found.answer, found.stale
         page = look.entries[first : first + request.limit]
         after = first + len(page)
+        left_out = _left_out(snapshot, look.folder) if request.skipped else {}
         cursor = None
         if after < len(look.entries):
             cursor = self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": after})
@@ -129,7 +144,8 @@ class ListOperations:
             total=len(look.entries),
             file_count=look.folder.file_count,
             size_bytes=look.folder.size_bytes,
-            left_out=_left_out(snapshot, look.folder) if request.skipped else None,
+            left_out={reason: those.count for reason, those in left_out.items()} if request.skipped else None,
+            not_searched=_first_of(left_out) if not request.cursor else (),
             pagination=Pagination(next_cursor=cursor, total_estimate=len(look.entries)),
             epoch=snapshot.epoch,
             commit=snapshot.commit,
@@ -168,12 +184,29 @@ def _entry(depth: int, one: Folder | Known, skipped: bool) -> Entry:
     return Entry(path=shown(one.path), is_dir=False, depth=depth, size_bytes=one.stamp.size, skipped=why)
 
 
-def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, int]:
-    """Why files at or below a folder are not searched; what is ignored is counted for the whole repository alone."""
-    if not folder.path:
-        return snapshot.skipped()
-    below = (one for _, one in folder.below(_ALL_THE_WAY) if isinstance(one, Known))
-    return dict(Counter(known.skipped for known in below if known.skipped is not None))
+def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
+    """What is not searched at or below a folder, by reason."""
+    found: dict[str, list[str]] = {}
+    for _, one in folder.below(_ALL_THE_WAY):
+        if isinstance(one, Known) and one.skipped is not None:
+            found.setdefault(one.skipped, []).append(one.path)
+    by_reason = {reason: LeftOut(count=len(paths), paths=tuple(paths)) for reason, paths in found.items()}
+    for reason, those in snapshot.left_out.items():
+        if not folder.path:
+            by_reason[reason] = those
+        # Of more than are kept nobody knows how many are below a folder.
+        elif those.count == len(those.paths) and (
+            below := tuple(path for path in those.paths if path.startswith(f"{folder.path}/"))
+        ):
+            by_reason[reason] = LeftOut(count=len(below), paths=below)
+    return by_reason
+
+
+def _first_of(left_out: dict[str, LeftOut]) -> tuple[NotSearched, ...]:
+    """Some of what is not searched, the rarest reasons first."""
+    rarest = sorted(left_out.items(), key=lambda pair: (pair[1].count, pair[0]))
+    named = [NotSearched(path=shown(path), reason=reason) for reason, those in rarest for path in those.paths[:_NAMED]]
+    return tuple(named[:_NAMED])
 
 
 def _ignored(path: str) -> NotFound:

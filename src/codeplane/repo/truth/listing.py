@@ -52,14 +52,17 @@ def list_files(
         tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
     else:
         tracked, untracked, ignored, apart = [], _walk(root), [], []
-    kept, secret = rules.kept(tracked, tracked=True)
+    kept, withheld = rules.kept(tracked, tracked=True)
     extra, noise = rules.kept(untracked, tracked=False)
     named = (
         {path for path in include.below(root, [*ignored, *noise]) if not rules.is_withheld(path)} if include else set()
     )
     included = set(sorted(named)[:MAX_INCLUDED])
+    ruled_out = {*ignored, *withheld, *noise} - included
+    secret = set(filter(secrets.covers, ruled_out))
     left_out = {
-        "ignored": {*ignored, *secret, *noise} - included,
+        "ignored": ruled_out - secret,
+        "secrets": secret,
         APART: set(apart),
         BEYOND: named - included,
     }
