@@ -1878,6 +1878,8 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_a_work_tree_that_git_refuses_leaves_no_branch",
             "repo/git/test_worktrees_writes.py::test_places_and_names_that_are_none_are_refused",
             "repo/git/test_worktrees_writes.py::test_a_work_tree_inside_is_not_committed",
+            "repo/git/test_worktrees_writes.py::test_a_work_tree_that_is_made_again_is_excluded_again",
+            "repo/git/test_worktrees_writes.py::test_a_work_tree_that_is_refused_is_not_excluded",
             "repo/git/test_worktrees_writes.py::test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let",
             "repo/git/test_worktrees_writes.py::test_what_codeplane_owns_is_not_checked_out_beside_the_repository",
             "repo/git/test_worktrees_writes.py::test_adding_is_undone_and_done_again",

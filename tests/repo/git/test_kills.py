@@ -95,6 +95,7 @@ def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) 
     with quick_folder() as folder:
         made = simple(folder / "origin").made
         made.git("branch", "topic", "HEAD~1")
+        made.write(".git/info/exclude", "# mine\n")
         numbers = iter(range(1000))
 
         def copy(step: Callable[[str], None] = lambda name: None) -> Stopped:
@@ -106,7 +107,9 @@ def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) 
             run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="trees/one", **more)))
 
         steps: list[str] = []
-        work(copy(steps.append))
+        work(whole := copy(steps.append))
+        exclude = ".git/info/exclude"
+        lines = {False: made.path(exclude).read_bytes(), True: whole.made.path(exclude).read_bytes()}
         ends = []
         for at in range(steps.index("begun"), steps.index("beginning gone")):
             desk = copy()
@@ -114,6 +117,8 @@ def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) 
             (found,) = desk.recover()
             ends.append(desk.made.path("trees/one/a.txt").exists())
             assert (found.outcome, found.certain) == ("applied" if ends[-1] else "rolled_back", True), steps[at]
+            assert desk.made.path(exclude).read_bytes() == lines[ends[-1]], steps[at]
+            assert desk.made.git("status", "--porcelain") == b"", steps[at]
         assert ends == sorted(ends) and set(ends) == {False, True}
 
 

@@ -116,6 +116,21 @@ def test_what_git_ignores_anyway_is_not_excluded_again(desk: Desk) -> None:
     assert done.excluded is None and excluded(desk) == b""
 
 
+def test_a_work_tree_that_is_made_again_is_excluded_again(desk: Desk) -> None:
+    done = run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="trees/one", branch="one")))
+    desk.undo(done.delta.mutation_id)
+    assert b"/trees/one/" not in excluded(desk)
+    desk.redo(done.delta.mutation_id)
+    assert b"/trees/one/" in excluded(desk) and desk.made.git("status", "--porcelain") == b""
+
+
+def test_a_work_tree_that_is_refused_is_not_excluded(desk: Desk) -> None:
+    desk.made.write("taken/file", "x\n")
+    with pytest.raises(GitRefused):
+        run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="taken", branch="side")))
+    assert excluded(desk) == b"" and b"?? taken/" in desk.made.git("status", "--porcelain")
+
+
 def test_a_work_tree_that_is_gone_is_excluded_no_longer(desk: Desk) -> None:
     writes = WorktreeWrites(desk.writer)
     for name in ("one", "two"):

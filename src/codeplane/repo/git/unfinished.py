@@ -10,6 +10,7 @@ from codeplane.repo.edit.journal import JOURNAL
 from codeplane.repo.git.keeping import Keeper, Keeping, is_other
 from codeplane.repo.git.pending import Started
 from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.git.worktree_places import forget_excluded
 from codeplane.repo.git.worktree_undo import is_complete
 from codeplane.repo.undo.kept import CALL, Kept
 
@@ -33,6 +34,9 @@ class Unfinished:
         # First of all: what ends after that may have changed something after all.
         running = await asyncio.to_thread(keeper.pending.is_running, mutation_id)
         try:
+            if started.worktree is not None and not running:
+                # It was kept out of commits before it was made, and may not be made.
+                await asyncio.to_thread(forget_excluded, keeper.git)
             kept, since, certain = await self._kept(started)
         except NotGit:
             pass

@@ -1,8 +1,9 @@
 """Where further work trees are, and where they may come to be."""
 
+import asyncio
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import NotFound, PathDenied
@@ -102,6 +103,17 @@ def worktree_paths(git: Git) -> list[Path]:
     """Every work tree, the main one first."""
     fields = git.ask("worktree", "list", "--porcelain", "-z").fields
     return [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
+
+
+async def exclude_worktree(git: Git, path: str) -> bytes | None:
+    """Keep git from taking a folder for a repository inside this one; the new line, None when it is ignored anyway."""
+    given = os.fsencode(f"{path}/\0")
+    asked = await git.run("check-ignore", "-z", "--stdin", input=given, check=False, literal=False)
+    if asked.code == 0:
+        return None
+    pattern = pattern_of(PurePath(path))
+    await asyncio.to_thread(ExcludeFile(common(git.folder)).add, pattern)
+    return pattern
 
 
 def forget_excluded(git: Git) -> None:

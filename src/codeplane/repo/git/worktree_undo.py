@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 from codeplane.repo.git.command import Git
-from codeplane.repo.git.worktree_places import forget_excluded, worktree_paths
+from codeplane.repo.git.worktree_places import exclude_worktree, forget_excluded, worktree_paths
 from codeplane.repo.truth.paths import shown
 from codeplane.repo.undo.kept import Kept
 
@@ -66,6 +66,8 @@ class AddedWorktree:
 
     async def add(self, git: Git) -> None:
         """Make it again."""
+        if git.root in self.path.parents:
+            await exclude_worktree(git, str(self.path.relative_to(git.root)))
         await git.run("worktree", "add", "--quiet", "--", str(self.path), self.branch or self.head)
 
 

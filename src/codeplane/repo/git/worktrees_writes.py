@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
@@ -27,18 +27,16 @@ from codeplane.repo.git.answered import Changed
 from codeplane.repo.git.branches import HEADS
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import Contents
-from codeplane.repo.git.exclude_file import ExcludeFile, pattern_of
 from codeplane.repo.git.foreseen import Foreseen
 from codeplane.repo.git.loss import Loss, judged, previewed
 from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.new_branch import refuse_taken, track
-from codeplane.repo.git.opened import common
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
 from codeplane.repo.git.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
-from codeplane.repo.git.worktree_places import WorktreePlaces, forget_excluded, worktree_paths
-from codeplane.repo.git.writing import Writer
+from codeplane.repo.git.worktree_places import WorktreePlaces, exclude_worktree, forget_excluded, worktree_paths
+from codeplane.repo.git.writing import Writer, to_its_end
 from codeplane.repo.truth.paths import shown
 
 _MAX_IGNORED = 20_000
@@ -130,8 +128,13 @@ class WorktreeWrites:
         async with self._writer.writing(call, "worktree_add", worktree=str(place.folder)) as writing:
             revision = await revision_of(self._git, request.ref)
             await self._writer.may_write_tree(call, revision.commit, prefix=place.prefix)
-            await self._check_out(call, place.folder, name, revision)
+            # First: whoever is killed in between leaves no folder that git would take up.
             excluded = await self._excluded(call, place.inside) if place.inside is not None else None
+            try:
+                await self._check_out(call, place.folder, name, revision)
+            except (Exception, asyncio.CancelledError):
+                await to_its_end(self._included(call))
+                raise
             delta = await writing.finished()
             return WorktreeChanged(delta=delta, worktree=shown(str(place.folder)), excluded=excluded)
 
@@ -261,16 +264,11 @@ class WorktreeWrites:
     async def _excluded(self, call: Call, path: str) -> str | None:
         """Keep git from taking the folder for a repository inside this one; None when it is ignored anyway."""
         try:
-            given = os.fsencode(f"{path}/\0")
-            asked = await self._git.run("check-ignore", "-z", "--stdin", input=given, check=False, literal=False)
-            if asked.code == 0:
-                return None
-            pattern = pattern_of(PurePath(path))
-            await asyncio.to_thread(self._exclude.add, pattern)
+            pattern = await exclude_worktree(self._git, path)
         except (CodePlaneError, OSError) as error:
             call.warn(f"git_stage and checkpoint would take the new folder up, since it could not be ignored: {error}")
             return None
-        return shown(os.fsdecode(pattern))
+        return shown(os.fsdecode(pattern)) if pattern is not None else None
 
     async def _included(self, call: Call) -> None:
         """Take away the lines of work trees that are gone."""
@@ -278,10 +276,6 @@ class WorktreeWrites:
             await asyncio.to_thread(forget_excluded, self._git)
         except (CodePlaneError, OSError) as error:
             call.warn(f".git/info/exclude was not cleared of work trees that are gone: {error}")
-
-    @property
-    def _exclude(self) -> ExcludeFile:
-        return ExcludeFile(common(self._git.folder))
 
     async def _keep(self, mutation_id: str, path: Path, *, force: bool) -> tuple[RemovedFiles, str | None]:
         """Keep what no commit has; gives all that goes away, and the ref that keeps files of it."""
