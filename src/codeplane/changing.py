@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.file_lock import lock_holder
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
@@ -160,7 +161,7 @@ def changing(
     )
     if not pending.is_empty:
         recovered += _unfinished(shared, writer)
-    writes = GitWrites.over(writer)
+    writes = GitWrites.over(writer, lock_holder)
     reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
     scip = ScipStore(home / "scip.db")

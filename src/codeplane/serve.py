@@ -85,6 +85,7 @@ class Serving:
         self._stopping = asyncio.Event()
         self._drained = asyncio.Event()
         self._beside: list[asyncio.Future[None]] = []
+        self._home: tuple[int, int] | None = None
 
     async def run(self) -> None:
         """Serve until told to end."""
@@ -283,6 +284,7 @@ class Serving:
         gc.freeze()
         gc.enable()
         activity.start()
+        self._home = _identity(self._workspace.home)
         self._write_down(facts)
         beside = (self._end_when_idle(activity), self._stay_known(facts, said))
         self._beside = [asyncio.ensure_future(task) for task in beside]
@@ -298,14 +300,26 @@ class Serving:
         """Without its address nobody finds the server, nor can start another: who deletes that gets it back."""
         while True:
             await asyncio.sleep(_KNOWN_SEC)
+            if self._is_home_gone():
+                # As when its work tree was removed: to write into the folder would only bring a part of it back.
+                said.error("the server ends, since its .codeplane/ was removed", home=str(self._workspace.home))
+                self._stopping.set()
+                return
             if self._workspace.server.exists() and self._workspace.port.exists():
                 continue
-            # A folder that is gone or cannot be written is told by others.
+            # A folder that cannot be written is told by others.
             with suppress(CodePlaneError):
                 self._write_down(facts)
                 said.warning("the server's address was deleted, and is written down again", port=facts["port"])
 
+    def _is_home_gone(self) -> bool:
+        """Whether the folder that was served is no more, or another one is in its place."""
+        return self._home is not None and _identity(self._workspace.home) != self._home
+
     def _forget(self, said: FilteringBoundLogger) -> None:
+        if self._is_home_gone():
+            # What lies there now is another server's.
+            return
         for path in (self._workspace.port, self._workspace.server):
             try:
                 path.unlink(missing_ok=True)
@@ -333,6 +347,14 @@ def _called(config: ServerConfig) -> str:
     if not ip_address(address(config.host)).is_unspecified:
         return config.host
     return next(iter(config.allowed_hosts), config.host)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _shown(host: str) -> str:

@@ -1886,6 +1886,7 @@ REQUIREMENTS = (
             "repo/git/test_worktrees_writes.py::test_refusals_say_why_and_what_to_send_instead",
             "repo/git/test_worktrees_writes.py::test_a_work_tree_is_named_by_path_or_by_name",
             "repo/git/test_removed_files.py",
+            "surfaces/cli/test_up.py::test_a_work_tree_that_is_served_is_not_removed_and_its_server_ends_with_the_folder",
         ),
     ),
     Requirement(

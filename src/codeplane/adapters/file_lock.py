@@ -6,7 +6,7 @@ from typing import TextIO
 
 import portalocker
 
-from codeplane.kernel.errors import ServerRunning, StorageReadOnly
+from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageReadOnly
 
 
 class FileLock:
@@ -46,3 +46,18 @@ class FileLock:
             portalocker.unlock(self._file)
             self._file.close()
             self._file = None
+
+
+def lock_holder(path: Path) -> int | None:
+    """The process that holds a lock, 0 when the system does not say which; None when nobody does."""
+    if not path.exists():
+        return None
+    lock = FileLock(path)
+    try:
+        lock.acquire()
+    except ServerRunning:
+        return lock.holder()
+    except CodePlaneError:
+        return None  # A folder that cannot be written is another check's.
+    lock.release()
+    return None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.binding import stable_port
-from tests.harness import CPL, Server, cpl, make_repo, start, until
+from tests.harness import CPL, Server, cpl, git, make_repo, start, until
 from tests.surfaces.http.test_shutdown import PROGRAM, Slow
 from tests.surfaces.http.wire import at, call, found_events, frames, send, stream
 
@@ -271,6 +272,19 @@ class TestDown:
         assert not server.workspace.server.exists()
         assert cpl("down", cwd=repo).stdout == "not running\n"
 
+    def test_a_folder_inside_that_is_named_does_not_end_the_server_around_it(self, repo: Path) -> None:
+        server = start(repo)
+        try:
+            (repo / "wt").mkdir()
+            done = cpl("down", "--repo", "wt", cwd=repo)
+            assert (done.returncode, done.stdout) == (0, "not running\n")
+            assert f"cpl down --repo {repo.resolve()}" in done.stderr and server.process.poll() is None
+            # From inside, without a name, the repository around is meant, and is named.
+            done = cpl("down", cwd=repo / "wt")
+            assert done.stdout == f"ended (pid {server.process.pid}): {repo.resolve()}\n"
+        finally:
+            server.stop()
+
     @pytest.mark.parametrize("pid", [0, -1, 1, pytest.param(os.getpid(), id="own")])
     def test_nobody_else_is_ended_by_a_forged_file(self, codeplane_server: Server, tmp_path: Path, pid: int) -> None:
         facts = json.loads(codeplane_server.workspace.server.read_text())
@@ -290,3 +304,24 @@ def _line(process: "subprocess.Popen[bytes]") -> bytes:
 def _alive(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+class TestRemovedFolder:
+    def test_a_work_tree_that_is_served_is_not_removed_and_its_server_ends_with_the_folder(self, repo: Path) -> None:
+        git(repo, "worktree", "add", "--quiet", "-b", "wt", "wt")
+        outer, inner = start(repo), start(repo / "wt")
+        try:
+            for force in (False, True):
+                error = outer.call("git.worktree_remove", name="wt", force=force)["error"]
+                assert isinstance(error, dict) and error["error"] == "SERVER_RUNNING"
+                assert f"pid {inner.process.pid}" in str(error["message"])
+                assert f"cpl down --repo {inner.workspace.root}" in str(error["hint"])
+            assert inner.process.poll() is None and (repo / "wt" / "README.md").exists()
+            shutil.rmtree(inner.workspace.home)
+            inner.process.wait(timeout=30)
+            assert not inner.workspace.home.exists()
+            assert "result" in outer.call("git.worktree_remove", name="wt")
+            assert not (repo / "wt").exists() and outer.process.poll() is None
+        finally:
+            inner.stop()
+            outer.stop()

@@ -1,19 +1,23 @@
 """The files that go away with a work tree or a submodule: what git may keep of them, and what is lost for good."""
 
 import os
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
-from codeplane.kernel.errors import GitRefused
+from codeplane.kernel.errors import GitRefused, ServerRunning
 from codeplane.kernel.own_folders import is_codeplanes
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.workspace import Workspace
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.loss import Loss, few_of
 from codeplane.repo.truth.paths import shown
 
+# The process that holds a lock, 0 when the system does not say which; None when nobody does.
+LockHolder = Callable[[Path], int | None]
 _CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", "node_modules"}
 )
@@ -74,6 +78,22 @@ class RemovedFiles:
                 hint="copy what is needed elsewhere, then call again with force=true",
                 details={"paths": list(self.lost[:100])},
             )
+
+
+def nobody(lock: Path) -> int | None:
+    """No process holds any lock."""
+    return None
+
+
+def refuse_served(folder: Path, lock_holder: LockHolder) -> None:
+    """ServerRunning when a CodePlane server serves a folder that is to go: it would write into it meanwhile."""
+    pid = lock_holder(Workspace(root=folder).lock)
+    if pid is not None:
+        which = f"a CodePlane server (pid {pid})" if pid else "a CodePlane server"
+        raise ServerRunning(
+            f"{which} serves {shown(str(folder))}",
+            hint=f"the owner ends it: cpl down --repo {shlex.quote(shown(str(folder)))}; then call again",
+        )
 
 
 def ignored_files(git: Git) -> list[str]:

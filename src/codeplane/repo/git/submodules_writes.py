@@ -20,7 +20,7 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.refusal import redacted
-from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
+from codeplane.repo.git.removed_files import LockHolder, RemovedFiles, ignored_files, nobody, refuse_served
 from codeplane.repo.git.revision import checked
 from codeplane.repo.git.submodule_checkout import SubmoduleCheckout
 from codeplane.repo.git.submodule_settings import SubmoduleSettings
@@ -71,8 +71,9 @@ class SubmoduleRemoveRequest(SubmoduleDeinitRequest):
 class SubmoduleWrites:
     """Changes what submodules there are, and what is checked out in them; none of it can be undone by undo."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, lock_holder: LockHolder = nobody) -> None:
         self._writer = writer
+        self._lock_holder = lock_holder
         self._git = writer.git
 
     @operation("git.submodule_init", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -238,6 +239,7 @@ class SubmoduleWrites:
         if not _is_there(self._git.root / path):
             return
         git = self._git.at(self._git.root / path)
+        await asyncio.to_thread(refuse_served, git.root, self._lock_holder)
         removed = await asyncio.to_thread(self._removed, git, force)
         if not force:
             removed.refuse()
@@ -269,6 +271,7 @@ class SubmoduleWrites:
         if not _is_there(place):
             return []
         git = self._git.at(place)
+        refuse_served(place, self._lock_holder)
         removed = self._removed(git, request.force)
         if not request.force:
             removed.refuse()

@@ -33,7 +33,7 @@ from codeplane.repo.git.losses import Losses
 from codeplane.repo.git.new_branch import refuse_taken, track
 from codeplane.repo.git.picture import pictured
 from codeplane.repo.git.recovery import Recovery
-from codeplane.repo.git.removed_files import RemovedFiles, ignored_files
+from codeplane.repo.git.removed_files import LockHolder, RemovedFiles, ignored_files, nobody, refuse_served
 from codeplane.repo.git.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
 from codeplane.repo.git.worktree_places import WorktreePlaces, exclude_worktree, forget_excluded, worktree_paths
 from codeplane.repo.git.writing import Writer, to_its_end
@@ -112,8 +112,9 @@ class WorktreeChanged(Changed):
 class WorktreeWrites:
     """Makes and removes further work trees of the repository."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, lock_holder: LockHolder = nobody) -> None:
         self._writer = writer
+        self._lock_holder = lock_holder
         self._git = writer.git
         self._places = WorktreePlaces(writer.git)
 
@@ -174,6 +175,7 @@ class WorktreeWrites:
         path = self._found(request.name)
         async with self._writer.writing(call, "worktree_remove", undoable=False) as writing:
             removed, recovery = None, None
+            await asyncio.to_thread(refuse_served, path, self._lock_holder)
             if path.is_dir():
                 removed, recovery = await self._keep(writing.mutation_id, path, force=request.force)
             await self._take_away(call, path, writing.mutation_id, force=request.force)
@@ -217,6 +219,7 @@ class WorktreeWrites:
         What is refused without force is refused before anyone is asked.
         """
         path = self._found(request.name)
+        refuse_served(path, self._lock_holder)
         if path.is_dir() and not request.force:
             self._removed(self._git.at(path), _unstored(Losses(self._git.at(path)))).refuse()
         return judged(self._lost(request), kinds=("delete",))

@@ -9,6 +9,7 @@ from codeplane.repo.git.merges import Merges
 from codeplane.repo.git.picks import Picks
 from codeplane.repo.git.rebase import Rebase
 from codeplane.repo.git.remotes_writes import RemoteWrites
+from codeplane.repo.git.removed_files import LockHolder, nobody
 from codeplane.repo.git.reset import Reset
 from codeplane.repo.git.staging import Staging
 from codeplane.repo.git.stash import Stashing
@@ -32,8 +33,8 @@ class GitWrites:
         return (self.staging, self.commits, *self.others)
 
     @classmethod
-    def over(cls, writer: Writer) -> "GitWrites":
-        """Those of one repository."""
+    def over(cls, writer: Writer, lock_holder: LockHolder = nobody) -> "GitWrites":
+        """Those of one repository; `lock_holder` gives the process that holds a lock."""
         return cls(
             staging=Staging(writer),
             commits=Commits(writer),
@@ -47,7 +48,7 @@ class GitWrites:
                 Stashing(writer),
                 RemoteWrites(writer),
                 Rebase(writer),
-                SubmoduleWrites(writer),
-                WorktreeWrites(writer),
+                SubmoduleWrites(writer, lock_holder),
+                WorktreeWrites(writer, lock_holder),
             ),
         )

@@ -39,7 +39,8 @@ class ContentFile:
     def __init__(self, path: Path, *, length: int) -> None:
         """Open or create the file and forget what was never committed."""
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not with its parents: a folder of ours that was removed while it is served is not made again.
+        path.parent.mkdir(exist_ok=True)
         self._file = path.open("r+b" if path.exists() else "w+b")
         self._file.truncate(length)
         self._file.seek(length)

@@ -1,7 +1,9 @@
 """`cpl down`: end a repository's server."""
 
 import os
+import shlex
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +19,13 @@ _WAIT_SEC = 20.0
 def down(repo: RepoOption = None) -> None:
     """End the server of a repository and wait until it is gone."""
     workspace = workspace_of(repo)
+    start = (repo or Path()).expanduser().resolve()
+    if repo is not None and start != workspace.root:
+        # A folder that is no repository, or no more, must not end the server of the one around it.
+        end = f"cpl down --repo {shlex.quote(str(workspace.root))}"
+        print("not running")
+        print(f"hint: {start} lies in {workspace.root}, whose server this ends: {end}", file=sys.stderr)
+        return
     facts = find_server(workspace, even_ending=True)
     if facts is None:
         if (pid := holder(workspace)) is not None:
@@ -27,7 +36,7 @@ def down(repo: RepoOption = None) -> None:
         print("not running")
         return
     end_server(facts)
-    print(f"ended (pid {facts.pid})")
+    print(f"ended (pid {facts.pid})" if start == workspace.root else f"ended (pid {facts.pid}): {workspace.root}")
 
 
 def end_server(facts: ServerFacts) -> None:

@@ -5,7 +5,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from codeplane import __version__
-from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, ServerRunning, StorageFull, Unauthorized
+from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, StorageFull, Unauthorized
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
 from codeplane.surfaces.cli.diagnosis.served import MISPLACED, Served, restart, salvaging
@@ -34,19 +34,9 @@ def server(workspace: Workspace, served: Served | None) -> Check:
 
 def holder(workspace: Workspace) -> int | None:
     """The process that has the repository although no server answers, 0 when the system does not say which."""
-    from codeplane.adapters.file_lock import FileLock
+    from codeplane.adapters.file_lock import lock_holder
 
-    if not workspace.lock.exists():
-        return None
-    lock = FileLock(workspace.lock)
-    try:
-        lock.acquire()
-    except ServerRunning:
-        return lock.holder()
-    except CodePlaneError:
-        return None  # A folder that cannot be written is another check's.
-    lock.release()
-    return None
+    return lock_holder(workspace.lock)
 
 
 def ports(config: "Config", *, served: Served | None) -> Check:
