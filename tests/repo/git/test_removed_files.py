@@ -1,6 +1,7 @@
 """What goes away with a work tree, a submodule or a checkout: git never holds secrets files or `.codeplane/` of it."""
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -201,3 +202,18 @@ def test_a_removal_that_git_did_but_for_the_folder_is_told_as_done(tmp_path: Pat
     assert done.worktree == str(desk.made.root / "one") and asked.change == "done"
     (warned,) = asked.warnings
     assert "the work tree is removed" in warned and "Directory not empty" in warned and "rm -r" in warned
+
+
+def test_undo_keeps_files_that_a_checkout_only_stopped_ignoring(desk: Desk) -> None:
+    root = desk.made.root
+    desk.made.git("checkout", "--quiet", "-b", "open")
+    desk.made.git("checkout", "--quiet", "main")
+    desk.made.write(".gitignore", "notes.txt\n")
+    desk.made.commit("ignores notes.txt")
+    (root / "notes.txt").write_text("mine\n")
+    time.sleep(0.1)
+    done = run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="open")))
+    assert desk.made.git("status", "--porcelain").split() == [b"??", b"notes.txt"]
+    desk.undo(done.delta.mutation_id)
+    assert desk.made.git("branch", "--show-current").strip() == b"main"
+    assert (root / "notes.txt").read_text() == "mine\n"

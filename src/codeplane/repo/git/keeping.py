@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +31,8 @@ T = TypeVar("T")
 D = TypeVar("D")
 _MAX_KEPT = 20_000
 _NO: tuple[None, str] = (None, "")
+# By so much the times of files can be behind the clock.
+_TICK_NS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +129,17 @@ class Keeping:
             late |= await self.differing(before.head, after.head)
         late = {path for path in late - reached.keys() - before.dirty if not path.endswith("/")}
         entries = before.entries() if late else {}
-        # A secrets file that is no longer ignored was there before, and git is not to hold it.
-        covers = self._keeper.secrets.covers
-        late -= {path for path in late & after.untracked if path not in entries and covers(path)}
+        # What is no longer ignored was there before: an undo must not delete it, and git need not hold it.
+        unknown = {path for path in late & after.untracked if path not in entries}
+        late -= await asyncio.to_thread(self._there_before, unknown)
         old = dict(reached) | {path: entries.get(path) for path in late}
         new = await self._keeper.contents.taken(old)
         return {path: (old[path], new[path]) for path in old}
+
+    def _there_before(self, paths: Collection[str]) -> set[str]:
+        """Those of the files that this has not made; secrets files count as such in doubt."""
+        covers, root = self._keeper.secrets.covers, self._keeper.git.root
+        return {path for path in paths if covers(path) or _changed_ns(root / path) < self.started.at_ns - _TICK_NS}
 
     async def undoable(self, after: Picture, work: Work | None, start: str | None) -> tuple[str | None, str]:
         """The id that undo takes, and what there is to say of it; `start` is where the branch was before it all."""
@@ -233,6 +240,14 @@ class Keeping:
     def _add(self, kept: Kept) -> None:
         self._keeper.mutations.prune()
         self._keeper.mutations.add(kept)
+
+
+def _changed_ns(file: Path) -> int:
+    """When a file was changed last, which nobody can set back."""
+    try:
+        return file.lstat().st_ctime_ns
+    except OSError:
+        return 0
 
 
 def is_other(before: Picture, after: Picture) -> bool:
