@@ -403,6 +403,7 @@ REQUIREMENTS = (
         promise="unfinished requests end by deadlines, and a flood of requests shuts the owner out on no surface",
         tests=(
             "surfaces/http/test_flood.py",
+            "surfaces/http/test_bodies.py",
             "surfaces/http/test_pipelining.py",
             "surfaces/mcp/test_session_share.py",
             "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",

@@ -48,7 +48,9 @@ class ServerConfig(Section):
     )
     header_timeout_sec: float = Field(10.0, gt=0, description="how long a TLS handshake or a request's head may take")
     body_timeout_sec: float = Field(
-        20.0, gt=0, description="how long a request's body may take, and a second more for each 500 bytes of it"
+        20.0,
+        gt=0,
+        description="how long a request's body may take, and a second more for each 500 bytes, up to 30 times as long",
     )
     max_headers: int = Field(100, ge=8, description="headers of one request")
     max_header_bytes: int = Field(65_536, ge=1024, description="largest head of a request")

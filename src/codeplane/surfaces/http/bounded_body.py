@@ -1,13 +1,8 @@
 """A request's body, up to a limit."""
 
-import asyncio
-
 from starlette.types import Message, Receive
 
 from codeplane.kernel.errors import TooLarge
-
-_SILENCE_SEC = 0.5
-_SWALLOW_BYTES = 256 * 1024 * 1024
 
 
 class BoundedBody:
@@ -31,17 +26,6 @@ class BoundedBody:
         if self._seen > self._limit:
             self._refuse()
         return message
-
-    async def swallow(self) -> None:
-        """Read on and forget it while it comes: a sender whose connection breaks never sees why it was refused."""
-        while self._seen < _SWALLOW_BYTES:
-            try:
-                message = await asyncio.wait_for(self._receive(), _SILENCE_SEC)
-            except TimeoutError:
-                return
-            self._seen += len(message.get("body", b""))
-            if not message.get("more_body"):
-                return
 
     def _refuse(self) -> None:
         self.refused = True

@@ -71,11 +71,8 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message = {**message, "headers": [*message.get("headers", ()), (HEADER, named.encode())]}
-            elif body.refused and not message.get("more_body"):
-                await send({**message, "more_body": True})
-                await body.swallow()
-                message = {"type": "http.response.body"}
+                closing = [(b"connection", b"close")] if body.refused else []
+                message = {**message, "headers": [*message.get("headers", ()), (HEADER, named.encode()), *closing]}
             await send(message)
 
         self._activity.begin()

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with bounds on the head of a request, and on how long its head and its body may take to come."""
+"""HTTP/1.1 with bounds on the head of a request, on the framing of its body, and on how long both may take to come."""
 
 import time
 from enum import Enum
@@ -14,14 +14,22 @@ from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, HeadersTooLarge, MalformedRequest, RequestTooSlow
 from codeplane.kernel.json import dumps
 from codeplane.surfaces.connections.connections import Connection
-from codeplane.surfaces.http.sequential_protocol import SequentialProtocol
+from codeplane.surfaces.http.lingering_protocol import LingeringProtocol
 
 KEEP_ALIVE_SEC = 75
 # Uploads that last as long as their client does: once it has begun to speak it may pause.
 LASTING_UPLOADS = frozenset({"/mcp/stdio"})
 _CONNECTION, _HEADERS = "connection", "default_headers"
-# A body has one second more for so many bytes of it that have come.
+# A body has one second more for so many bytes of it that have come, up to so many times its timeout.
 _BYTES_A_SEC = 500
+_LONGEST_BODY = 30
+# What chunks may take beside the body they hold, and a quarter of the body more.
+_FRAMING_BYTES = 65_536
+# Of a body that nobody waited for, so much and for so long is parsed after the answer, in case its end is near.
+_SURPLUS_BYTES = 16_384
+_SURPLUS_SEC = 2.0
+# So many times the largest body is read and dropped at the end, for the owner's programs to see that theirs was larger.
+_OWN_LINGERING = 8
 
 
 def connection_of(scope: Scope) -> Connection | None:
@@ -36,7 +44,7 @@ class _Stage(Enum):
     BODY = "in its body"
 
 
-class BoundedProtocol(SequentialProtocol):
+class BoundedProtocol(LingeringProtocol):
     """Ends a connection whose client keeps the server waiting, or sends too long a head."""
 
     def __init__(
@@ -51,12 +59,15 @@ class BoundedProtocol(SequentialProtocol):
     ) -> None:
         """`own_headers` are added to the answers that the owner's account gets."""
         headers = [*server_state.default_headers, *(own_headers if connection.is_own else ())]
-        super().__init__(config, server_state, {**app_state, _CONNECTION: connection, _HEADERS: headers})
+        state = {**app_state, _CONNECTION: connection, _HEADERS: headers}
+        lingering = bounds.max_body_bytes * (_OWN_LINGERING if connection.is_own else 1)
+        super().__init__(config, server_state, state, max_lingering_bytes=lingering)
         self._default_headers = headers
         self._connection = connection
         self._bounds = bounds
         self._stage, self._since = _Stage.HEAD, time.monotonic()
-        self._head_bytes = self._partial_head_bytes = self._body_bytes = 0
+        self._head_bytes = self._partial_head_bytes = self._body_bytes = self._framing_bytes = 0
+        self._surplus_bytes = 0
         self._refusal: CodePlaneError | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -76,16 +87,12 @@ class BoundedProtocol(SequentialProtocol):
         self._connection.close = self._connection.expire = self.transport.abort
         super().handle_websocket_upgrade()
 
-    def data_received(self, data: bytes) -> None:
-        """Take what came, then see what is still owed."""
-        super().data_received(data)
-        self._look()
-
     def on_message_begin(self) -> None:
         """A request begins, and the clock of its head with it."""
         super().on_message_begin()
         self._enter(_Stage.HEAD)
-        self._head_bytes = self._partial_head_bytes = self._body_bytes = 0
+        self._head_bytes = self._partial_head_bytes = self._body_bytes = self._framing_bytes = 0
+        self._surplus_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the target."""
@@ -117,9 +124,10 @@ class BoundedProtocol(SequentialProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The next request may come."""
+        """The next request may come, once this one is whole."""
+        if self._is_surplus:
+            self._since = time.monotonic()
         super().on_response_complete()
-        self._look()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what cannot be parsed, or is too long to be."""
@@ -130,23 +138,51 @@ class BoundedProtocol(SequentialProtocol):
     def _request_delay(self) -> float:
         return self._connection.request_delay()
 
+    def _parse(self) -> None:
+        super()._parse()
+        self._look()
+
     def _feed(self, piece: bytes) -> None:
+        was_in_body, body_bytes = self._stage is _Stage.BODY, self._body_bytes
         super()._feed(piece)
         self._partial_head_bytes = self._partial_head_bytes + len(piece) if self._stage is _Stage.HEAD else 0
-        if self._partial_head_bytes > self._bounds.max_header_bytes and not self.transport.is_closing():
+        if self.is_ended:
+            return
+        if self._partial_head_bytes > self._bounds.max_header_bytes:
             self.send_400_response("")
+        elif was_in_body and self._stage is _Stage.BODY:
+            self._count_body(len(piece), framing=len(piece) - self._body_bytes + body_bytes)
+
+    def _count_body(self, size: int, *, framing: int) -> None:
+        self._framing_bytes += framing
+        if self._is_surplus:
+            self._surplus_bytes += size
+            if self._surplus_bytes > _SURPLUS_BYTES:
+                self.end()
+        elif self._framing_bytes > _FRAMING_BYTES + self._body_bytes / 4 and not self._is_lasting_upload:
+            self._refuse(
+                MalformedRequest("the chunks of the body are too small", hint="send the body in fewer, larger chunks")
+            )
+
+    def _linger(self) -> None:
+        super()._linger()
+        # It gives its place to whoever needs one.
+        self._connection.wait_until(float("inf"))
 
     def _enter(self, stage: _Stage) -> None:
         self._stage, self._since = stage, time.monotonic()
 
     def _look(self) -> None:
         """Say what the client owes now, and until when."""
-        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+        if self.is_ended or self.transport.get_protocol() is not self:
             return
         cycle, bounds = self.cycle, self._bounds
         is_served = bool(self.pipeline) or (cycle is not None and not cycle.response_complete)
-        if self._stage is _Stage.BODY and not self.pipeline and not (is_served and self._lasts):
-            self._connection.wait_until(self._since + bounds.body_timeout_sec + self._body_bytes / _BYTES_A_SEC)
+        if self._is_surplus:
+            self._connection.wait_until(self._since + _SURPLUS_SEC)
+        elif self._stage is _Stage.BODY and not self.pipeline and not (is_served and self._lasts):
+            allowed_sec = bounds.body_timeout_sec + self._body_bytes / _BYTES_A_SEC
+            self._connection.wait_until(self._since + min(allowed_sec, bounds.body_timeout_sec * _LONGEST_BODY))
         elif is_served:
             self._connection.serve()
         elif self._stage is _Stage.HEAD:
@@ -156,11 +192,22 @@ class BoundedProtocol(SequentialProtocol):
 
     @property
     def _lasts(self) -> bool:
-        return self._body_bytes > 0 and self.scope.get("path") in LASTING_UPLOADS
+        return self._body_bytes > 0 and self._is_lasting_upload
+
+    @property
+    def _is_lasting_upload(self) -> bool:
+        return self.scope.get("path") in LASTING_UPLOADS
+
+    @property
+    def _is_surplus(self) -> bool:
+        """Whether the request has its answer, and its body is still under way."""
+        return self._stage is _Stage.BODY and self.cycle is not None and self.cycle.response_complete
 
     def _expire(self) -> None:
         """The client is late; not if it was the server that did not read on."""
-        if self._stage is _Stage.BODY and self.flow.read_paused:
+        if self.is_ended or self._is_surplus:
+            self.transport.abort()
+        elif self._stage is _Stage.BODY and self._is_body_held:
             self._since = time.monotonic()
             self._look()
         elif self._stage is _Stage.BETWEEN or (self._stage is _Stage.HEAD and self._partial_head_bytes == 0):
@@ -197,7 +244,7 @@ class BoundedProtocol(SequentialProtocol):
                 self.transport.abort()
                 return
         self.transport.write(refusal(error, self._default_headers))
-        self.transport.close()
+        self.end()
 
 
 class CountedWebSocket(WebSocketsSansIOProtocol):

@@ -1,0 +1,99 @@
+"""HTTP/1.1 that ends a connection whose client still sends so that the client sees the answer.
+
+A socket that is closed with bytes unread resets the connection, and a client that is still sending may never read what
+it was told. Here the answer ends the one direction, and the other is read and dropped unparsed, for a moment.
+"""
+
+import asyncio
+from typing import Any
+
+from codeplane.surfaces.http.sequential_protocol import SequentialProtocol
+
+_LINGER_SEC = 2.0
+
+
+class _AnswerTransport(asyncio.Transport):
+    """What a request writes its answer to: where it would close the connection, the protocol does."""
+
+    def __init__(self, protocol: "LingeringProtocol") -> None:
+        super().__init__()
+        self._protocol = protocol
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._protocol.transport.write(data)
+
+    def is_closing(self) -> bool:
+        return self._protocol.is_ended
+
+    def close(self) -> None:
+        self._protocol.end()
+
+
+class LingeringProtocol(SequentialProtocol):
+    """Reads on for a moment where it ends a connection in the middle of a request."""
+
+    def __init__(self, *args: Any, max_lingering_bytes: int, **options: Any) -> None:
+        """`max_lingering_bytes` are dropped at most after the last answer."""
+        super().__init__(*args, **options)
+        self._lingering_bytes = max_lingering_bytes
+        self._linger_timer: asyncio.TimerHandle | None = None
+        self._is_shutting_down = False
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing more is answered here."""
+        return self._linger_timer is not None or super().is_ended
+
+    def end(self) -> None:
+        """Close the connection; of a request that is not whole yet, a little more is read."""
+        if self.is_ended:
+            return
+        if self._is_whole or self._is_shutting_down:
+            self.transport.close()
+        else:
+            self._linger()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the timer."""
+        if self._linger_timer is not None:
+            self._linger_timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """After the last answer, drop what comes."""
+        if self._linger_timer is None:
+            super().data_received(data)
+            return
+        self._lingering_bytes -= len(data)
+        if self._lingering_bytes < 0:
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """Its answer must not close the connection under a client that is still sending."""
+        super().on_headers_complete()
+        if self.cycle is not None:
+            self.cycle.transport = _AnswerTransport(self)
+
+    def on_response_complete(self) -> None:
+        """After the last answer there is no next request."""
+        if self._linger_timer is None:
+            super().on_response_complete()
+        else:
+            self.server_state.total_requests += 1
+
+    def shutdown(self) -> None:
+        """Do not linger while the server ends."""
+        self._is_shutting_down = True
+        if self._linger_timer is not None:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _linger(self) -> None:
+        self._linger_timer = self.loop.call_later(_LINGER_SEC, self.transport.abort)
+        self._unset_keepalive_if_required()
+        self._drop_pending()
+        self._held_flow.hold(False)
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
