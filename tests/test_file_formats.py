@@ -24,6 +24,7 @@ from codeplane.repo.git.begun import Begun
 from codeplane.repo.git.pending import Note, Pending, Started
 from codeplane.repo.git.picture import Picture
 from codeplane.repo.git.reversible import Reversible, Side
+from codeplane.repo.git.submodule_addition import SubmoduleAddition
 from codeplane.repo.index import archive
 from codeplane.repo.refactor.plan import Asked
 from codeplane.repo.refactor.plans import Plans, Record
@@ -181,6 +182,13 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
         '"head":"abc","refs":{"refs/heads/main":"abc"},"stashes":[["s","t"]],"settings":[["k","v"]],"state":"none",'
         '"intended":["i"],"changed":["a","c"],"staged":["s"],"untracked":["u"]}}'
     )
+    submodule: JsonObject = {
+        "path": "libs/one",
+        "is_cloned": True,
+        "settings": ["submodule.other.url"],
+        "gitmodules": '[submodule "other"]\n',
+        "staged": "100644 abc 0\t.gitmodules",
+    }
     picture = Picture(
         symbolic="refs/heads/main",
         head="abc",
@@ -208,13 +216,18 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
         before=picture,
         reached={"a": "100644 abc", "n": None},
         worktree="/w",
+        submodule=submodule,
     )
     pending = Pending(tmp_path / "pending")
     pending.begin(started)
     pending.reaches(started)
+    pending.adds_submodule(started)
     pending.note("call_1", what="merge", mutation_id="mut_1", done=True)
     folder = tmp_path / "pending" / "mut_1"
-    assert sorted(path.name for path in folder.iterdir()) == ["begun.json", "index", "reached.json", "running"]
+    names = ["begun.json", "index", "reached.json", "running", "submodule.json"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert json.loads((folder / "submodule.json").read_text()) == submodule
+    assert SubmoduleAddition.of_json(submodule).to_json() == submodule
     assert (folder / "begun.json").read_text() == text
     assert (folder / "index").read_bytes() == b"100644 abc 0\ta"
     assert (folder / "reached.json").read_text() == '{"a":"100644 abc","n":null}'

@@ -24,6 +24,7 @@ from tests.kernel.plane import AGENT, PATIENCE_SEC, events, plane, run
 PROGRAM = (sys.executable, "-m", "tests.work.killed_server")
 EDIT: JsonObject = {"edits": [{"path": "a.txt", "content": "new\n"}, {"path": "b.txt", "content": "new\n"}]}
 KEY = "k1"
+_ADD = "git.submodule_add"
 _KEYED: JsonObject = {"idempotency_key": KEY}
 
 
@@ -175,6 +176,30 @@ def test_a_kill_is_followed_by_what_became_of_it(repo: Path, name: str) -> None:
         else:
             assert (record["status"], record["executed"]) == ("OUTCOME_UNKNOWN", True)
             assert isinstance(error, dict) and error["error"] == "OUTCOME_UNKNOWN"
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("at", "done"), [("begun", False), ("submodule written", False), ("before end", True), (f"record {_ADD}", True)]
+)
+def test_a_submodule_that_a_kill_cut_off_is_added_or_not(repo: Path, tmp_path: Path, at: str, done: bool) -> None:
+    git(repo, "push", "--quiet", "origin", "main")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text('[protocol "file"]\n\tallow = always\n')
+    home, url = {"HOME": str(tmp_path / "home")}, f"file://{tmp_path / 'far.git'}"
+    server = start(repo, program=PROGRAM, environ={**home, "KILL_AT": at})
+    with pytest.raises((OSError, HTTPException, CodePlaneError)):
+        server.call(_ADD, url=url, path="libs/one", idempotency_key=KEY)
+    assert server.process.wait(timeout=60) == -9
+    server = start(repo, environ=home)
+    try:
+        assert (repo / "libs").exists() == (repo / ".git" / "modules").exists() == done
+        record = _finished(server, _ADD)
+        again = server.call(_ADD, url=url, path="libs/one", idempotency_key=KEY)
+        assert (record["status"], record["executed"]) == (("ok", True) if done else ("INTERRUPTED", False))
+        assert ("RESULT_GONE" in str(again)) == done
+        assert (repo / "libs" / "one" / "a.txt").read_text() == "old\n"
     finally:
         server.stop()
 

@@ -15,6 +15,8 @@ _MAX_PATHS = 100
 UNKNOWN, NOT_DONE = Ending(state="unknown"), Ending(state="not_done")
 # An operation of several steps is done with its last one.
 _LAST_STEP = {"checkpoint": "commit"}
+# They reach other machines too; what they do here is written down before, and taken back by recovery when half done.
+_SETTLED = frozenset({"git.submodule_add"})
 
 
 class CallEndings:
@@ -41,7 +43,7 @@ class CallEndings:
 
     async def of(self, call_id: str, operation: str, since_ns: int) -> Ending:
         """The ending of a call that began at `since_ns`."""
-        if operation not in self._journaled:
+        if operation not in self._journaled and operation not in _SETTLED:
             return UNKNOWN
         last = _LAST_STEP.get(operation, "")
         for found in self._recovered:

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from codeplane.repo.git.pending import Pending
+from codeplane.repo.git.submodules_writes import SubmoduleAddRequest, SubmoduleWrites
 from codeplane.repo.git.worktrees_writes import WorktreeAddRequest, WorktreeWrites
 from tests.repo.asking import Ask, result, with_plane
 from tests.repo.edit.batches import killed, quick_folder
 from tests.repo.edit.test_recovery import recorded
-from tests.repo.git.drawn import call, copied, run, simple
+from tests.repo.git.drawn import Standing, call, copied, run, simple, standing
 from tests.repo.git.killing import KINDS, Scene, Stopped
+from tests.repo.git.made import Made
 
 DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
 
@@ -137,6 +139,63 @@ def test_a_work_tree_that_git_did_not_finish_is_not_said_to_be_made(tmp_path: Pa
     desk.made.path(".git/worktrees/one/locked").write_text("initializing\n")
     (found,) = desk.recover()
     assert (found.outcome, found.certain) == ("applied", False)
+
+
+ALLOWED = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
+
+
+def adding(desk: Stopped, url: str, step: Callable[[str], None]) -> None:
+    writes = SubmoduleWrites(Stopped(desk.made, step=step, variables=ALLOWED).writer)
+    run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
+
+
+def library(folder: Path) -> str:
+    made = Made.empty(folder / "library")
+    made.write("lib.py", "x = 1\n")
+    made.commit("library")
+    return f"file://{made.root}"
+
+
+def test_a_submodule_is_added_or_not_whenever_it_is_killed() -> None:
+    with quick_folder() as folder:
+        made, url = simple(folder / "origin").made, library(folder)
+        made.write(".gitmodules", "# mine")
+        made.git("add", ".gitmodules")
+        numbers = iter(range(1000))
+
+        def copy() -> Stopped:
+            place = folder / str(next(numbers)) / "repository"
+            place.parent.mkdir()
+            return Stopped(copied(made, place))
+
+        def left(one: Made) -> tuple[Standing, bytes, bool]:
+            modules = one.path(".git/modules").exists()
+            return standing(one), one.git("config", "--local", "--list"), modules
+
+        steps: list[str] = []
+        adding(whole := copy(), url, steps.append)
+        ends = []
+        for at in range(steps.index("begun"), steps.index("beginning gone")):
+            desk = copy()
+            assert killed(lambda step, desk=desk: adding(desk, url, step), at=at)  # type: ignore[misc]
+            (found,) = desk.recover()
+            ends.append(desk.made.path("libs/one/lib.py").exists())
+            assert (found.outcome, found.certain) == ("applied" if ends[-1] else "rolled_back", True), steps[at]
+            assert left(desk.made) == left(whole.made if ends[-1] else made), steps[at]
+            assert desk.recover() == []
+        assert ends == sorted(ends) and set(ends) == {False, True}
+
+
+@pytest.mark.parametrize("cloned", [True, False])
+def test_work_where_a_submodule_was_not_added_to_its_end_stays(tmp_path: Path, cloned: bool) -> None:
+    desk, url = Stopped(simple(tmp_path).made), library(tmp_path)
+    steps: list[str] = []
+    adding(Stopped(copied(desk.made, tmp_path / "copy")), url, steps.append)
+    before = steps.index("git submodule" if cloned else "git submodule--helper")
+    assert killed(lambda step: adding(desk, url, step), at=before)
+    desk.made.write("libs/one/mine.txt", "mine\n")
+    (found,) = desk.recover()
+    assert not found.certain and desk.made.path("libs/one/mine.txt").read_text() == "mine\n"
 
 
 def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:

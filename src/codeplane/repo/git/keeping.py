@@ -71,6 +71,11 @@ class Keeping:
         self.started = replace(self.started, reached=reached)
         await self._told(self._keeper.pending.reaches)
 
+    async def adds_submodule(self, submodule: JsonObject) -> None:
+        """Let them know what there was before the submodule that it adds."""
+        self.started = replace(self.started, submodule=submodule)
+        await self._told(self._keeper.pending.adds_submodule)
+
     async def _told(self, tell: Callable[[Started], None]) -> None:
         try:
             await asyncio.to_thread(tell, self.started)

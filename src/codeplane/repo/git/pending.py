@@ -18,6 +18,7 @@ from codeplane.repo.git.state import State
 
 Step = Callable[[str], None]
 _BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
+_SUBMODULE = "submodule.json"
 _MAX_NOTES = 200
 _LOOKS, _LOOK_SEC = 40, 0.05
 
@@ -38,6 +39,8 @@ class Started:
     reached: Mapping[str, Entry] | None = None
     # The folder of the work tree that it adds.
     worktree: str | None = None
+    # What there was before the submodule that it adds.
+    submodule: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,11 @@ class Pending:
         """Add which files it may write, before it does."""
         _write(self._folder / started.mutation_id / _REACHED, dict(started.reached or {}))
         self._step("reached")
+
+    def adds_submodule(self, started: Started) -> None:
+        """Add what there was before the submodule that it adds."""
+        _write(self._folder / started.mutation_id / _SUBMODULE, started.submodule)
+        self._step("submodule written")
 
     def end(self, mutation_id: str) -> None:
         """Forget one that is over."""
@@ -163,6 +171,8 @@ class Pending:
             return None
         with suppress(OSError, ValueError):
             started = replace(started, reached=cast(dict[str, Entry], json.loads((place / _REACHED).read_bytes())))
+        with suppress(OSError, ValueError):
+            started = replace(started, submodule=cast(JsonObject, json.loads((place / _SUBMODULE).read_bytes())))
         return started if started.mutation_id == place.name else None
 
 

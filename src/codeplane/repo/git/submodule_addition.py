@@ -6,9 +6,12 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from codeplane.kernel.errors import CodePlaneError, GitRefused
+from codeplane.kernel.json import JsonObject
 from codeplane.repo.git.command import Git
+from codeplane.repo.git.opened import git_dir_of
 from codeplane.repo.git.submodule_settings import GITMODULES, SubmoduleSettings
 from codeplane.repo.truth.paths import shown
 
@@ -38,6 +41,48 @@ class SubmoduleAddition:
             staged=listed[0] if len(listed) == 1 else None,
         )
 
+    def to_json(self) -> JsonObject:
+        """As a later run needs it."""
+        return {
+            "path": self.path,
+            "is_cloned": self.is_cloned,
+            "settings": sorted(self.settings),
+            "gitmodules": None if self.gitmodules is None else self.gitmodules.decode("utf-8", "surrogateescape"),
+            "staged": self.staged,
+        }
+
+    @classmethod
+    def of_json(cls, raw: JsonObject) -> "SubmoduleAddition":
+        """As it was written down."""
+        gitmodules, staged = raw["gitmodules"], raw["staged"]
+        return cls(
+            path=str(raw["path"]),
+            is_cloned=bool(raw["is_cloned"]),
+            settings=frozenset(cast(list[str], raw["settings"])),
+            gitmodules=None if gitmodules is None else str(gitmodules).encode("utf-8", "surrogateescape"),
+            staged=None if staged is None else str(staged),
+        )
+
+    async def settle(self, git: Git) -> bool:
+        """Take back what an earlier run left half done; whether it is certain now that it was done, or was not."""
+        if await self._is_staged(git) and await self._is_named(git, "--blob", f":{GITMODULES}"):
+            return True
+        place, folder = git.root / self.path, await git_folder(git, self.path)
+        if self.is_cloned and not await self._is_ours(git, place, folder):
+            return False
+        await self.take_back(git)
+        left = self.is_cloned and (is_repository(place) or folder.exists())
+        return not left and not await self._is_staged(git)
+
+    @staticmethod
+    async def _is_ours(git: Git, place: Path, folder: Path) -> bool:
+        """Whether nothing is at a place but what git put there."""
+        if not await asyncio.to_thread(_leads_to, place, folder):
+            return False
+        if not (folder / "index").exists() or not is_repository(place):
+            return True
+        return not (await git.at(place).run("status", "--porcelain", "--untracked-files=all")).line
+
     async def take_back(self, git: Git) -> None:
         """Have everything as it was before."""
         with suppress(CodePlaneError, OSError):
@@ -51,8 +96,7 @@ class SubmoduleAddition:
                 await asyncio.to_thread(remove_folder, folder)
 
     async def _unstage(self, git: Git) -> None:
-        listed = (await git.run("ls-files", "--stage", "-z", "--", self.path)).fields
-        gone = [self.path] if any(line.startswith("160000 ") for line in listed) else []
+        gone = [self.path] if await self._is_staged(git) else []
         if await self._is_named(git, "--blob", f":{GITMODULES}"):
             gone.append(GITMODULES)
         if gone:
@@ -75,6 +119,10 @@ class SubmoduleAddition:
         else:
             file.write_bytes(self.gitmodules)
 
+    async def _is_staged(self, git: Git) -> bool:
+        listed = (await git.run("ls-files", "--stage", "-z", "--", self.path)).fields
+        return any(line.startswith("160000 ") for line in listed)
+
     async def _is_named(self, git: Git, *place: str) -> bool:
         done = await git.run("config", *place, "--get", f"submodule.{self.path}.path", check=False)
         return done.code == 0
@@ -93,6 +141,16 @@ def _refuse_in_the_way(root: Path, path: str, folder: Path) -> None:
             f"the git folder of an earlier submodule {shown(path)} is there still",
             hint=f"choose another path, or remove {shown(str(folder))}",
         )
+
+
+def _leads_to(place: Path, folder: Path) -> bool:
+    """Whether a place is the work tree of a git folder, or has nothing in it."""
+    if not is_repository(place):
+        return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
+    try:
+        return os.path.realpath(git_dir_of(place)) == os.path.realpath(folder)
+    except (CodePlaneError, OSError):
+        return False
 
 
 def is_repository(place: Path) -> bool:

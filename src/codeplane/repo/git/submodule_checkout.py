@@ -19,7 +19,7 @@ from codeplane.repo.git.submodule_addition import (
     unset_new,
 )
 from codeplane.repo.git.submodule_settings import SubmoduleSettings
-from codeplane.repo.git.writing import Writer, to_its_end
+from codeplane.repo.git.writing import Writer, Writing, to_its_end
 from codeplane.repo.truth.paths import shown
 
 _UPDATE = "CODEPLANE_UPDATE"
@@ -54,11 +54,12 @@ class SubmoduleCheckout:
         self._writer = writer
         self._call = call
 
-    async def add(self, url: str, path: str, branch: str) -> None:
+    async def add(self, writing: Writing, url: str, path: str, branch: str) -> None:
         """Clone a repository into a new folder of the work tree, and stage it as a submodule."""
         git = self._writer.git
         options = ["--branch", branch] if branch else []
         addition = await SubmoduleAddition.begun(git, path)
+        await writing.adds_submodule(addition.to_json())
         try:
             if addition.is_cloned:
                 await self._clone(git, url, path, branch)

@@ -113,7 +113,7 @@ class SubmoduleWrites:
             raise InvalidArgument("a submodule needs a folder of its own")
         branch = checked(request.branch) if request.branch else ""
         async with self._writer.writing(call, "submodule_add", undoable=False) as writing:
-            await SubmoduleCheckout(self._writer, call).add(remote.url, path, branch)
+            await SubmoduleCheckout(self._writer, call).add(writing, remote.url, path, branch)
             return Changed(delta=await writing.finished(compared="index"))
 
     @operation("git.submodule_deinit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)

@@ -10,6 +10,7 @@ from codeplane.repo.edit.journal import JOURNAL
 from codeplane.repo.git.keeping import Keeper, Keeping, is_other
 from codeplane.repo.git.pending import Started
 from codeplane.repo.git.picture import Picture, pictured
+from codeplane.repo.git.submodule_addition import SubmoduleAddition
 from codeplane.repo.git.worktree_places import forget_excluded
 from codeplane.repo.git.worktree_undo import is_complete
 from codeplane.repo.undo.kept import CALL, Kept
@@ -18,7 +19,8 @@ _INDEX_ALONE = ("stage", "unstage")
 
 
 class Unfinished:
-    """Ends what was under way. Git went on by itself, or ended in its own way; here nothing of it is touched."""
+    """Ends what was under way. Git went on by itself, or ended in its own way; here nothing of it is touched, but for a
+    submodule that was not added to its end."""
 
     def __init__(self, keeper: Keeper, warn: Callable[[str], None]) -> None:
         self._keeper = keeper
@@ -37,7 +39,11 @@ class Unfinished:
             if started.worktree is not None and not running:
                 # It was kept out of commits before it was made, and may not be made.
                 await asyncio.to_thread(forget_excluded, keeper.git)
+            settled = await self._settle(started) if not running else False
             kept, since, certain = await self._kept(started)
+            # Before that was written down, nothing was done.
+            settled = settled or (started.what == "submodule_add" and started.submodule is None and kept is None)
+            certain = certain or settled
         except NotGit:
             pass
         except (CodePlaneError, OSError) as error:
@@ -51,6 +57,16 @@ class Unfinished:
             conflicts=tuple(sorted(since)),
             certain=certain and not running,
         )
+
+    async def _settle(self, started: Started) -> bool:
+        """Take back a submodule that was not added to its end; whether it is certain that it was added, or was not."""
+        if started.submodule is None:
+            return False
+        try:
+            addition = SubmoduleAddition.of_json(started.submodule)
+        except (KeyError, TypeError):
+            return False
+        return await addition.settle(self._keeper.git)
 
     async def _kept(self, started: Started) -> tuple[Kept | None, frozenset[str], bool]:
         """What is kept of it, or told at least, None when nothing is other than it was; files left alone; and whether

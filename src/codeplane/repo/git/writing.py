@@ -10,6 +10,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy, PathDenied
 from codeplane.kernel.ids import digest, new_id
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.edit.consequences import Consequence
 from codeplane.repo.edit.locks import PathLocks
@@ -289,6 +290,10 @@ class Writing:
             self._writer.refuse_secret_changes(
                 self._call, (path for path, entry in now.items() if entry is not None and entry != tracked.get(path))
             )
+
+    async def adds_submodule(self, submodule: JsonObject) -> None:
+        """Say what there was before a submodule that it adds."""
+        await self._keeping.adds_submodule(submodule)
 
     async def reaches_between(self, *ranges: tuple[str | None, str]) -> None:
         """Say that it may write whatever differs between these pairs of commits."""
