@@ -22,7 +22,7 @@ _KERNEL = ("/proc/sys", "/proc/sysrq-trigger")
 # What a program leaves behind ends with it.
 _AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshare-ipc", "--die-with-parent")
 _NO_NETWORK = "--unshare-net"
-# Sockets of daemons and terminals that act for whoever reaches them, with their own network, lie there.
+# Sockets of daemons and terminals that act for anyone who reaches them, with their own network, lie there.
 _SOCKETS = ("/run", "/tmp", "/var/tmp")  # nosec B108  # what is hidden
 # Where some systems have all their programs.
 _PROGRAMS = Path("/run/current-system")

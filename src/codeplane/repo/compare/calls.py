@@ -61,8 +61,8 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
         if not one.is_required and other.is_required:
             found.say(f"{one.name} has no default any more", breaks=True, tag="parameters_changed")
         elif one.default != other.default:
-            told = f"{one.name} may be left out" if one.is_required else f"default of {one.name} changed"
-            found.say(told, breaks=False, tag="parameters_changed", widens=one.is_required)
+            reason = f"{one.name} may be left out" if one.is_required else f"default of {one.name} changed"
+            found.say(reason, breaks=False, tag="parameters_changed", widens=one.is_required)
         if one.name in old_places and one.name in places and places[one.name] != old_places[one.name]:
             found.say(f"{one.name} has another place", breaks=True, tag="parameters_changed")
         if one.type != other.type:
@@ -70,10 +70,10 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
     for one in new:
         if one.how in ("rest", "keyword_rest") or one.name in known or one.name in renamed:
             continue
-        told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
+        reason = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
         # What went into *rest by its place goes elsewhere now.
         widens = one.how == "keyword_only" or not takes_rest
-        found.say(told, breaks=one.is_required, tag="parameters_changed", widens=widens)
+        found.say(reason, breaks=one.is_required, tag="parameters_changed", widens=widens)
 
 
 def _by_position(
@@ -106,8 +106,8 @@ def _by_position(
         if not one.is_required and other.is_required and one.how != "rest":
             found.say(f"{other.name} has to be given", breaks=True, tag="parameters_changed")
         elif one.default != other.default or one.optional != other.optional:
-            told = f"{other.name} may be left out" if one.is_required else f"default of {other.name} changed"
-            found.say(told, breaks=False, tag="parameters_changed", widens=one.is_required)
+            reason = f"{other.name} may be left out" if one.is_required else f"default of {other.name} changed"
+            found.say(reason, breaks=False, tag="parameters_changed", widens=one.is_required)
         if rules.typed and one.type != other.type:
             breaks = bool(one.type) and bool(other.type) and not accepts(one, other, language)
             breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
@@ -117,8 +117,8 @@ def _by_position(
                 tag="parameters_changed",
             )
     for one in new[len(old) :]:
-        told = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
-        found.say(told, breaks=one.is_required, tag="parameters_changed", widens=True)
+        reason = f"{one.name} has to be given" if one.is_required else f"{one.name} added"
+        found.say(reason, breaks=one.is_required, tag="parameters_changed", widens=True)
     _judge_named(found, old, new)
 
 
@@ -139,11 +139,11 @@ def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rule
     """Another name in the same place; of an object that is taken apart, other members."""
     if one.name.startswith("{") and other.name.startswith("{"):
         lost = set(one.name.split()) - set(other.name.split())
-        told = f"{', '.join(sorted(lost))} removed" if lost else "takes more apart"
-        found.say(told, breaks=bool(lost), tag="parameters_changed")
+        reason = f"{', '.join(sorted(lost))} removed" if lost else "takes more apart"
+        found.say(reason, breaks=bool(lost), tag="parameters_changed")
     else:
-        told = f"{tight(one.name)} is {tight(other.name)} now"
-        found.say(told, breaks=rules.names_count, tag="parameters_changed")
+        reason = f"{tight(one.name)} is {tight(other.name)} now"
+        found.say(reason, breaks=rules.names_count, tag="parameters_changed")
 
 
 def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str) -> None:
@@ -151,8 +151,8 @@ def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter],
     if len(old) == len(new) and all(_fits(one, other, language) for one, other in zip(old, new, strict=True)):
         for one, other in zip(old, new, strict=True):
             if one.type != other.type and one.type and other.type:
-                told = f"{other.name} is {tight(other.type)} now"
-                found.say(told.strip(), breaks=False, tag="parameters_changed")
+                reason = f"{other.name} is {tight(other.type)} now"
+                found.say(reason.strip(), breaks=False, tag="parameters_changed")
             if one.name != other.name:
                 found.say(f"{one.name} is {other.name} now", breaks=rules.names_count, tag="parameters_changed")
             if not one.is_required and other.is_required:

@@ -93,7 +93,7 @@ class GuardedPrograms:
         self._known: dict[Path, _Named] = {}
 
     def settings(self, root: Path, folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-        """What git is told for the work tree `root`, whose own folder is `folder`; nothing where nothing is run."""
+        """The settings that git gets for the work tree `root`, whose own folder is `folder`."""
         named = self._named(root, folder, environment)
         own = _own(folder)
         reach = _Reach(
@@ -108,8 +108,8 @@ class GuardedPrograms:
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
-        told = self.settings(root, git_dir_of(root), environment)
-        return {**environment, **(as_variables(told, environment) if told else {})}
+        settings = self.settings(root, git_dir_of(root), environment)
+        return {**environment, **(as_variables(settings, environment) if settings else {})}
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The hooks and filters of a work tree that local commands would run with the network, come what may."""
@@ -246,8 +246,8 @@ def _script(command: Sequence[str], offline: str) -> str:
     start = f"#!/bin/sh\n{_UNSET}"
     if not offline:
         return f'{start}exec {shlex.join(command)} "$@"\n'
-    told = shlex.quote(f"codeplane: {offline} {_WHY}")
-    return f'{start}{shlex.join(command)} "$@" || {{ code=$?; echo {told} >&2; exit $code; }}\n'
+    message = shlex.quote(f"codeplane: {offline} {_WHY}")
+    return f'{start}{shlex.join(command)} "$@" || {{ code=$?; echo {message} >&2; exit $code; }}\n'
 
 
 def _put(place: Path, text: str) -> None:

@@ -29,7 +29,7 @@ class SubmoduleAddition:
     staged: str | None
 
     @classmethod
-    async def begun(cls, git: Git, path: str) -> "SubmoduleAddition":
+    async def before(cls, git: Git, path: str) -> "SubmoduleAddition":
         """One that is about to be added; GitRefused when something is in the way."""
         await asyncio.to_thread(_refuse_in_the_way, git.root, path, await git_folder(git, path))
         listed = (await git.run("ls-files", "--stage", "-z", "--", GITMODULES)).fields

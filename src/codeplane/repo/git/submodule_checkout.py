@@ -58,7 +58,7 @@ class SubmoduleCheckout:
         """Clone a repository into a new folder of the work tree, and stage it as a submodule."""
         git = self._writer.git
         options = ["--branch", branch] if branch else []
-        addition = await SubmoduleAddition.begun(git, path)
+        addition = await SubmoduleAddition.before(git, path)
         await writing.adds_submodule(addition.to_json())
         try:
             if addition.is_cloned:

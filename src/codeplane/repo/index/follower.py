@@ -86,7 +86,7 @@ class Follower:
         # The files of the snapshot that everything speaks of, once all of it was followed.
         self._at: Mapping[str, Known] | None = None
         # What passes that were overtaken since have looked at: some of it was taken in, some not.
-        self._begun: frozenset[str] = frozenset()
+        self._overtaken: frozenset[str] = frozenset()
         self._early = Early(parsers)
         # Somebody brings facts: a pass that makes the same ones leaves off, and goes on with what is missing then.
         self.adopting = threading.Event()
@@ -134,8 +134,8 @@ class Follower:
         with self._lock, self._forgetting():
             digests = self._known()
             # Since a whole pass only what is new can be behind: to look at every file takes longer than an edit.
-            touched = _Touched.of(snapshot, self._at, self._begun)
-            self._begun = touched.paths or frozenset()
+            touched = _Touched.of(snapshot, self._at, self._overtaken)
+            self._overtaken = touched.paths or frozenset()
             gone = [path for path in touched.among(digests) if not _has_text(snapshot, path)]
             if gone:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
@@ -162,7 +162,7 @@ class Follower:
                     self.text.reached(snapshot.epoch)
                 elif feeding.anew or commits():
                     self._commit()
-                self._at, self._begun = snapshot.files, frozenset()
+                self._at, self._overtaken = snapshot.files, frozenset()
             elif feeding.anew:
                 # What was added since the last commit is given up; the next pass begins from it.
                 self._forget()
