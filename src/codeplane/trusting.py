@@ -240,6 +240,6 @@ def _shell(
             processes=ShellProcesses(variable=MARK),
             environment=partial(clean, os.environ),
             ingest=untrusted.mark,
-            redact=redactor.text,
+            redactor=redactor,
         )
     )

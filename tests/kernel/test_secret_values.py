@@ -1,17 +1,22 @@
 """What a secrets file says that is a secret, and what is a word, a name, a path or an address like others."""
 
 import base64
+import html
 import json
 import random
+import re
+import shlex
 import string
-from urllib.parse import quote
+import subprocess
+import textwrap
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.redaction import MARK, Redactor
-from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
+from codeplane.kernel.secret_values import SecretMatcher, is_public, spliced, values_of
 
 SECRET = (
     ("DB_PASSWORD=hunter2-correct", "hunter2-correct"),
@@ -29,6 +34,15 @@ SECRET = (
     ("STRIPE_KEY=topsecret-11223344", "topsecret-11223344"),
     ("DB_PASS=mango-4711-quux", "mango-4711-quux"),
     ("GPG_PASSPHRASE=correcthorsebatterystaple", "correcthorsebatterystaple"),
+    ("SIGNING_KEY=/9j4AAQSkZJRgABAQEASABI+x==", "/9j4AAQSkZJRgABAQEASABI+x=="),
+    ("SECRET_KEY=/9j4AAQSkZJR/gABAQEA/SABI+x==", "/9j4AAQSkZJR/gABAQEA/SABI+x=="),
+    ("DB_PASSWORD=//x9Kd02mmQz", "//x9Kd02mmQz"),
+    ("ADMIN_PASSWORD=$2b$12$KIXQ0123456789abcdefghuO9", "$2b$12$KIXQ0123456789abcdefghuO9"),
+    ("DB_PASSWORD='$ecretPassw0rd'", "$ecretPassw0rd"),
+    ("DB_PASSWORD=$3cr3tpw", "$3cr3tpw"),
+    ("DB_PASSWORD=%x9Kd02mm%", "%x9Kd02mm%"),
+    ("API_KEY=${API_KEY:-x9Kd02mmQz}", "x9Kd02mmQz"),
+    ("API_KEY={{x9Kd02mmQz", "{{x9Kd02mmQz"),
 )
 ORDINARY = (
     "NODE_ENV=production",
@@ -51,6 +65,19 @@ ORDINARY = (
     "API_KEY=release-2026",
     "AUTH_HOST=db.example.com:54321",
     "# DB_PASSWORD=hunter2-correct",
+    "KEY_FILE=/run/secrets/9f8Xk2",
+    "KEY_FILE=~/.ssh/id_ed25519",
+    "KEY_FILE=../conf/KeyFile.pem",
+    "AUTH_PATH=/api/v1/tokens",
+    "PRIVATE_KEY=/srv/My-Certs/tls.2024.key",
+    "PRIVATE_KEY=C:\\\\keys\\\\server1.pem",
+    "DB_PASSWORD=$DB_PASSWORD_2",
+    "DB_PASSWORD=$dbPassword2",
+    "DB_PASSWORD=${DB_USER}:${DB_PASS1}",
+    "DB_PASSWORD=$(pass show shop/db1)",
+    "DB_PASSWORD=%DB_PASSWORD1%",
+    "DB_PASSWORD=%(password1)s",
+    "DB_PASSWORD={{ vault.db_password1 }}",
 )
 
 
@@ -89,6 +116,15 @@ def test_every_form_is_found(value: str, before: str, after: str) -> None:
         base64.b64encode(raw).decode(),
         base64.urlsafe_b64encode(raw).decode(),
         raw.hex(),
+        raw.hex().upper(),
+        json.dumps(value).replace("/", r"\/"),
+        quote(value, errors="surrogatepass"),
+        re.sub("%..", lambda code: code[0].lower(), quote(value, safe="", errors="surrogatepass")),
+        quote_plus(value, errors="surrogatepass"),
+        shlex.quote(value),
+        html.escape(value),
+        repr(value),
+        textwrap.fill(base64.b64encode(b"0" * 40 + raw + b"0" * 40).decode(), 64),
     ):
         assert not redactor.is_clean(text)
         assert MARK in redactor.text(text, assignments=False)
@@ -113,3 +149,50 @@ def test_values_of_any_number_and_length_are_found() -> None:
         assert MARK in encoded and len(encoded) < 40
     # A part of one is left out as far as it goes.
     assert redactor.text(f"x {values[1][:2000]} y short4", assignments=False) == f"x {MARK} y short4"
+
+
+def test_what_a_shell_writes_is_found() -> None:
+    value = "pa$$w0rd 'of' \"mine\" \\ & <9>"
+    matcher = SecretMatcher([value])
+    redactor = Redactor(matcher=lambda: matcher)
+    for script in ('printf %q "$1"', 'set -- "$1"; declare -p 1', "x=$1; declare -p x", "x=$1; set | grep ^x="):
+        said = subprocess.run(["bash", "-c", script, "bash", value], capture_output=True, text=True, check=False).stdout
+        assert not said or MARK in redactor.text(said, assignments=False), said
+
+
+def _seen(value: str, text: str) -> str:
+    matcher = SecretMatcher([value])
+    return Redactor(matcher=lambda: matcher).text(text, assignments=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "least"), [("hunter2-correct-horse", 16), ("x9Kd02mmQz4r7T", 8), ("correct horse battery staple", 16)]
+)
+def test_a_value_that_text_was_cut_in_leaves_no_half(value: str, least: int) -> None:
+    for size in range(least, len(value)):
+        assert _seen(value, f"x = {value[:size]}…") == f"x = {MARK}…"
+        assert _seen(value, f"x = {value[:size]}… 12 bytes more\ny") == f"x = {MARK}… 12 bytes more\ny"
+        assert _seen(value, f"x = {value[:size]}") == f"x = {MARK}"
+        assert _seen(value, f"…{value[-size:]} = x") == f"…{MARK} = x"
+    # What anybody could have said stays.
+    for said in ("hunter…", "…horse", "correct…", "correct horse", "…staple", "a hunter", "x9", "horse…correct"):
+        assert _seen(value, said) == said
+
+
+@given(st.integers(0, 60), st.integers(1, 9))
+def test_a_part_has_no_half_of_what_reaches_out_of_it(begin: int, size: int) -> None:
+    value = "hunter2-correct-horse"
+    data = f"some text before {value} and after it, some more".encode()
+    matcher = SecretMatcher([value])
+    spans = Redactor(matcher=lambda: matcher).spans(data)
+    assert spans == [(17, 17 + len(value))]
+    part = spliced(data, spans, b"*", begin, begin + size)
+    shown = bytes(sign if not 17 <= at < 17 + len(value) else 0 for at, sign in enumerate(data))[begin : begin + size]
+    assert part == re.sub(b"\0+", b"*", shown)
+
+
+def test_a_matcher_of_many_values_is_no_trap() -> None:
+    for text in ("x" * 50 + "…", "QUJD" * 19 + "\n", "/" * 80):
+        assert _seen("hunter2-correct-horse", text * 2000) == text * 2000
+    for value in (f"/{'a' * 60_000}!", f"${'a_' * 30_000}!", "${" * 30_000 + "1", "$(" * 30_000 + "1a"):
+        list(values_of(f"DB_PASSWORD={value}"))

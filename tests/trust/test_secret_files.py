@@ -371,6 +371,109 @@ def test_the_values_of_secrets_files_are_in_no_answer(tmp_path: Path) -> None:
     run(scenario())
 
 
+async def _pages(opened: Plane, name: str, key: str, limit: int, *, caller: Caller, **arguments: JsonValue) -> str:
+    """Everything that one answer after another says."""
+    said, offset = "", 0
+    while True:
+        answer = await _call(opened, name, caller=caller, offset=offset, limit=limit, **arguments)
+        result = answer["result"]
+        assert isinstance(result, dict), answer
+        assert result["offset"] == offset
+        said += str(result[key])
+        following = result["next_offset"]
+        if not isinstance(following, int) or following == offset:
+            return said
+        offset = following
+
+
+@needs_bubblewrap
+def test_a_value_is_not_seen_in_pieces(tmp_path: Path) -> None:
+    test = f"def test_it():\n    print({VALUE[:9]!r} + {VALUE[9:]!r})\n    assert 0\n"
+    # A value that is printed in two pieces.
+    script = f"printf 'a {VALUE[:7]}'; sleep 0.3; echo '{VALUE[7:]} z'\nhead -c 16380 /dev/zero | tr '\\0' x\n"
+    root = make_repo(tmp_path / "repo", {"test_it.py": test, "say.sh": script})
+    (root / ".env").write_text(ENV)
+    progress: list[Progress] = []
+
+    async def heard(one: Progress) -> None:
+        progress.append(one)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            await _call(opened, "test.run", targets=["test_it.py"])
+            caller = replace(OWNER, on_progress=heard)
+            ran = await _call(opened, "run_bash", caller=caller, command="bash say.sh")
+            result = ran["result"]
+            assert isinstance(result, dict)
+            execution = {"execution_id": result["execution_id"]}
+            for limit in (1, 5, 13, 4000):
+                for name, key, named in (
+                    ("test.output", "output", {"target": "test_it.py"}),
+                    ("shell.output", "content", execution),
+                ):
+                    if name == "shell.output" and limit == 1:
+                        continue
+                    said = await _pages(opened, name, key, limit, caller=AGENT, **named)
+                    assert "[redacted]" in said, (name, limit)
+                    assert not any(VALUE[at : at + 4] in said for at in range(len(VALUE) - 3)), (
+                        name,
+                        limit,
+                        said[:300],
+                    )
+                    # To the owner it is no secret, and offsets are the same.
+                    assert VALUE in await _pages(opened, name, key, limit, caller=OWNER, **named), (name, limit)
+            events = await _call(opened, "ledger.events", limit=500)
+            assert "shell.output" in str(events)
+            assert VALUE[:7] not in str(events) and VALUE[7:] not in str(events)
+            assert not any(VALUE[:7] in str(one.message) and VALUE not in str(one.message) for one in progress)
+
+    run(scenario())
+
+
+@needs_bubblewrap
+def test_what_runs_is_watched_by_whole_lines(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / ".env").write_text(ENV)
+    progress: list[Progress] = []
+
+    async def heard(one: Progress) -> None:
+        progress.append(one)
+
+    command = (
+        f"echo first; printf '{VALUE[:9]}'; sleep 0.4; printf '{VALUE[9:]}'; sleep 0.4; echo; echo last; sleep 0.3"
+    )
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            await _call(opened, "run_bash", caller=replace(OWNER, on_progress=heard), command=command)
+            said = [one.message for one in progress]
+            assert "first" in said and VALUE[:9] not in said and VALUE[9:] not in said, said
+            # The end of a long output, which begins inside of a value.
+            long = f"printf '{VALUE}'; head -c {16_384 - 8} /dev/zero | tr '\\0' x"
+            ran = await _call(opened, "run_bash", caller=OWNER, command=long)
+            assert f"{VALUE[-8:]}xxx" in str(ran["text"])
+
+    run(scenario())
+
+
+def test_lines_of_a_key_are_not_read_one_by_one(tmp_path: Path) -> None:
+    body = [f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC{number:04d}" for number in range(6)]
+    key = "\n".join(("-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"))
+    root = make_repo(tmp_path / "repo", {"settings.py": f'NAME = "shop"\nKEY = """{key}"""\nDEBUG = False\n'})
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            for lines in ("1-2", "3-4", "4", "7-9", "1-9"):
+                read = await _call(opened, "read_files", paths=[f"settings.py:{lines}"])
+                assert "MIIE" not in str(read) and "[redacted]" in str(read["text"]), lines
+                assert "left out" in str(read["meta"])
+            assert "MIIE" in str(await _call(opened, "read_files", caller=OWNER, paths=["settings.py:4"]))
+            rest = await _call(opened, "read_files", paths=["settings.py:10"])
+            assert "DEBUG = False" in str(rest["text"]) and "left out" not in str(rest["meta"])
+
+    run(scenario())
+
+
 def test_a_placeholder_is_not_written_back(tmp_path: Path) -> None:
     config = f'NAME = "shop"\nPASSWORD = "{VALUE}"\nDEBUG = False\n'
     root = make_repo(tmp_path / "repo", {"config.py": config, "redact.py": 'MARK = "[redacted]"\nx = 1\n'})

@@ -253,7 +253,8 @@ class SecretFiles:
             return
         known = self._read.get(path)
         if known is None or known[0] != mark or time.time_ns() - mark[0] <= _SETTLED_NS:
-            found = dict.fromkeys(values_of(_text(path), is_key=path.suffix.lower() in KEYS))
+            values = values_of(_text(path), is_key=path.suffix.lower() in KEYS)
+            found = dict.fromkeys(value for value in values if not _is_place(value))
             known = self._read[path] = mark, tuple(found)[:_MAX_OF_FILE]
             if len(found) > _MAX_OF_FILE or mark[1] > _MAX_BYTES:
                 self._pass_over(path)
@@ -369,6 +370,16 @@ def _mark(path: str) -> _Mark | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _is_place(value: str) -> bool:
+    """Whether a value is the path of something on this machine, and so no secret."""
+    if not value.startswith("/"):
+        return False
+    try:
+        return os.path.lexists(value)
+    except ValueError:
+        return False
 
 
 def _settled(mark: _Mark | None, now: int) -> _Mark | None:

@@ -9,9 +9,13 @@ from codeplane.kernel.actor import Actor, Caller, Progress
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation, Request
+from codeplane.kernel.redaction import MARK
+from codeplane.kernel.secret_values import Spans, spliced
 
 if TYPE_CHECKING:
     from codeplane.kernel.ports import EventLog, Task
+
+LEFT_OUT = "what looks like a secret is left out of this answer"
 
 ChangeState = Literal["none", "begun", "done", "not_done"]
 
@@ -63,6 +67,9 @@ class Call:
     # What a person was shown and said yes to, where things could move between that and the run.
     pins: Mapping[str, str] = field(default_factory=dict)
     redact: Callable[[str], str] = str
+    # Where bytes hold what the caller may not see, and how much around a part of them has to be known to tell.
+    secrets_in: Callable[[bytes], Spans] = lambda _: []
+    secrets_margin: Callable[[], int] = int
     warnings: list[str] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None
@@ -84,6 +91,13 @@ class Call:
         if self.caller.on_progress is not None:
             shown = self.redact(message) if message else message
             await self.caller.on_progress(Progress(done=done, total=total, message=shown))
+
+    def part(self, data: bytes, begin: int, end: int) -> bytes:
+        """The bytes from `begin` to `end` without secrets, also without halves of those that reach out of them."""
+        shown = spliced(data, self.secrets_in(data), MARK.encode(), begin, end)
+        if shown != data[begin:end] and LEFT_OUT not in self.warnings:
+            self.warnings.append(LEFT_OUT)
+        return shown
 
     def may_write(self, path: str) -> None:
         """Ask before writing a path that was learnt of only while planning; raises when it is refused."""

@@ -194,6 +194,8 @@ class Conveyor:
             log=stages.log,
             check_path=stages.authority.may_write,
             redact=partial(self._recording.veil.text, passage.actor),
+            secrets_in=partial(self._recording.veil.secrets_in, passage.actor),
+            secrets_margin=partial(self._recording.veil.margin, passage.actor),
             request=(request := cast(Request, passage.request)),
         )
         with trace.stage("authorise"):

@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, dumps
+from codeplane.kernel.secret_values import Spans, merged, spliced
 
 if TYPE_CHECKING:
     import re
@@ -19,6 +20,8 @@ OWNER_PREFIX = "cpl_"
 DEVICE_PREFIX = "cpd_"
 MARK = "[redacted]"
 _SHORTEST_KNOWN = 8
+# A private key of 16,384 bits.
+_LONGEST_SHAPE = 16 * 1024
 # What no shell and no language takes for more than a word.
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+/=~"
 _DEEPEST = 100
@@ -144,15 +147,34 @@ class Redactor:
 
     def __init__(self, known: Iterable[str] = (), matcher: "Callable[[], SecretMatcher | None]" = lambda: None) -> None:
         # The longest first: a secret that begins with another one must not leave its end behind.
-        self._known = tuple(sorted({one for one in known if len(one) >= _SHORTEST_KNOWN}, key=len, reverse=True))
+        self._known = tuple(
+            one.encode("utf-8", "surrogatepass")
+            for one in sorted({one for one in known if len(one) >= _SHORTEST_KNOWN}, key=len, reverse=True)
+        )
         self._matcher = matcher
 
     def text(self, text: str, *, assignments: bool = True) -> str:
         """The text without secrets; `assignments=False` leaves `password = …` alone, for text that is source code."""
-        for secret in self._known:
-            if secret in text:
-                text = text.replace(secret, MARK)
-        return _redacted(self._without_values(text), assignments=assignments)
+        data = text.encode("utf-8", "surrogatepass")
+        spans = self.spans(data, assignments=assignments)
+        return spliced(data, spans, MARK.encode()).decode("utf-8", "surrogatepass") if spans else text
+
+    @property
+    def margin(self) -> int:
+        """How many bytes around a part have to be known to see every secret that reaches into it."""
+        matcher = self._matcher()
+        # Some more than the longest, which may be broken into lines.
+        return max(_LONGEST_SHAPE, matcher.longest * 9 // 8 if matcher is not None else 0)
+
+    def spans(self, data: bytes, *, assignments: bool = True) -> Spans:
+        """Where the secrets are."""
+        if len(data) < _SHORTEST_KNOWN:
+            return []
+        found = [(at, at + len(secret)) for secret in self._known for at in _places(data, secret)]
+        matcher = self._matcher()
+        if matcher is not None and matcher.finds(data):
+            found += matcher.spans(data)
+        return merged(found + _shapes_in(data, assignments=assignments))
 
     def plainly(self, text: str) -> str | None:
         """The text for a person who decides by it: without secrets that are single words, and with everything else.
@@ -160,27 +182,20 @@ class Redactor:
         Values of secrets files stay: an agent can write such a file, and must not choose what a person is shown. None
         when that cannot be had, because something that would be left out could also be an instruction.
         """
+        data = text.encode("utf-8", "surrogatepass")
         for secret in self._known:
-            text = text.replace(secret, MARK)
-        shown = _redacted(text, assignments=True, plain=True)
-        return shown if _redacted(shown, assignments=True) == shown else None
+            data = data.replace(secret, MARK.encode())
+        data = spliced(data, _shapes_in(data, assignments=True, plain=True), MARK.encode())
+        is_clean = spliced(data, _shapes_in(data, assignments=True), MARK.encode()) == data
+        return data.decode("utf-8", "surrogatepass") if is_clean else None
 
     def is_clean(self, encoded: str) -> bool:
         """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
-        if any(secret in encoded for secret in self._known):
-            return False
         data = encoded.encode("utf-8", "surrogatepass")
+        if any(secret in data for secret in self._known):
+            return False
         matcher = self._matcher()
         return not (_compiled().anything.search(data) or (matcher is not None and matcher.finds(data)))
-
-    def _without_values(self, text: str) -> str:
-        matcher = self._matcher() if len(text) >= _SHORTEST_KNOWN else None
-        if matcher is None:
-            return text
-        data = text.encode("utf-8", "surrogatepass")
-        if not matcher.finds(data):
-            return text
-        return matcher.without(data, MARK.encode()).decode("utf-8", "surrogatepass")
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""
@@ -219,32 +234,29 @@ def _is_secret(name: str) -> bool:
     return name.lower().replace("-", "_") in _SECRET_KEYS
 
 
-def _redacted(text: str, *, assignments: bool, plain: bool = False) -> str:
-    if len(text) < _SHORTEST_KNOWN:
-        return text
+def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
+    """Where secrets are by how they look; with `plain` only those that are single words."""
+    if len(data) < _SHORTEST_KNOWN:
+        return []
     patterns = _compiled()
-    found = data = text.encode("utf-8", "surrogatepass")
     if not (patterns.anything if assignments else patterns.hints).search(data):
-        return text
-    if patterns.hints.search(data):
-        for pattern, judge in patterns.shapes:
-            found = _without(found, pattern, judge, plain=plain)
-    if assignments and patterns.named.search(found):
-        for pattern, judge in patterns.assignments:
-            found = _without(found, pattern, judge, plain=plain)
-    return text if found is data else found.decode("utf-8", "surrogatepass")
+        return []
+    wanted = list(patterns.shapes) if patterns.hints.search(data) else []
+    wanted += patterns.assignments if assignments and patterns.named.search(data) else ()
+    found: Spans = []
+    for pattern, judge in wanted:
+        for match in pattern.finditer(data):
+            secret = match[2]
+            if (judge is None or judge(secret)) and not (plain and secret.translate(None, _PLAIN)):
+                found.append(match.span(2))
+    return merged(found)
 
 
-def _without(data: bytes, pattern: "re.Pattern[bytes]", judge: _Judge | None, *, plain: bool) -> bytes:
-    parts: list[bytes] = []
-    end = 0
-    for match in pattern.finditer(data):
-        start, stop = match.span(2)
-        secret = data[start:stop]
-        if (judge is None or judge(secret)) and not (plain and secret.translate(None, _PLAIN)):
-            parts += (data[end:start], MARK.encode())
-            end = stop
-    return b"".join([*parts, data[end:]]) if parts else data
+def _places(data: bytes, secret: bytes) -> Iterator[int]:
+    at = data.find(secret)
+    while at >= 0:
+        yield at
+        at = data.find(secret, at + len(secret))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

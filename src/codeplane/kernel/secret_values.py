@@ -1,12 +1,15 @@
 """The secrets that a secrets file holds, and a matcher that takes them out of text in any of their forms."""
 
 import base64
+import html
 import json
 import re
-from bisect import bisect
+import shlex
+from bisect import bisect, bisect_left
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import quote, quote_plus, unquote
 
 if TYPE_CHECKING:
     from re import Pattern
@@ -15,6 +18,10 @@ SHORTEST = 8
 _LONGEST = 65_536
 # What a long secret is found by.
 _HEAD = 64
+# The shortest part of one that is left out where an ellipsis says that text was cut, and how far its end is looked for.
+_PART = 6
+_FARTHEST = 256
+_CUT = "…".encode()
 _PATTERN_BYTES = 65_536
 _KEY_LINE = 24
 _PASSPHRASE = 16
@@ -42,12 +49,26 @@ _PUBLIC = re.compile(
     r"(?:TRUSTED |X509 |NEW )?CERTIFICATE(?: REQUEST)?|X509 CRL|(?:[A-Z0-9]+ )?PUBLIC KEY|(?:DH|EC|DSA) PARAMETERS"
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:(?P<user>[^\s/:@]*)(?::(?P<password>[^\s@]*))?@)?")
-_TEMPLATE = re.compile(r"\$[({\w]|\{\{|<[^>]*>$|%\(|%\w+%$")
+# `${NAME}` and `${NAME:-default}`, `$NAME`, `$(command)`, `{{ name }}`, `<your key>`, `%(name)s`, `%NAME%`.
+_VARIABLE = r"_*[A-Za-z]+\d{0,3}(?:_+(?:[A-Za-z]+\d{0,3}|\d{1,3}))*_*"
+_DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]*)\}")
+_PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|\{\{[^{}]*\}\}|%\(\w+\)s|\$\([^()]*\)")
+_TEMPLATE = re.compile(rf"\${_VARIABLE}|%{_VARIABLE}%|<[^<>]*>|\$\(.*\)")
 _WORD = re.compile(r"[A-Za-z]+|[vV]?\d+|[A-Za-z]+\d{1,3}")
 # As in argon2id, utf8mb4, ed25519.
 _NAME = re.compile(rf"{_WORD.pattern}|[A-Za-z]+\d{{1,5}}[a-z]{{0,3}}\d?")
 _COUNTED = re.compile(r"[A-Za-z]+\d{1,3}")
 _SEPARATORS = re.compile(r"[-_./:@,;= \t]+")
+# What folders and files are called: words and counts, as in .ssh, server-2024.pem, id_ed25519, lib64.
+_NAME_PART = re.compile(r"([A-Za-z]+)\d{0,5}|[vV]?\d{1,8}")
+# Folders that absolute paths begin with, whatever comes after them.
+_TOP_FOLDERS = frozenset(
+    {
+        *("app", "apps", "bin", "boot", "builds", "code", "data", "dev", "etc", "home", "lib", "media", "mnt", "nix"),
+        *("opt", "private", "proc", "project", "root", "run", "sbin", "secrets", "snap", "src", "srv", "sys", "tmp"),
+        *("usr", "var", "work", "workspace", "workspaces", "Library", "Users", "Volumes"),
+    }
+)
 # Names of algorithms, places and programs, as in sha256, us-east-1, postgres15.
 _TECHNICAL = re.compile(
     r"(?i)(?:v|x|db|sha|md|aes|hmac|rsa|ecdsa|ed|utf|base|http|tls|ssl|python|postgres|postgresql|mysql|mariadb|redis|mongo|node"
@@ -95,7 +116,7 @@ def _assigned(key: str, value: str) -> Iterator[str]:
         return
     if _SECRET_KEY.search(name) is None:
         return
-    for part in dict.fromkeys((value, *(value.split(",") if "," in value else ()))):
+    for part in dict.fromkeys((value, *(value.split(",") if "," in value else ()), *_DEFAULT.findall(value))):
         if is_secret(part.strip(), strict=strict):
             yield part.strip()
 
@@ -105,7 +126,9 @@ def is_secret(value: str, *, strict: bool = True) -> bool:
 
     Without `strict` joined words and a word with a number behind it count as well.
     """
-    if not SHORTEST <= len(value) <= _LONGEST or "\n" in value or _TEMPLATE.match(value) or len(set(value)) < 4:
+    if not SHORTEST <= len(value) <= _LONGEST or "\n" in value or len(set(value)) < 4:
+        return False
+    if _is_template(value, strict=strict):
         return False
     if value.isdigit():
         return len(value) >= _LONG_NUMBER
@@ -136,45 +159,178 @@ def _is_unusual_word(value: str) -> bool:
     return not all(len(part) >= 3 or part.isupper() for part in _CAMEL.split(value))
 
 
+def _is_template(value: str, *, strict: bool) -> bool:
+    """Whether something else is put in its place, and what is around that is no secret."""
+    if _TEMPLATE.fullmatch(value):
+        return True
+    around = _PLACEHOLDER.sub("", value)
+    return around != value and not is_secret(around, strict=strict)
+
+
+def _is_file_name(name: str) -> bool:
+    for part in re.split(r"[-_.@ ]", name):
+        found = _NAME_PART.fullmatch(part)
+        if part and (found is None or (len(found[1] or "") >= SHORTEST and _is_unusual_word(found[1]))):
+            return False
+    return True
+
+
 def _is_path(value: str) -> bool:
-    return re.match(r"(?:~|\.{1,2})?/|[A-Za-z]:\\", value) is not None and re.search(r"\s", value) is None
+    """Whether it reads like a path: of ordinary names, or below a folder that every system has."""
+    found = re.match(r"(?P<near>(?:~\w*|\.{1,2})/|[A-Za-z]:\\)|/", value)
+    if found is None:
+        return False
+    names = [name for name in re.split(r"[/\\]+", value[found.end() :]) if name]
+    ordinary = [name for name in names if _is_file_name(name)]
+    if found["near"]:
+        return len(ordinary) * 2 >= len(names)
+    return len(names) > 1 and (names[0] in _TOP_FOLDERS or ordinary == names)
+
+
+Spans = list[tuple[int, int]]
 
 
 class SecretMatcher:
-    """Finds known secrets in bytes: as they are, escaped as JSON or for an address, and in base64 or hexadecimal.
+    """Finds known secrets in bytes: as they are, and as programs write them (`_forms`).
 
-    A long one is found by how it begins, and reaches as far as the data agrees with it. Patterns are of bounded size,
-    so that they can be compiled whatever the secrets are.
+    A long one is found by how it begins, and reaches as far as the data agrees with it; one that text was cut in, by
+    what is left of it there. Patterns are of bounded size, so that they can be compiled whatever the secrets are.
     """
 
     def __init__(self, values: Iterable[str]) -> None:
         forms = {form for value in values for form in _forms(value)}
-        self._long = sorted(form for form in forms if len(form) > _HEAD)
-        self._longest = max(map(len, forms), default=0)
+        self._forms = sorted(forms)
+        self._reversed = sorted(form[::-1] for form in forms)
+        self._starts = {form[:_PART] for form in forms}
+        self._ends = {form[-_PART:] for form in forms}
+        self._long = [form for form in self._forms if len(form) > _HEAD]
+        self.longest = max(map(len, forms), default=0)
         # The longest first: a secret that begins with another one must not leave its end behind.
         heads = sorted({form[:_HEAD] for form in forms}, key=lambda head: (-len(head), head))
         self._patterns = [pattern for some in _parts(heads) for pattern in _compiled(some)]
+        # Whatever holds a secret, or ends in one, holds one of these.
+        self._hints = [
+            pattern for some in _parts(sorted({head[:SHORTEST] for head in heads})) for pattern in _compiled(some)
+        ]
 
     def finds(self, data: bytes) -> bool:
-        """Whether any of them is there."""
-        return any(pattern.search(data) for pattern in self._patterns)
+        """Whether any of them may be there; there is none where it says no."""
+        if any(hint.search(data) for hint in self._hints):
+            return True
+        return bool(_CUT in data and self._cut(data)) or any(self._unwrapped(data, *lines) for lines in _wrapped(data))
 
-    def without(self, data: bytes, mark: bytes) -> bytes:
-        """The data with a mark in the place of each."""
+    def spans(self, data: bytes) -> Spans:
+        """Where they are, whole or cut, in order."""
+        found = self._whole(data)
+        for lines in _wrapped(data):
+            found += self._unwrapped(data, *lines)
+        found += self._cut(data)
+        return merged(found)
+
+    def _whole(self, data: bytes) -> Spans:
+        found: Spans = []
         for pattern in self._patterns:
-            parts: list[bytes] = []
             end = 0
-            while (found := pattern.search(data, end)) is not None:
-                start, stop = found.span()
-                parts += (data[end:start], mark)
-                end = stop if stop - start < _HEAD else start + self._reach(data[start : start + self._longest])
-            data = b"".join([*parts, data[end:]]) if parts else data
-        return data
+            while (match := pattern.search(data, end)) is not None:
+                start, stop = match.span()
+                end = stop if stop - start < _HEAD else start + self._reach(data[start : start + self.longest])
+                found.append((start, end))
+        return found
 
     def _reach(self, data: bytes) -> int:
         """How far data that begins as a long secret does goes on as one."""
         at = bisect(self._long, data)
         return max(_HEAD, 0, *(_agreeing(data, form) for form in self._long[max(at - 1, 0) : at + 1]))
+
+    def _unwrapped(self, data: bytes, start: int, stop: int) -> Spans:
+        """Where they are in lines of base64 or hexadecimal that were broken by width."""
+        places: list[int] = []
+        for line_end in _LINE_END.finditer(data, start, stop):
+            places += range(start, line_end.start())
+            start = line_end.end()
+        places += range(start, stop)
+        joined = bytes(data[place] for place in places)
+        return [(places[first], places[last - 1] + 1) for first, last in self._whole(joined)]
+
+    def _cut(self, data: bytes) -> Spans:
+        """What is left of them where text was cut: before its end, and on both sides of an ellipsis."""
+        found: Spans = []
+        ends, at = [len(data)], data.find(_CUT)
+        while at >= 0:
+            ends.append(at)
+            if size := self._tail_of_one(data[at + len(_CUT) :][:_FARTHEST]):
+                found.append((at + len(_CUT), at + len(_CUT) + size))
+            at = data.find(_CUT, at + 1)
+        for end in ends:
+            shortest = SHORTEST if end == len(data) else _PART
+            if size := self._head_of_one(data[max(0, end - _HEAD) : end], shortest):
+                found.append((end - size, end))
+        return found
+
+    def _head_of_one(self, data: bytes, shortest: int) -> int:
+        """How many of its last bytes are how a secret begins."""
+        for size in range(len(data), shortest - 1, -1):
+            at = len(data) - size
+            if data[at : at + _PART] in self._starts and _is_part(self._forms, data[at:]):
+                return size
+        return 0
+
+    def _tail_of_one(self, data: bytes) -> int:
+        """How many of its first bytes are how a secret ends."""
+        for size in range(len(data), _PART - 1, -1):
+            if data[size - _PART : size] in self._ends and _is_part(self._reversed, data[size - 1 :: -1]):
+                return size
+        return 0
+
+
+def merged(spans: Spans) -> Spans:
+    """The same places in order, those that overlap as one."""
+    found: Spans = []
+    for start, stop in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(stop, found[-1][1])
+        elif start < stop:
+            found.append((start, stop))
+    return found
+
+
+def spliced(data: bytes, spans: Spans, mark: bytes, begin: int = 0, end: int | None = None) -> bytes:
+    """The data from `begin` to `end` with a mark in the place of each span, also of one that is only partly in it."""
+    parts: list[bytes] = []
+    at, end = begin, len(data) if end is None else end
+    for start, stop in spans:
+        if stop > at and start < end:
+            parts += (data[at : max(start, at)], mark)
+            at = stop
+    return b"".join([*parts, data[at:end]])
+
+
+def _is_telling(part: bytes) -> bool:
+    """Whether a part of a secret says something of it: words that others say too do not."""
+    words = re.split(rb"[-_./:@,;= \t]+", part)
+    return len(part) >= _PASSPHRASE or not all(
+        word.isalpha() or (word.isdigit() and len(word) <= 4) or not word for word in words
+    )
+
+
+def _is_part(forms: list[bytes], part: bytes) -> bool:
+    """Whether one of the forms begins with a part that tells of it."""
+    at = bisect_left(forms, part)
+    return at < len(forms) and forms[at].startswith(part) and _is_telling(part)
+
+
+# Lines of base64 or hexadecimal of some width, in text or in JSON.
+_LINE_END = re.compile(rb"\r?\n|(?:\\r)?\\n")
+_LINES = rb"(?:[A-Za-z0-9+/_-]{32,}(?:\r?\n|(?:\\r)?\\n))+[A-Za-z0-9+/_=-]+"
+
+
+def _wrapped(data: bytes) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in _lines().finditer(data))
+
+
+@cache
+def _lines() -> "Pattern[bytes]":
+    return next(_compiled([_LINES], is_literal=False))
 
 
 def _agreeing(one: bytes, other: bytes) -> int:
@@ -184,15 +340,13 @@ def _agreeing(one: bytes, other: bytes) -> int:
 
 
 def _forms(value: str) -> Iterator[bytes]:
+    """A secret as it is, escaped for JSON, an address, a shell, source code or HTML, in base64 and in hexadecimal."""
     raw = value.encode("utf-8", "surrogatepass")
-    yield raw
-    for as_ascii in (False, True):
-        escaped = value
-        for _ in range(2):
-            escaped = json.dumps(escaped, ensure_ascii=as_ascii)[1:-1]
-            yield escaped.encode("utf-8", "surrogatepass")
-    yield quote(value, safe="", errors="surrogatepass").encode()
+    for text in dict.fromkeys(_escaped(value)):
+        if len(text) >= SHORTEST:
+            yield text.encode("utf-8", "surrogatepass")
     yield raw.hex().encode()
+    yield raw.hex().upper().encode()
     # What the base64 of a longer text has of it, wherever in that text it begins.
     for offset, unsure in ((0, 0), (1, 2), (2, 3)):
         encoded = base64.b64encode(b"\0" * offset + raw).rstrip(b"=")
@@ -200,6 +354,32 @@ def _forms(value: str) -> Iterator[bytes]:
         if len(sure) >= SHORTEST:
             yield sure
             yield sure.replace(b"+", b"-").replace(b"/", b"_")
+
+
+def _escaped(value: str) -> Iterator[str]:
+    yield value
+    for as_ascii in (False, True):
+        escaped = json.dumps(value, ensure_ascii=as_ascii)[1:-1]
+        yield escaped
+        yield json.dumps(escaped, ensure_ascii=as_ascii)[1:-1]
+        # As PHP and Go write it.
+        yield escaped.replace("/", "\\/")
+        yield re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", escaped)
+    for safe in ("", "/"):
+        quoted = quote(value, safe=safe, errors="surrogatepass")
+        yield quoted
+        yield re.sub("%..", lambda code: code[0].lower(), quoted)
+    yield quote_plus(value, errors="surrogatepass")
+    yield html.escape(value)
+    yield html.escape(value, quote=False)
+    yield html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
+    if "'" in value:
+        yield shlex.quote(value)[1:-1]
+        yield value.replace("'", "'\\''")
+    # As bash's %q writes it, between double quotes, and as Python's repr does.
+    yield re.sub(r"([^\w@%+=:,./-])", r"\\\1", value, flags=re.ASCII)
+    yield re.sub(r'([$`"\\])', r"\\\1", value)
+    yield repr(value)[1:-1]
 
 
 def _parts(heads: list[bytes]) -> Iterator[list[bytes]]:
@@ -216,7 +396,7 @@ def _parts(heads: list[bytes]) -> Iterator[list[bytes]]:
         yield part
 
 
-def _compiled(heads: list[bytes]) -> "Iterator[Pattern[bytes]]":
+def _compiled(heads: list[bytes], *, is_literal: bool = True) -> "Iterator[Pattern[bytes]]":
     import re2  # type: ignore[import-untyped]  # the package ships no types
 
     options = re2.Options()
@@ -224,7 +404,7 @@ def _compiled(heads: list[bytes]) -> "Iterator[Pattern[bytes]]":
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 * 1024 * 1024
     try:
-        pattern: Pattern[bytes] = re2.compile(b"|".join(map(re2.escape, heads)), options)
+        pattern: Pattern[bytes] = re2.compile(b"|".join(map(re2.escape, heads) if is_literal else heads), options)
     except re2.error:
         if len(heads) == 1:
             raise

@@ -160,7 +160,7 @@ class ReadOperations:
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
         with span("files.read", files=len(wanted)):
-            found = await asyncio.to_thread(self._read_all, wanted, request.include_metadata)
+            found = await asyncio.to_thread(self._read_all, call, wanted, request.include_metadata)
         return await self._with_git_status(found) if request.include_metadata else found
 
     def _with_ranges(self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...]) -> "list[Range | _Unread]":
@@ -223,14 +223,14 @@ class ReadOperations:
         except OSError:
             return False
 
-    def _read_all(self, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
+    def _read_all(self, call: Call, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
         files: list[FileText] = []
         bytes_left, lines_left = MAX_BYTES, MAX_LINES
         for item in wanted:
             try:
                 if isinstance(item, _Unread):
                     raise item.error
-                found = self._read_one(item, bytes_left, lines_left, metadata)
+                found = self._read_one(call, item, bytes_left, lines_left, metadata)
             except CodePlaneError as error:
                 if len(wanted) == 1:
                     raise
@@ -240,7 +240,7 @@ class ReadOperations:
             files.append(found)
         return ReadResult(files=tuple(files), commit=self._repo.head())
 
-    def _read_one(self, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
+    def _read_one(self, call: Call, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
         path = canonical(item.path, root=self._root)
         file = self._existing(path)
         rules = IgnoreRules.of(self._root, self._secrets)
@@ -268,6 +268,7 @@ class ReadOperations:
         end = min(item.end_line or len(lines), len(lines))
         content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)
         truncated = last < end or cut
+        content = _shown_part(call, text, len("".join(lines[: start - 1])), content)
         return FileText(
             path=shown(path),
             content=content,
@@ -311,6 +312,16 @@ def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left
         bytes_left -= size
         taken.append(line)
     return "".join(taken), start - 1 + len(taken), cut
+
+
+def _shown_part(call: Call, text: str, begin: int, content: str) -> str:
+    """The content, which begins there in the text, without what it has of a secret that reaches out of it."""
+    if len(content) == len(text):
+        return content
+    whole = text.encode("utf-8", "surrogatepass")
+    first = len(text[:begin].encode("utf-8", "surrogatepass"))
+    size = len(content.encode("utf-8", "surrogatepass"))
+    return call.part(whole, first, first + size).decode("utf-8", "surrogatepass")
 
 
 def _parse(text: str) -> Range:

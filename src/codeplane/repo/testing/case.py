@@ -40,5 +40,5 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         stack = self.stack
         if len(stack) > MAX_STACK:
             half = MAX_STACK // 2
-            stack = f"{stack[:half]}\n[… {len(stack) - MAX_STACK} characters cut …]\n{stack[-half:]}"
+            stack = f"{stack[:half]}…\n[… {len(stack) - MAX_STACK} characters cut …]\n…{stack[-half:]}"
         return msgspec.structs.replace(self, message=self.message[:MAX_MESSAGE], stack=stack)

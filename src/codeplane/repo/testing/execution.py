@@ -329,7 +329,9 @@ def _said(output: Path) -> str:
 def _tail(output: Path) -> str:
     try:
         with output.open("rb") as file:
-            file.seek(max(0, output.stat().st_size - _TAIL))
-            return file.read().decode(errors="replace").strip()
+            cut = max(0, output.stat().st_size - _TAIL)
+            file.seek(cut)
+            tail = file.read().decode(errors="replace").strip()
+            return f"…{tail}" if cut else tail
     except OSError:
         return ""

@@ -24,25 +24,37 @@ class Printed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """A part of an output, and where it is in the whole."""
+    """A part of an output, and where it is in the whole: `around` holds it from `begin` to `end`."""
 
     run_id: str
     target_id: str
     offset: int
     total: int
     shared_with: int
-    data: bytes
+    around: bytes
+    begin: int
+    end: int
 
     @classmethod
-    def of(cls, printed: Printed, *, run_id: str, target_id: str, offset: int | None, limit: int) -> "Excerpt":
-        """So many bytes from a place, or the last ones."""
+    def of(
+        cls, printed: Printed, *, run_id: str, target_id: str, offset: int | None, limit: int, margin: int
+    ) -> "Excerpt":
+        """So many bytes from a place, or the last ones, with a margin on both sides."""
         size = printed.file.stat().st_size
         begin = max(0, size - limit) if offset is None else min(offset, size)
+        first = max(0, begin - margin)
         with printed.file.open("rb") as file:
-            file.seek(begin)
-            data = file.read(limit)
+            file.seek(first)
+            around = file.read(begin - first + limit + margin)
         return cls(
-            run_id=run_id, target_id=target_id, offset=begin, total=size, shared_with=printed.shared_with, data=data
+            run_id=run_id,
+            target_id=target_id,
+            offset=begin,
+            total=max(size, first + len(around)),
+            shared_with=printed.shared_with,
+            around=around,
+            begin=begin - first,
+            end=min(begin - first + limit, len(around)),
         )
 
 

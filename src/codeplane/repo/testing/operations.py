@@ -197,9 +197,14 @@ class TestOperations:
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:
         """What the process of a target printed, as it printed it; the end without an offset."""
         part = await asyncio.to_thread(
-            self._suite.printed, request.run_id, request.target, offset=request.offset, limit=request.limit
+            self._suite.printed,
+            request.run_id,
+            request.target,
+            offset=request.offset,
+            limit=request.limit,
+            margin=call.secrets_margin(),
         )
-        end = part.offset + len(part.data)
+        end = part.offset + part.end - part.begin
         return OutputResult(
             run_id=part.run_id,
             target_id=part.target_id,
@@ -207,7 +212,7 @@ class TestOperations:
             next_offset=end if end < part.total else None,
             total_bytes=part.total,
             shared_with=part.shared_with,
-            output=part.data.decode(errors="replace"),
+            output=call.part(part.around, part.begin, part.end).decode(errors="replace"),
         )
 
     def _found(self, target: Target) -> FoundTarget:

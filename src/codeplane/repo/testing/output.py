@@ -5,6 +5,8 @@ from collections import deque
 from io import RawIOBase
 from pathlib import Path
 
+from codeplane.kernel.last_line import LastLine
+
 HEAD_BYTES = 4 * 1024 * 1024
 TAIL_BYTES = 1024 * 1024
 _CHUNK = 256 * 1024
@@ -22,7 +24,12 @@ class Output:
         self._written = 0
         self.cut = 0
         self.total = 0
-        self.last_line = ""
+        self._line = LastLine()
+
+    @property
+    def last_line(self) -> str:
+        """The last line that was printed whole."""
+        return self._line.text
 
     async def drain(self, stream: asyncio.StreamReader) -> None:
         """Read until the end."""
@@ -35,8 +42,7 @@ class Output:
 
     def _take(self, chunk: bytes, file: RawIOBase) -> None:
         self.total += len(chunk)
-        lines = chunk[-4096:].decode(errors="replace").splitlines()
-        self.last_line = next((line.strip() for line in reversed(lines) if line.strip()), self.last_line)
+        self._line.take(chunk)
         room = self._head - self._written
         if room > 0:
             kept = chunk[:room]
@@ -55,7 +61,7 @@ class Output:
         tail = b"".join(self._tail)
         self.cut += max(0, len(tail) - self._tail_size)
         if self.cut:
-            self._write(file, f"\n[… {self.cut:,} bytes cut …]\n".encode())
+            self._write(file, f"…\n[… {self.cut:,} bytes cut …]\n…".encode())
         self._write(file, tail[-self._tail_size :])
 
     def _write(self, file: RawIOBase, data: bytes) -> None:

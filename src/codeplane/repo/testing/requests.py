@@ -57,8 +57,8 @@ class OutputRequest(InWorkspace):
 
     target: str = Field("", max_length=4096, description="the process that printed last without it")
     run_id: str = Field("", max_length=100, description="the newest without it")
-    offset: int | None = Field(None, ge=0, description="the end without it")
-    limit: int = Field(8000, ge=1, le=100_000)
+    offset: int | None = Field(None, ge=0, description="in bytes as printed; the end without it")
+    limit: int = Field(8000, ge=1, le=100_000, description="bytes as printed")
 
 
 class HistoryRequest(PageRequest, InWorkspace):

@@ -35,6 +35,8 @@ from codeplane.repo.testing.target import Wanted
 Listener = Callable[[int, int, str], Awaitable[None]]
 _OVER: dict[str, str] = {"cancelled": "the run was cancelled", "failed": "the run's time was up"}
 _MAX_NAMED = 200
+_MAX_LINE = 200
+_MAX_STACK = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +168,7 @@ class Run:
         """Tell the listener how far it is."""
         if self.listener is not None:
             done, total = len(self.execution.outcomes), len(self.plan.wanted)
-            said = f"{ended.target_id} {ended.status}" if ended is not None else line[:200]
+            said = f"{ended.target_id} {ended.status}" if ended is not None else _start_of(line)
             await self.listener(min(done, total), total, said)
 
     async def _work(self) -> None:
@@ -381,7 +383,7 @@ def _target(one: Outcome, reason: str) -> TargetResult:
         tests=len(one.cases),
         note=one.note,
         reason=reason,
-        failure=TargetFailure(message=first.message, stack=first.stack[-2000:]) if first is not None else None,
+        failure=TargetFailure(message=first.message, stack=_end_of(first.stack)) if first is not None else None,
     )
 
 
@@ -392,3 +394,11 @@ def _test(target_id: str, case: Case) -> str:
 
 def _is_test(case: Case) -> bool:
     return not case.is_whole
+
+
+def _start_of(line: str) -> str:
+    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}…"
+
+
+def _end_of(stack: str) -> str:
+    return stack if len(stack) <= _MAX_STACK else f"…{stack[-_MAX_STACK:]}"

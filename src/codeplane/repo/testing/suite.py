@@ -334,16 +334,16 @@ class Suite:
             return self._running.get(run_id)
         return self._running[max(self._running)] if self._running else None
 
-    def printed(self, run_id: str, target: str, *, offset: int | None, limit: int) -> Excerpt:
+    def printed(self, run_id: str, target: str, *, offset: int | None, limit: int, margin: int) -> Excerpt:
         """A part of what a target's process printed, or the last process without one; the end without an offset."""
         run_id = run_id or self._newest()
         target_id = target.partition("::")[0]
         if not target:
             last = self._kept.last_printed(run_id)
-            return Excerpt.of(last, run_id=run_id, target_id="", offset=offset, limit=limit)
+            return Excerpt.of(last, run_id=run_id, target_id="", offset=offset, limit=limit, margin=margin)
         run = self._running.get(run_id)
         found = self._kept.printed(run_id, target_id, outputs=run.outputs() if run is not None else None)
-        return Excerpt.of(found, run_id=run_id, target_id=target_id, offset=offset, limit=limit)
+        return Excerpt.of(found, run_id=run_id, target_id=target_id, offset=offset, limit=limit, margin=margin)
 
     async def stop(self) -> None:
         """End every run."""

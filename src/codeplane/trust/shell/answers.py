@@ -63,7 +63,7 @@ class OutputRequest(Request):
 
     execution_id: str = Field(min_length=1, max_length=100)
     stream: Literal["stdout", "stderr"] = "stdout"
-    offset: int = Field(0, ge=0, description="in bytes; next_offset of the part before")
+    offset: int = Field(0, ge=0, description="in bytes as printed; next_offset of the part before")
     limit: int = Field(16_384, ge=1, le=MAX_OUTPUT, description="bytes, about")
 
 

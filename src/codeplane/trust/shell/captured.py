@@ -1,12 +1,17 @@
 """What a command prints on one stream: contiguous chunks from the beginning, and the end, both bounded."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from codeplane.kernel.last_line import LastLine
 
 StreamName = Literal["STDOUT", "STDERR"]
 # As text in JSON a byte can take six; the smallest payload an event may be set to holds this many.
 CHUNK_BYTES = 16 * 1024
 TAIL_BYTES = 16 * 1024
+# Known of what comes before the tail, so that no secret is seen by its end alone.
+_BEFORE_TAIL = 64 * 1024
 # What the other stream cannot use up: why a command fails is said on stderr, often after a flood.
 _RESERVED = 4
 
@@ -48,7 +53,7 @@ class Captured:
         self._told = 0
         self._full = False
         self.seen = 0
-        self.last_line = ""
+        self._line = LastLine()
 
     @property
     def kept(self) -> int:
@@ -68,33 +73,43 @@ class Captured:
         self._full = self._full or taken < len(data)
         self._pending += data[:taken]
         self._tail += data
-        if len(self._tail) > 4 * TAIL_BYTES:
-            del self._tail[:-TAIL_BYTES]
-        lines = data[-1024:].decode(errors="replace").splitlines()
-        self.last_line = next((line.strip() for line in reversed(lines) if line.strip()), self.last_line)
+        if len(self._tail) > 2 * (TAIL_BYTES + _BEFORE_TAIL):
+            del self._tail[: -(TAIL_BYTES + _BEFORE_TAIL)]
+        self._line.take(data)
 
     def chunks(self, *, final: bool) -> list[Chunk]:
-        """What can be told by now, whole lines where there are any; all of it when nothing more comes."""
-        end = len(self._pending) if final or self._full else _line_end(self._pending) or _whole(self._pending)
+        """What can be told by now: whole lines, or whole words, so that nothing is seen in halves; at last all of it.
+
+        A word that is longer than a chunk is cut all the same.
+        """
+        end = len(self._pending)
+        if not (final or self._full):
+            end = _line_end(self._pending) or _word_end(self._pending)
+            end = end or (_whole(self._pending) if len(self._pending) > CHUNK_BYTES else 0)
         found: list[Chunk] = []
         while end > 0:
             size = end
             if end > CHUNK_BYTES:
                 piece = self._pending[:CHUNK_BYTES]
-                size = _line_end(piece) or _whole(piece) or CHUNK_BYTES
+                size = _line_end(piece) or _word_end(piece) or _whole(piece) or CHUNK_BYTES
             found.append(self._chunk(bytes(self._pending[:size])))
             del self._pending[:size]
             end -= size
         return found
 
-    def tail(self) -> str:
-        """The end of everything that was printed."""
-        data = bytes(self._tail[-TAIL_BYTES:])
-        if self.seen > len(data):
+    @property
+    def last_line(self) -> str:
+        """The last line that was printed whole."""
+        return self._line.text
+
+    def tail(self, redacted: Callable[[bytes, int, int], bytes] = lambda data, begin, end: data[begin:end]) -> str:
+        """The end of everything that was printed; `redacted` is given it with what came before."""
+        data = bytes(self._tail)
+        start = max(0, len(data) - TAIL_BYTES)
+        if self.seen > TAIL_BYTES:
             # Not from the middle of a character on.
-            start = next((at for at, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
-            data = data[start:]
-        return _text(data)[0]
+            start += next((at for at, byte in enumerate(data[start : start + 4]) if byte & 0xC0 != 0x80), 0)
+        return _text(redacted(data, start, len(data)))[0]
 
     @property
     def cut(self) -> int:
@@ -117,6 +132,10 @@ def _text(data: bytes) -> tuple[str, bool]:
 
 def _line_end(data: bytearray) -> int:
     return data.rfind(b"\n") + 1
+
+
+def _word_end(data: bytearray) -> int:
+    return max(data.rfind(sign) for sign in (b" ", b"\t", b"\r")) + 1
 
 
 def _whole(data: bytearray) -> int:

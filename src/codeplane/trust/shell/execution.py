@@ -1,10 +1,10 @@
 """What the log keeps of one command: that it began, what it printed, how it ended."""
 
-from collections.abc import Callable
-
 from codeplane.kernel.call import Call
 from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.redaction import MARK, Redactor
+from codeplane.kernel.secret_values import merged, spliced
 from codeplane.trust.shell.captured import Captured, Chunk, Room
 from codeplane.trust.shell.command import Checked
 from codeplane.trust.shell.looks import visible
@@ -13,8 +13,7 @@ SHELL_STARTED = "shell.started"
 SHELL_OUTPUT = "shell.output"
 SHELL_FINISHED = "shell.finished"
 _MAX_SHOWN = 4000
-
-Redact = Callable[[str], str]
+_MAX_LINE = 500
 
 
 def execution_stream(execution_id: str) -> str:
@@ -25,13 +24,13 @@ def execution_stream(execution_id: str) -> str:
 class Execution:
     """One command's record."""
 
-    def __init__(self, *, call: Call, execution_id: str, output_bytes: int, redact: Redact) -> None:
+    def __init__(self, *, call: Call, execution_id: str, output_bytes: int, redactor: Redactor) -> None:
         room = Room(total=output_bytes)
         self.execution_id = execution_id
         self.out = Captured("STDOUT", room)
         self.err = Captured("STDERR", room)
         self._call = call
-        self._redact = redact
+        self._redactor = redactor
 
     async def started(self, checked: Checked) -> None:
         """State that it begins, durably."""
@@ -43,7 +42,7 @@ class Execution:
                         "execution_id": self.execution_id,
                         "tool_call_id": self._call.call_id,
                         "tool_name": "run_bash",
-                        "display_command": self._redact(visible(checked.request.command)[:_MAX_SHOWN]),
+                        "display_command": self._redactor.text(visible(checked.request.command))[:_MAX_SHOWN],
                         "folder": checked.folder,
                         "timeout_ms": checked.request.timeout_ms,
                         "sandbox": checked.enclosed,
@@ -63,7 +62,8 @@ class Execution:
                 await self._call.log.append(drafts)
         if chunks and not final:
             said = self.out.last_line or self.err.last_line
-            await self._call.progress(self.out.seen + self.err.seen, None, self._redact(visible(said[:500])))
+            shown = self._call.redact(self._redactor.text(visible(said)))
+            await self._call.progress(self.out.seen + self.err.seen, None, shown[:_MAX_LINE])
 
     def finished(self, *, exit_code: int | None, duration_ms: int, timed_out: bool, stopped: str) -> Draft:
         """How it ended."""
@@ -85,7 +85,12 @@ class Execution:
 
     def tail(self, captured: Captured) -> str:
         """The end of one stream, fit to be shown."""
-        return self._redact(captured.tail())
+        return captured.tail(self._shown)
+
+    def _shown(self, data: bytes, begin: int, end: int) -> bytes:
+        """A part of the output as the record has it and the caller may see it."""
+        spans = self._redactor.spans(data) + self._call.secrets_in(data)
+        return spliced(data, merged(spans), MARK.encode(), begin, end)
 
     def _output(self, chunk: Chunk) -> Draft:
         payload: JsonObject = {
@@ -93,7 +98,7 @@ class Execution:
             "stream": chunk.stream,
             "offset_bytes": chunk.offset,
             "bytes": chunk.size,
-            "chunk": self._redact(chunk.text),
+            "chunk": self._redactor.text(chunk.text),
             "utf8": chunk.utf8,
         }
         return self._draft(SHELL_OUTPUT, payload, trust=ContentTrust.UNTRUSTED_MODEL)

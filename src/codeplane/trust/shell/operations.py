@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codeplane.kernel.actor import Actor
@@ -14,6 +14,7 @@ from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import CodePlaneError, NotFound, Overloaded
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.trust.people import person
 from codeplane.trust.shell.answers import (
@@ -26,7 +27,7 @@ from codeplane.trust.shell.answers import (
 )
 from codeplane.trust.shell.command import BashRequest, Checked, CommandCheck, program
 from codeplane.trust.shell.enclosure import Environment, Processes, ShellSandbox
-from codeplane.trust.shell.execution import Execution, Redact
+from codeplane.trust.shell.execution import Execution
 from codeplane.trust.shell.printed import printed
 from codeplane.trust.shell.running import Bounds, Ended, Program, Running
 
@@ -48,7 +49,7 @@ class ShellParts:
     processes: Processes
     environment: Environment
     ingest: Ingest
-    redact: Redact = str
+    redactor: Redactor = field(default_factory=Redactor)
     bounds: Bounds = _BOUNDS
 
 
@@ -104,7 +105,7 @@ class ShellOperations:
     @operation("shell.output", risk=Risk.READ, capability="execute_shell")
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:
         """Read more of what a command of run_bash printed, also while it runs; offsets are bytes of one stream."""
-        found, outside = await printed(call.log, request, running=request.execution_id in self._live)
+        found, outside = await printed(call, request, running=request.execution_id in self._live)
         if outside:
             await self._parts.ingest(call, "shell", request.execution_id)
         return found
@@ -129,7 +130,7 @@ class ShellOperations:
         execution_id = new_id("exec")
         hidden = await asyncio.to_thread(parts.sandbox.hidden_secrets) if checked.enclosed else []
         execution = Execution(
-            call=call, execution_id=execution_id, output_bytes=parts.config.output_kb * 1024, redact=parts.redact
+            call=call, execution_id=execution_id, output_bytes=parts.config.output_kb * 1024, redactor=parts.redactor
         )
         running = Running(
             program=await asyncio.to_thread(self._program, checked, execution_id),

@@ -1,22 +1,64 @@
 """What a command printed, read back from the log."""
 
+from dataclasses import dataclass, field
+
+from codeplane.kernel.call import Call
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.event import Event
-from codeplane.kernel.ports import EventLog
 from codeplane.trust.shell.answers import OutputRequest, OutputResult
 from codeplane.trust.shell.execution import SHELL_FINISHED, SHELL_OUTPUT, SHELL_STARTED, execution_stream
 
 _PAGE = 500
 
 
-async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> tuple[OutputResult, bool]:
+@dataclass(kw_only=True)
+class _Part:
+    """What is asked for of a stream, with the text on both sides of it."""
+
+    offset: int
+    limit: int
+    margin: int
+    before: bytearray = field(default_factory=bytearray)
+    content: bytearray = field(default_factory=bytearray)
+    after: bytearray = field(default_factory=bytearray)
+    start: int | None = None
+    size: int = 0
+    utf8: bool = True
+    more: bool = False
+
+    def take(self, at: int, length: int, text: str, *, utf8: bool) -> None:
+        """Take in a chunk of the stream; it is taken whole where it cannot be cut."""
+        if at + length <= self.offset:
+            self.before = (self.before + text.encode())[-self.margin :] if self.margin else self.before
+            return
+        if self.size >= self.limit:
+            self.more = True
+            self.after += text.encode()[: self.margin - len(self.after)]
+            return
+        skipped, skip = _cut(text, length, max(0, self.offset - at))
+        self.before += skipped.encode()
+        text = text[len(skipped) :]
+        taken, size = _cut(text, length - skip, self.limit - self.size, is_up=True)
+        self.after += text[len(taken) :].encode()
+        self.start = at + skip if self.start is None else self.start
+        self.content += taken.encode()
+        self.size, self.utf8, self.more = self.size + size, self.utf8 and utf8, self.more or skip + size < length
+
+    def shown(self, call: Call) -> str:
+        """What is asked for, as the caller may see it."""
+        whole = bytes(self.before + self.content + self.after)
+        return call.part(whole, len(self.before), len(self.before) + len(self.content)).decode(errors="replace")
+
+
+async def printed(call: Call, request: OutputRequest, *, running: bool) -> tuple[OutputResult, bool]:
     """A part of one stream, and whether the command could reach other machines.
 
     It begins earlier than asked where a chunk cannot be cut.
     """
+    log = call.log
     await log.flush()
-    wanted, content, size, utf8, more = request.stream.upper(), "", 0, True, False
-    offset: int | None = None
+    wanted = request.stream.upper()
+    part = _Part(offset=request.offset, limit=request.limit, margin=call.secrets_margin())
     finished: Event | None = None
     after, found, outside = 0, False, False
     while events := await log.read(stream=execution_stream(request.execution_id), after=after, limit=_PAGE):
@@ -27,32 +69,21 @@ async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> tu
                 outside = bool(payload.get("network")) or not payload.get("sandbox")
             if event.type == SHELL_FINISHED:
                 finished = event
-            if event.type != SHELL_OUTPUT or payload["stream"] != wanted:
-                continue
-            at, length, text = _number(payload["offset_bytes"]), _number(payload["bytes"]), str(payload["chunk"])
-            if at + length <= request.offset:
-                continue
-            if size >= request.limit:
-                more = True
-                continue
-            skip = max(0, request.offset - at)
-            text, skip = _from(text, length, skip)
-            text, length = _until(text, length - skip, request.limit - size)
-            more = more or at + skip + length < at + _number(payload["bytes"])
-            offset = at + skip if offset is None else offset
-            content, size, utf8 = content + text, size + length, utf8 and bool(payload["utf8"])
+            if event.type == SHELL_OUTPUT and payload["stream"] == wanted:
+                at, length = _number(payload["offset_bytes"]), _number(payload["bytes"])
+                part.take(at, length, str(payload["chunk"]), utf8=bool(payload["utf8"]))
     if not found:
         raise NotFound(f"there is no command {request.execution_id!r}", hint="execution_id is in run_bash's answer")
-    start = request.offset if offset is None else offset
+    start = request.offset if part.start is None else part.start
     end = finished.payload if finished is not None else {}
     result = OutputResult(
         execution_id=request.execution_id,
         stream=request.stream,
         offset=start,
-        next_offset=start + size,
-        content=content,
-        utf8=utf8,
-        more=more,
+        next_offset=start + part.size,
+        content=part.shown(call),
+        utf8=part.utf8,
+        more=part.more,
         running=running,
         exit_code=_number(end["exit_code"]) if end.get("exit_code") is not None else None,
         dropped=_number(end.get(f"{request.stream}_dropped", 0)),
@@ -60,23 +91,14 @@ async def printed(log: EventLog, request: OutputRequest, *, running: bool) -> tu
     return result, outside
 
 
-def _from(text: str, length: int, skip: int) -> tuple[str, int]:
-    """The text without its first bytes; whole where it is not what was printed, byte for byte."""
+def _cut(text: str, length: int, size: int, *, is_up: bool = False) -> tuple[str, int]:
+    """The first bytes of a text, up to a whole character; where it is not what was printed, all of it or nothing."""
     data = text.encode()
-    if skip == 0 or len(data) != length:
-        return text, 0
-    while skip < length and data[skip] & 0xC0 == 0x80:
-        skip -= 1
-    return data[skip:].decode(), skip
-
-
-def _until(text: str, length: int, most: int) -> tuple[str, int]:
-    data = text.encode()
-    if length <= most or len(data) != length:
-        return text, length
-    while most < length and data[most] & 0xC0 == 0x80:
-        most += 1
-    return data[:most].decode(), most
+    if len(data) != length or size >= length:
+        return (text, length) if is_up else ("", 0)
+    while 0 < size < length and data[size] & 0xC0 == 0x80:
+        size += 1 if is_up else -1
+    return data[:size].decode(), size
 
 
 def _number(value: object) -> int:
