@@ -10,7 +10,6 @@ from pathlib import Path
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.file_lock import lock_holder
 from codeplane.adapters.git_cli import clean_environment
-from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.catalogue import Catalogue
@@ -133,9 +132,7 @@ def changing(
         unlisted=scope.unlisted,
     )
     locks = PathLocks()
-    programs = GuardedPrograms(
-        home=home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
-    )
+    programs = GuardedPrograms(home=home, enclosure=shared.hook_enclosure(), clock=shared.clock, offline=shared.offline)
     git = Git(root, config.git, clean_environment, programs)
     moves = IndexMoves(git)
     engine = Engine(

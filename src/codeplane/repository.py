@@ -9,7 +9,6 @@ from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.disk import replace_file
 from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.git_clone import GitClone
-from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.watchfiles_watcher import Watcher
@@ -124,7 +123,7 @@ def repository(
     changed, environment = None, clean_environment
     if before is None:
         guarded = GuardedPrograms(
-            home=hidden or home, enclosure=HookEnclosure(shared.secrets), clock=shared.clock, offline=shared.offline
+            home=hidden or home, enclosure=shared.hook_enclosure(), clock=shared.clock, offline=shared.offline
         )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
     if not attached:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
@@ -26,3 +27,7 @@ class Shared:
     # Whether git's hooks and filters run without the network now.
     offline: Callable[[], bool]
     workers: Workers
+
+    def hook_enclosure(self) -> HookEnclosure:
+        """What git's hooks and filters run in."""
+        return HookEnclosure(self.secrets, writable=self.config.git.hook_writable)

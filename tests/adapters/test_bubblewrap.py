@@ -113,7 +113,7 @@ def test_the_secrets_of_registered_clients_are_out_of_sight_also_for_hooks(tmp_p
     link.symlink_to(secrets)
     for place in (secrets, link):
         before = HookEnclosure(_secrets(root), registered=place).command(
-            root=root, hidden=root / ".codeplane", shown=None, fixed=()
+            root=root, hidden=root / ".codeplane", shown=None, fixed=(), used=(home,)
         )
         assert before is not None
         done = subprocess.run(

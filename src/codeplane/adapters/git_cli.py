@@ -50,8 +50,10 @@ class GitCli:
         return [line for line in self._run(*arguments).split(b"\0") if line]
 
     def _run(self, *arguments: str) -> bytes:
-        # A folder's own settings can name a program to ask for changes; listing its files must not run it.
-        command = ["git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments]
+        # A folder's own settings can name a program to ask for changes; listing its files must not run it, nor take the
+        # work tree for a git folder.
+        settings = ("core.quotepath=off", "core.fsmonitor=false", "safe.bareRepository=explicit")
+        command = ["git", *(word for setting in settings for word in ("-c", setting)), *arguments]
         try:
             done = subprocess.run(
                 command,

@@ -1,10 +1,11 @@
-"""bubblewrap around git's hooks and filters: the user's own machine, without what decides here."""
+"""bubblewrap around git's hooks and filters: the user's own machine to read, and the repository to write."""
 
 import os
 import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -19,24 +20,49 @@ _WALKED_SEC = 1.0
 _OF_ROOT = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID")
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger")
-# What a program leaves behind ends with it.
-_AROUND = ("--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--unshare-ipc", "--die-with-parent")
+# Nothing outside is written: what is written in a home is run later, by git too. What a program leaves behind ends
+# with it.
+_AROUND = (
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+    *("--unshare-pid", "--unshare-ipc", "--die-with-parent"),
+)
 _NO_NETWORK = "--unshare-net"
-# Sockets of daemons and terminals that act for anyone who reaches them, with their own network, lie there.
-_SOCKETS = ("/run", "/tmp", "/var/tmp")  # nosec B108  # what is hidden
+# Sockets of daemons and terminals that act for anyone who reaches them, outside of any enclosure, lie there.
+_SOCKETS = ("/run", "/var/run", "/tmp", "/var/tmp")  # nosec B108  # what is hidden
 # Where some systems have all their programs.
 _PROGRAMS = Path("/run/current-system")
+# How names of other machines are looked up.
+_NAMES = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/nscd")
+_AGENT = "SSH_AUTH_SOCK"
+# Where engines that run containers listen in a home: they mount what they are told to.
+_ENGINES = (".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack/run")
+# Hook managers keep programs in caches, and run them: what is written there must not be what the owner runs.
+_CACHE, _OWN_CACHE = ".cache", "hook-cache"
+_VARIABLES = {"npm_config_cache": "npm"}
+# What the owner installed there is shown, and cannot be written.
+_INSTALLED = ("pypoetry/virtualenvs", "ms-playwright", "Cypress", "puppeteer")
+# Folders in which that lies beside what is written, with files that list it.
+_LISTED = ("pre-commit", "prek")
+_MAX_LIST = 16 * 1024 * 1024
 
 
 class HookEnclosure:
-    """Encloses single programs: all is as it is outside, but for what is hidden or fixed, and for secrets files.
+    """Encloses single programs: they read what there is outside, but for what is hidden, and write the repository.
 
-    The secrets of registered clients are hidden always: whoever has one answers for a person.
+    The secrets of registered clients are hidden always: whoever has one answers for a person. `writable` are further
+    places that the owner lets them write or, if they are sockets, reach.
     """
 
-    def __init__(self, secrets: SecretFiles, *, registered: Path | None = None) -> None:
+    def __init__(
+        self,
+        secrets: SecretFiles,
+        *,
+        registered: Path | None = None,
+        writable: Sequence[str] = (),
+    ) -> None:
         self._secrets = secrets
         self._registered = registered or client_secrets(os.environ, Path.home())
+        self._writable = tuple(Path(os.path.normpath(Path(place).expanduser())) for place in writable)
         self._known: dict[Path, tuple[float, list[Hidden]]] = {}
 
     @cached_property
@@ -61,14 +87,15 @@ class HookEnclosure:
         hidden: Path,
         shown: tuple[Path, Path] | None,
         fixed: Sequence[Path],
+        written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
     ) -> list[str] | None:
         """What is put before a program of the work tree `root`; None where there is no bubblewrap that works.
 
-        `hidden` is an empty folder inside, but for what `shown` puts there (from, to); `fixed` cannot be written.
-        Without `network`, other machines cannot be reached, nor programs outside; of folders for temporary files only
-        the root, the home and what is `used` are there.
+        The root and what is `written` can be written, but for what is `fixed`, and so can caches of its own and folders
+        for temporary files, which are empty but for what is `used`. `hidden` is an empty folder inside, but for what
+        `shown` puts there (from, to). Without `network`, other machines cannot be reached.
         """
         program = self._program if network else self._program_without_network
         if program is None:
@@ -77,17 +104,21 @@ class HookEnclosure:
         # What lies in what is hidden is not there at all.
         secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
         registered = dict.fromkeys((self._registered, self._registered.resolve()))
-        words = [*program, *([] if network else _without_sockets((_PROGRAMS, Path.home(), root, *used)))]
+        opened = self._opened((root, home, Path.home()))
+        words = [*program, "--unsetenv", "TMPDIR", *_without_sockets((root, *written, *used), network=network)]
+        words += _caches(home / _OWN_CACHE, Path.home() / _CACHE)
+        words += [word for place in opened for word in ("--bind-try", str(place), str(place))]
+        words += [word for place in (root, *written) for word in ("--bind", str(place), str(place))]
         # Before all else: what is put over a part of these folders stays.
-        words += [word for place in registered for word in _pinned(place, Path.home())]
-        words += ["--bind", str(root), str(root), *pin_options(secrets, root)] if secrets else []
+        words += [word for place in registered for word in _pinned(place, (root, *opened))]
+        words += pin_options(secrets, root)
         words += ["--tmpfs", str(hidden)]
         for place in registered:
             if place.is_dir() and not place.is_symlink():
                 words += ["--tmpfs", str(place)]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         # The folders around them too: another put in their place would have settings of its own.
-        for around in dict.fromkeys(place.parent for place in fixed):
+        for around in dict.fromkeys(place.parent for place in fixed if place.parent not in (root, *written)):
             words += ["--bind-try", str(around), str(around)]
         for place in fixed:
             words += ["--ro-bind-try", str(place), str(place)]
@@ -101,21 +132,72 @@ class HookEnclosure:
             known = self._known[root] = now, found
         return known[1]
 
+    def _opened(self, kept: Sequence[Path]) -> list[Path]:
+        """What the owner lets them write, but for what is, or lies around, what is kept from them."""
+        around = {folder for place in kept for folder in (place, *place.parents)}
+        return [place for place in self._writable if place not in around and place.resolve() not in around]
 
-def _without_sockets(used: Sequence[Path]) -> list[str]:
+
+def _without_sockets(used: Sequence[Path], *, network: bool) -> list[str]:
     """The options that empty the folders where others listen, but for what is used of them."""
     emptied = [folder for folder in map(Path, _SOCKETS) if folder.is_dir() and not folder.is_symlink()]
     words = [word for folder in emptied for word in ("--tmpfs", str(folder))]
-    below = [place for place in used if not set(emptied).isdisjoint(place.parents)]
-    words += [word for place in below for word in ("--bind-try", str(place), str(place))]
-    temporary = os.environ.get("TMPDIR", "")
-    return [*words, "--dir", temporary] if not set(emptied).isdisjoint(Path(temporary).parents) else words
+    outward = [*map(Path, _NAMES), *([Path(agent)] if (agent := os.environ.get(_AGENT)) else [])] if network else []
+    shown = (_PROGRAMS, Path.home(), *used, *outward)
+    below = [place for place in shown if not set(emptied).isdisjoint(place.parents)]
+    words += [word for place in below for word in ("--ro-bind-try", str(place), str(place))]
+    engines = [place for name in _ENGINES if (place := Path.home() / name).is_dir() and not place.is_symlink()]
+    return words + [word for place in engines for word in ("--tmpfs", str(place))]
 
 
-def _pinned(place: Path, home: Path) -> list[str]:
-    """The options by which no folder between a home and a place can be renamed."""
-    around = [folder for folder in reversed(place.parents) if home in folder.parents and place.is_dir()]
-    return [word for folder in around for word in ("--bind", str(folder), str(folder))]
+def _caches(own: Path, cache: Path) -> list[str]:
+    """The options that put a cache of their own in the place of the owner's, with what is installed there."""
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(exist_ok=True)
+    except OSError:
+        # Whoever has no home has no cache.
+        return []
+    words = ["--bind", str(own), str(cache)]
+    for name, folder in _VARIABLES.items():
+        words += ["--setenv", name, str(cache / folder)]
+    installed = [cache / name for name in _INSTALLED if (cache / name).is_dir()]
+    for name in _LISTED:
+        installed += _listed(own / name, cache / name)
+    return words + [word for place in installed for word in ("--ro-bind-try", str(place), str(place))]
+
+
+def _listed(own: Path, folder: Path) -> list[Path]:
+    """What is installed in a folder; the files beside it are copied when the owner's are newer."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = list(entries)
+        own.mkdir(exist_ok=True)
+        # No link is followed: hooks write there.
+        copies = os.open(own, os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            for entry in found:
+                if entry.is_file(follow_symlinks=False):
+                    _copy_newer(entry, copies, part=own.parent.with_name(f"{own.name}.{os.getpid()}"))
+        finally:
+            os.close(copies)
+        return [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
+    return []
+
+
+def _copy_newer(entry: os.DirEntry[str], folder: int, *, part: Path) -> None:
+    try:
+        known = os.stat(entry.name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        known = 0
+    if entry.stat().st_size <= _MAX_LIST and entry.stat().st_mtime_ns > known:
+        shutil.copyfile(entry.path, part)
+        os.replace(part, entry.name, dst_dir_fd=folder)
+
+
+def _pinned(place: Path, bases: Sequence[Path]) -> list[str]:
+    """The options by which no folder between what can be written and a place can be renamed."""
+    written = [folder for folder in reversed(place.parents) if not set(bases).isdisjoint(folder.parents)]
+    return [word for folder in written if place.is_dir() for word in ("--bind", str(folder), str(folder))]
 
 
 def _kernel() -> list[str]:

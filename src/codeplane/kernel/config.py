@@ -293,6 +293,11 @@ class GitConfig(Section):
     worktree_roots: tuple[str, ...] = Field(
         (), description="folders outside the repository below which agents may add work trees, as in ../trees"
     )
+    hook_writable: tuple[str, ...] = Field(
+        (),
+        description="folders outside the repository that hooks and filters may write, and sockets they may reach, as in"
+        " ~/.gradle; never the home as a whole, nor a folder around the repository",
+    )
     recovery_days: float = Field(30.0, gt=0, description="how long refs/codeplane/ keeps what was lost otherwise")
 
 

@@ -1,6 +1,7 @@
 """What git runs can lie where agents write: it runs as ever, and out of reach of what decides here."""
 
 import os
+import shlex
 import shutil
 import socket
 import time
@@ -12,7 +13,7 @@ import pytest
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import SystemClock
-from codeplane.kernel.errors import GitRefused
+from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.commits import CommitRequest, Commits
@@ -32,6 +33,7 @@ class Guarded(Desk):
 
     enclosure: Enclosure | None = None
     is_offline: bool = False
+    writable: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:
@@ -42,7 +44,8 @@ class Guarded(Desk):
         (self.home / "owner.token").write_text(SECRET)
         (self.home / ".gitignore").write_text("*\n")
         root = self.made.root
-        own = HookEnclosure(SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty"))
+        secrets = SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty")
+        own = HookEnclosure(secrets, writable=self.writable)
         hooks = GuardedPrograms(
             home=self.home,
             enclosure=self.enclosure or own,
@@ -74,6 +77,7 @@ class Nothing:
         hidden: Path,
         shown: tuple[Path, Path] | None,
         fixed: Sequence[Path],
+        written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
     ) -> list[str] | None:
@@ -233,8 +237,8 @@ def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarde
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = str(listening.getsockname()[1])
         desk.hook("pre-commit", f"{reached.replace('PORT', port)}; ls {tmp_path} /run")
-        assert "unreached" not in (online := desk.commit(text="online\n"))
-        assert "beside.txt" in online
+        said = desk.commit(text="online\n")
+        assert "unreached" not in said and "beside.txt" not in said
         desk.is_offline = True
         said = desk.commit(text="offline\n")
         assert "unreached" in said and "beside.txt" not in said
@@ -285,13 +289,15 @@ def test_a_hook_that_the_command_itself_brings_is_not_run_outside(desk: Guarded)
 
 
 @needs_bubblewrap
-def test_a_hook_that_a_filter_plants_meanwhile_is_not_run_outside(desk: Guarded) -> None:
+@pytest.mark.parametrize("folder", [".husky", ".git/hooks"])
+def test_a_hook_that_a_filter_plants_meanwhile_is_not_run_outside(desk: Guarded, folder: str) -> None:
     made = desk.made
-    made.git("config", "--unset", "core.hooksPath")
+    if folder != ".husky":
+        made.git("config", "--unset", "core.hooksPath")
     shutil.rmtree(made.root / ".git" / "hooks", ignore_errors=True)
     planted = f"#!/bin/sh\n{_leaking()}\n"
     made.write("plant", planted)
-    made.write("f.sh", "mkdir -p .git/hooks && cp plant .git/hooks/post-checkout && chmod +x .git/hooks/*; cat\n")
+    made.write("f.sh", f"mkdir -p {folder} && cp plant {folder}/post-checkout && chmod +x {folder}/*; cat\n")
     made.write(".gitattributes", "*.nb filter=f\n")
     made.write("a.nb", "1\n")
     made.commit("first")
@@ -301,7 +307,9 @@ def test_a_hook_that_a_filter_plants_meanwhile_is_not_run_outside(desk: Guarded)
     made.git("checkout", "--quiet", "main")
     made.git("config", "filter.f.smudge", "sh f.sh")
     run(desk.git.run("checkout", "--quiet", "other"))
-    assert (made.root / ".git" / "hooks" / "post-checkout").exists() and not (made.root / "leaked").exists()
+    # Git's own folder of hooks is the owner's, whose git runs them with all there is.
+    assert (made.root / folder / "post-checkout").exists() == (folder == ".husky")
+    assert not (made.root / "leaked").exists()
 
 
 @needs_bubblewrap
@@ -323,6 +331,184 @@ def test_a_hook_does_not_put_other_settings_in_the_place_of_gits(desk: Guarded) 
     desk.commit(text="again\n")
     with pytest.raises(GitRefused, match="commondir"):
         desk.commit(text="and again\n")
+
+
+@pytest.fixture
+def owners_home(desk: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of whoever runs this, as hooks see it too."""
+    home = tmp_path / "home"
+    for name in (".ssh", ".local/bin", ".config/git", ".cache/pre-commit/repo1"):
+        (home / name).mkdir(parents=True)
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n")
+    (home / ".bashrc").touch()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    desk.variables = {"HOME": str(home), "GIT_CONFIG_GLOBAL": str(home / ".gitconfig")}
+    return home
+
+
+def _tries(*commands: str) -> str:
+    """A hook that tries each of these, and says which came true."""
+    return "\n".join(f"({one}) > /dev/null 2>&1 && echo DONE: {shlex.quote(one)}" for one in commands) + "\ntrue"
+
+
+@needs_bubblewrap
+def test_a_hook_leaves_nothing_behind_that_is_run_outside(desk: Guarded, owners_home: Path, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nexit 1\n")
+    evil.chmod(0o755)
+    second = tmp_path / "second"
+    desk.made.git("clone", "--quiet", ".", str(second))
+    for name in ("worktrees/tree", "modules/sub/hooks"):
+        (desk.made.root / ".git" / name).mkdir(parents=True)
+    for name in ("worktrees/tree/commondir", "modules/sub/config", "modules/sub/HEAD"):
+        (desk.made.root / ".git" / name).touch()
+    desk.made.git("config", "extensions.worktreeConfig", "true")
+    signing = f"-c gpg.program={evil} -c commit.gpgSign=true"
+    settings = f"printf '[commit]\\ngpgSign=true\\n[gpg]\\nprogram={evil}\\n'"
+    desk.hook(
+        "pre-commit",
+        _tries(
+            f"git config --global gpg.program {evil}; git config --global commit.gpgSign true",
+            "echo evil >> ~/.bashrc",
+            "echo 'ProxyCommand evil' > ~/.ssh/config",
+            "touch ~/.local/bin/git",
+            "touch ~/.config/git/config",
+            "mv ~/.config ~/.config.old",
+            "touch ~/new",
+            f"touch {second}/.git/hooks/post-checkout",
+            f"git -C {second} config core.fsmonitor evil",
+            f"{settings} > .git/config.worktree",
+            f"{settings} > .git/worktrees/tree/config.worktree",
+            "echo ../evil > .git/worktrees/tree/commondir",
+            f"{settings} > .git/modules/sub/config",
+            "touch .git/modules/sub/hooks/post-checkout",
+            "touch .git/hooks/post-commit",
+            "mv .git/config .git/config.old",
+            "mv .git .git.old",
+        ),
+    )
+    before = _files(owners_home), _files(second)
+    assert "DONE" not in desk.commit()
+    assert (_files(owners_home), _files(second)) == before
+    desk.commit(text="again\n")
+    assert not (tmp_path / "ran").exists()
+    # What was tried above would have run: this is what git does when it is told.
+    with pytest.raises(GitRefused):
+        run(desk.git.run(*signing.split(), "commit", "--quiet", "--allow-empty", "--message=signed"))
+    assert (tmp_path / "ran").exists()
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+@needs_bubblewrap
+def test_the_folders_around_the_repository_are_not_renamed_or_written(desk: Guarded, tmp_path: Path) -> None:
+    root = desk.made.root
+    (root / ".env").write_text(f"TOKEN={SECRET}\n")
+    around = shlex.quote(str(tmp_path))
+    desk.hook(
+        "pre-commit",
+        _tries(
+            f"mv {shlex.quote(str(root))} {around}/moved",
+            "mv .codeplane .c",
+            # In a folder for temporary files those around it are the hook's own.
+            f"touch {around}/beside; mv {around} {around}.old; grep -r {SECRET} {around} {around}.old",
+        ),
+    )
+    assert "DONE" not in desk.commit()
+    assert (root / ".env").exists() and (root / ".codeplane" / "owner.token").exists()
+    assert not {"moved", "beside"} & {one.name for one in tmp_path.iterdir()}
+    assert not tmp_path.with_name(f"{tmp_path.name}.old").exists()
+
+
+@needs_bubblewrap
+def test_hooks_have_a_cache_of_their_own_with_what_the_owner_installed(desk: Guarded, owners_home: Path) -> None:
+    cache = owners_home / ".cache"
+    (cache / "pre-commit" / "repo1" / "tool").write_text("installed\n")
+    (cache / "pre-commit" / "db.db").write_text("repo1\n")
+    (cache / "own").write_text("the owner's\n")
+    desk.hook(
+        "pre-commit",
+        _tries(
+            "cat ~/.cache/pre-commit/repo1/tool && cat ~/.cache/pre-commit/db.db",
+            "echo evil > ~/.cache/pre-commit/repo1/tool",
+            "test ! -e ~/.cache/own",
+            "cat ~/.cache/pre-commit/repo2/tool",
+            "mkdir -p ~/.cache/pre-commit/repo2 && echo new > ~/.cache/pre-commit/repo2/tool",
+            "echo repo2 >> ~/.cache/pre-commit/db.db",
+            "cd ~/.cache/pre-commit && ln -sf /dev/null link",
+            'mkdir -p "$npm_config_cache"',
+            "mktemp",
+        ),
+    )
+    before = _files(owners_home)
+    first = desk.commit()
+    assert (
+        first.count("DONE") == 7
+        and "DONE: echo evil" not in first
+        and "DONE: cat ~/.cache/pre-commit/repo2" not in first
+    )
+    assert "DONE: cat ~/.cache/pre-commit/repo2/tool" in desk.commit(text="again\n")
+    assert _files(owners_home) == before
+
+
+@needs_bubblewrap
+def test_a_link_in_the_cache_of_hooks_is_not_followed_when_lists_are_copied(desk: Guarded, owners_home: Path) -> None:
+    listed = owners_home / ".cache" / "pre-commit" / "db.db"
+    listed.write_text("repo1\n")
+    desk.hook("pre-commit", f"rm -f ~/.cache/pre-commit/db.db; ln -s {owners_home}/.bashrc ~/.cache/pre-commit/db.db")
+    desk.commit()
+    later = time.time() + 60
+    os.utime(listed, (later, later))
+    desk.commit(text="again\n")
+    assert (owners_home / ".bashrc").read_text() == ""
+
+
+@needs_bubblewrap
+def test_the_owner_opens_folders_but_not_the_home_as_a_whole(desk: Guarded, owners_home: Path, tmp_path: Path) -> None:
+    (owners_home / ".gradle").mkdir()
+    desk.hook("pre-commit", "touch ~/.gradle/made && echo made; touch ~/.bashrc.new")
+    desk.writable = ("~", str(tmp_path))
+    desk.__post_init__()
+    with pytest.raises(GitRefused, match=r"(?i)read-only file system") as refused:
+        desk.commit()
+    assert refused.value.hint is not None and "git.hook_writable" in refused.value.hint
+    desk.writable = ("~/.gradle", "~", str(tmp_path))
+    desk.__post_init__()
+    desk.hook("pre-commit", "touch ~/.gradle/made && touch ~/.bashrc.new || true")
+    desk.commit(text="again\n")
+    assert (owners_home / ".gradle" / "made").exists() and not (owners_home / ".bashrc.new").exists()
+
+
+@needs_bubblewrap
+def test_git_does_not_take_the_work_tree_for_its_folder(desk: Guarded, tmp_path: Path) -> None:
+    root = desk.made.root
+    for name in ("objects", "refs"):
+        (root / name).mkdir()
+    (root / "HEAD").write_text("ref: refs/heads/main\n")
+    ran = tmp_path / "ran"
+    (root / "config").write_text(f'[core]\n\tbare = false\n\tworktree = .\n\tsshCommand = "touch {ran}; false"\n')
+    desk.hook("pre-commit", "mv .git/HEAD .git/HEAD.old")
+    with pytest.raises(CodePlaneError):
+        desk.commit()
+    for command in (("config", "core.sshCommand"), ("ls-remote", "ssh://x/y")):
+        with pytest.raises(CodePlaneError):
+            run(desk.git.run(*command, remote=True))
+    assert not ran.exists()
+
+
+@needs_bubblewrap
+def test_what_git_starts_after_a_hook_takes_no_other_settings(desk: Guarded) -> None:
+    desk.made.git("clone", "--quiet", "--bare", ".", "other")
+    desk.made.git("config", "--file", "other/config", "gpg.program", "evil")
+    asked = "echo ../other > .git/commondir; git config core.bare; git config gpg.program; rm .git/commondir"
+    assert run(desk.git.run("-c", f"alias.ask=!{asked}", "ask")).line == "false"
+    desk.hook("pre-commit", "echo ../other > .git/commondir; git config gpg.program")
+    assert "evil" in desk.commit()
+    with pytest.raises(GitRefused, match="commondir"):
+        desk.commit(text="again\n")
 
 
 @needs_bubblewrap

@@ -201,6 +201,8 @@ class Git:
         environment = dict(self._environment()) | _SETTINGS
         folder = self.folder
         environment |= {} if remote else local_only(common(folder))
+        # A hook can write the file that names another one, for what git starts after it.
+        environment |= {"GIT_COMMON_DIR": os.path.normpath(common(folder))}
         guarded = self._programs.settings(self.root, folder, environment) if self._programs is not None else {}
         settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
         if self._within is not None:

@@ -20,9 +20,18 @@ _ASK_SEC = 20.0
 # Settings can hold for some branches alone, and no file tells of that.
 _ASKED_NS = 600 * SECOND_NS
 # What is said to git itself, and not to those it runs.
-_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH\n"
+_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH GIT_COMMON_DIR\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 _OFFLINE, _NO_HOOKS = "-offline", "none"
+_QUIET = {
+    # What the settings of a submodule name is enclosed by nobody: it is updated by operations of its own.
+    "submodule.recurse": "false",
+    # A hook that breaks git's folder would have git take the work tree for one, and the settings in it.
+    "safe.bareRepository": "explicit",
+}
+# More mounts than these make each hook slow to start.
+_MAX_MODULES = 100
+_NO = frozenset({"false", "no", "off", "0", ""})
 _WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
 # Hooks that run where commits are received, or before a push, which is asked about anyway.
 _NOT_LOCAL = frozenset(
@@ -45,6 +54,7 @@ class Enclosure(Protocol):
         hidden: Path,
         shown: tuple[Path, Path] | None,
         fixed: Sequence[Path],
+        written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
     ) -> list[str] | None:
@@ -63,24 +73,28 @@ class _Named:
     filters: tuple[FilterCommand, ...]
     # Whether git would ask a program which files changed.
     monitored: bool
+    # Whether work trees have settings of their own.
+    by_worktree: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reach:
-    """What hooks and filters of one work tree cannot write, what they use outside of it, and whether offline."""
+    """What hooks and filters of one work tree write outside of it, what not, what they use, and whether offline."""
 
     root: Path
-    fixed: tuple[Path, ...]
-    used: tuple[Path, ...]
+    fixed: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()
+    used: tuple[Path, ...] = ()
     offline: bool
 
 
 class GuardedPrograms:
     """Has git find, in place of each hook and filter there is, one that runs it enclosed.
 
-    Inside, `home` is empty, git's settings and hooks cannot be written, and nobody else's processes are there: whoever
-    writes a hook, or what it runs, is not let near the owner's token and the policies by it. All else is as git has it,
-    but for the network while `offline` says so: what was read could have an agent write what sends things away.
+    Inside, `home` is empty, nothing is written but the work tree and git's folder without its settings and hooks, and
+    nobody else's processes are there: whoever writes a hook, or what it runs, is not let near the owner's token and the
+    policies by it, and leaves nothing behind that runs outside. While `offline` says so there is no network: what was
+    read could have an agent write what sends things away.
     """
 
     def __init__(
@@ -98,12 +112,12 @@ class GuardedPrograms:
         own = _own(folder)
         reach = _Reach(
             root=root,
-            fixed=(own / "hooks", own / "config", folder / "config.worktree"),
-            used=(own, folder, named.hooks),
+            fixed=_fixed(root, own, by_worktree=named.by_worktree),
+            written=tuple(dict.fromkeys((own, folder))),
+            used=(named.hooks, Path(environment.get("HOME") or "/")),
             offline=self._offline(),
         )
-        # What the settings of a submodule name is enclosed by nobody: it is updated by operations of its own.
-        quiet = {"submodule.recurse": "false"} | ({"core.fsmonitor": "false"} if named.monitored else {})
+        quiet = _QUIET | ({"core.fsmonitor": "false"} if named.monitored else {})
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
@@ -113,7 +127,7 @@ class GuardedPrograms:
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The hooks and filters of a work tree that local commands would run with the network, come what may."""
-        reach = _Reach(root=root, fixed=(), used=(), offline=True)
+        reach = _Reach(root=root, offline=True)
         if self._command(reach, None, network=False) is not None:
             return ()
         named = self._named(root, folder, environment)
@@ -121,7 +135,13 @@ class GuardedPrograms:
 
     def _command(self, reach: _Reach, shown: tuple[Path, Path] | None, *, network: bool) -> list[str] | None:
         return self._enclosure.command(
-            root=reach.root, hidden=self._home, shown=shown, fixed=reach.fixed, used=reach.used, network=network
+            root=reach.root,
+            hidden=self._home,
+            shown=shown,
+            fixed=reach.fixed,
+            written=reach.written,
+            used=reach.used,
+            network=network,
         )
 
     def _before(self, reach: _Reach, shown: tuple[Path, Path] | None = None) -> tuple[list[str] | None, bool]:
@@ -186,6 +206,7 @@ class GuardedPrograms:
                 hooks=hooks,
                 filters=filter_commands(read.settings),
                 monitored=is_command(read.settings.get("core.fsmonitor", "")),
+                by_worktree=read.settings.get("extensions.worktreeconfig", "false").lower() not in _NO,
             )
         return known
 
@@ -205,6 +226,45 @@ def _asked(root: Path, environment: Mapping[str, str], *words: str) -> str:
 
 def _own(folder: Path) -> Path:
     return Path(os.path.normpath(common(folder)))
+
+
+def _fixed(root: Path, own: Path, *, by_worktree: bool) -> tuple[Path, ...]:
+    """What leads git to what it runs: its hooks and settings, those of other work trees and of submodules too.
+
+    What is not there yet cannot be kept from being made, and so is made.
+    """
+    hooks, folders = own / "hooks", [own, *_subfolders(own / "worktrees")]
+    hooks.mkdir(exist_ok=True)
+    found = [hooks, own / "config"]
+    for folder in folders:
+        if by_worktree:
+            (folder / "config.worktree").touch()
+        found += [folder / name for name in ("config.worktree", "commondir", "gitdir")]
+    for module in _modules(own / "modules"):
+        found += [module / "hooks", module / "config", module / "config.worktree", module / "commondir"]
+    return tuple(place for place in (root / ".git", *found) if place.exists() and place != own)
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(one.path) for one in entries if one.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _modules(folder: Path) -> list[Path]:
+    """The git folders of submodules, whose names may have slashes, and of those inside of them."""
+    found: list[Path] = []
+    left = _subfolders(folder)
+    while left and len(found) < _MAX_MODULES:
+        place = left.pop()
+        if (place / "HEAD").exists():
+            found.append(place)
+            left += _subfolders(place / "modules")
+        else:
+            left += _subfolders(place)
+    return sorted(found)
 
 
 def _places(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:

@@ -33,6 +33,7 @@ _CHUNK = 256 * 1024
 # What a repository's or a person's settings could turn a question into: a program that is run, or another format.
 _SETTINGS = (
     "core.fsmonitor=false",
+    "safe.bareRepository=explicit",
     "core.quotepath=false",
     "log.showSignature=false",
     "log.showRoot=true",

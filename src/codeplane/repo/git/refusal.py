@@ -27,6 +27,11 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[CodePlaneError], str | None], ...] 
     for pattern, kind, hint in (
         (r"no space left on device|disk quota exceeded", StorageFull, None),
         (
+            r"read-only file system|\bEROFS\b",
+            GitRefused,
+            "hooks and filters write the repository and ~/.cache alone; the owner opens more: git.hook_writable",
+        ),
+        (
             r"\.lock'?: file exists|another git process seems to be running|cannot lock ref .* but expected",
             GitBusy,
             "another git is at work; if none is running, remove the lock file that git names",
