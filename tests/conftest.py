@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import gc
 import os
 import signal
 import sys
@@ -49,6 +50,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the test that takes longest: at the end, everybody else would wait for it."""
     items.sort(key=lambda item: item.path.name != "test_browser.py")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: the collector of cycles would look at all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

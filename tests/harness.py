@@ -1,10 +1,11 @@
-"""Real servers for tests: started as users start them, ended by their pid."""
+"""Real servers for tests, in processes of their own, ended by their pid."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
+from tests.warm_process import WarmProcess, can_be_forked
 
 T = TypeVar("T")
 
@@ -61,7 +63,7 @@ class Server:
     """A CodePlane server in a process of its own."""
 
     repo: Path
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | WarmProcess
     facts: JsonObject
     arguments: Sequence[str] = field(default_factory=list)
 
@@ -134,12 +136,7 @@ def start(
     command = [*(program or (CPL, "up", "--json")), "--repo", str(repo)]
     # Whoever waits for a person here says so: nobody else would answer.
     command += [part for item in ("approvals.wait_sec=0", *overrides) for part in ("--set", item)]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **(environ or {})},
-    )
+    process = _process(command, environ)
     line = _first_line(process)
     if not line:
         said = process.stderr.read().decode() if process.stderr else ""
@@ -150,7 +147,18 @@ def start(
     return Server(repo=repo, process=process, facts=json.loads(line), arguments=command)
 
 
-def _first_line(process: subprocess.Popen[bytes]) -> bytes:
+def _process(command: Sequence[str], environ: Mapping[str, str] | None) -> subprocess.Popen[bytes] | WarmProcess:
+    """A process with pipes, forked where it can be; only `cpl` and modules of ours can."""
+    if can_be_forked(environ) and command[0] == CPL:
+        return WarmProcess(command, environ=environ)
+    if can_be_forked(environ) and command[:2] == [sys.executable, "-m"]:
+        return WarmProcess(command[2:], module=command[2], environ=environ)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environ or {})}
+    )
+
+
+def _first_line(process: subprocess.Popen[bytes] | WarmProcess) -> bytes:
     assert process.stdout is not None
     return process.stdout.readline()
 
@@ -164,12 +172,25 @@ def cpl(
     *arguments: str, cwd: Path | None = None, environ: Mapping[str, str] | None = None, stdin: str | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run `cpl` to its end."""
-    return subprocess.run(
-        [CPL, *arguments],
-        cwd=cwd,
-        env={**os.environ, **(environ or {})},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SEC,
-    )
+    if not can_be_forked(environ):
+        return subprocess.run(
+            [CPL, *arguments],
+            cwd=cwd,
+            env={**os.environ, **(environ or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SEC,
+        )
+    with tempfile.TemporaryFile() as typed:
+        if stdin is not None:
+            typed.write(stdin.encode())
+            typed.seek(0)
+        number = typed.fileno() if stdin is not None else None
+        with WarmProcess([CPL, *arguments], cwd=cwd, environ=environ, stdin=number) as process:
+            stdout, stderr = process.communicate(PATIENCE_SEC)
+    return subprocess.CompletedProcess(process.args, process.wait(), _text(stdout), _text(stderr))
+
+
+def _text(written: bytes) -> str:
+    return written.decode().replace("\r\n", "\n")

@@ -1,0 +1,63 @@
+"""Processes that are forked behave as ones that are started."""
+
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.harness import CPL, PATIENCE_SEC
+from tests.warm_process import WarmProcess, can_be_forked
+
+PROGRAM = "import os, sys; print(sys.argv[1:], os.getcwd(), os.environ['NAME'], sys.stdin.read()); sys.exit(7)"
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("call",), ("no-such-command",)])
+def test_cpl_says_and_returns_the_same(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    command = [CPL, *arguments]
+    started = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=PATIENCE_SEC)
+    with WarmProcess(command, cwd=tmp_path) as forked:
+        assert forked.communicate(PATIENCE_SEC) == (started.stdout, started.stderr)
+    assert forked.wait() == started.returncode
+
+
+def test_a_program_gets_its_arguments_folder_variables_and_input(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    with tempfile.TemporaryFile() as typed:
+        typed.write(b"typed")
+        typed.seek(0)
+        command = [str(program), "one", "two"]
+        with WarmProcess(command, cwd=tmp_path, environ={"NAME": "value"}, stdin=typed.fileno()) as forked:
+            stdout, _ = forked.communicate(PATIENCE_SEC)
+    assert stdout.decode() == f"['one', 'two'] {tmp_path} value typed\n"
+    assert forked.poll() == 7
+
+
+def test_one_that_is_killed_says_by_what(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import signal; print('here', flush=True); signal.pause()")
+    with WarmProcess([str(program)]) as forked:
+        assert forked.stdout.readline() == b"here\n"
+        assert forked.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            forked.wait(timeout=0.01)
+        forked.send_signal(signal.SIGTERM)
+        assert forked.wait(timeout=PATIENCE_SEC) == -signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(forked.pid, 0)
+
+
+def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import signal; signal.pause()")
+    with WarmProcess([str(program)]) as forked, pytest.raises(subprocess.TimeoutExpired):
+        forked.communicate(0.01)
+    assert forked.poll() == -signal.SIGKILL
+
+
+def test_what_an_interpreter_reads_as_it_starts_needs_one_of_its_own() -> None:
+    assert can_be_forked({"HOME": "/"})
+    assert not can_be_forked({"PYTHONUTF8": "0"})

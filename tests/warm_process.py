@@ -1,0 +1,253 @@
+"""Processes that are forked from one which has imported CodePlane already.
+
+Importing it takes a server most of its start, more than a second of a core, and tests start hundreds of them.
+What each of them does from its first line on is the same. Run as a program, this is the process that is forked.
+"""
+
+import atexit
+import contextlib
+import gc
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TypedDict
+
+# What an interpreter and its libraries read once, while they start.
+_READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_", "GRPC_", "MALLOC_", "OPENBLAS_", "COVERAGE_")
+_IMPORTS = (
+    "codeplane.serve",
+    "codeplane.surfaces.cli.commands",
+    "codeplane.surfaces.cli.commands.init",
+    "codeplane.surfaces.grpc.surface",
+    "codeplane.surfaces.mcp.resources",
+    "codeplane.surfaces.mcp.server",
+    "codeplane.surfaces.mcp.stream",
+    "uvloop",
+)
+_LONGEST, _SHORT = 1 << 20, 32
+
+
+class _Order(TypedDict):
+    arguments: list[str]
+    module: str | None
+    cwd: str
+    environ: dict[str, str]
+
+
+def can_be_forked(environ: Mapping[str, str] | None) -> bool:
+    """Whether a process with these variables may come of one that did not have them when it started."""
+    measured = any(name.startswith("COVERAGE_") for name in os.environ)
+    return not measured and not any(name.startswith(_READ_AT_START) for name in environ or ())
+
+
+class WarmProcess:
+    """One process, with the methods of `subprocess.Popen` that tests use and pipes for its output."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        module: str | None = None,
+        cwd: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        stdin: int | None = None,
+    ) -> None:
+        """`module` is run; without one, the first of the arguments. `stdin`: a file's number, or as in this process."""
+        self.args = list(arguments)
+        self.returncode: int | None = None
+        self._waiting = threading.Lock()
+        order = _Order(
+            arguments=self.args,
+            module=module,
+            cwd=str(cwd or Path.cwd()),
+            environ={**os.environ, **(environ or {})},
+        )
+        self._ended, ended = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        stdout, stderr = os.pipe(), os.pipe()
+        theirs = [stdout[1], stderr[1], ended.detach()]
+        try:
+            socket.send_fds(_template(), [json.dumps(order).encode()], [0 if stdin is None else stdin, *theirs])
+            self.pid = int(self._ended.recv(_SHORT))
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        self.stdout: IO[bytes] = os.fdopen(stdout[0], "rb")
+        self.stderr: IO[bytes] = os.fdopen(stderr[0], "rb")
+
+    def __enter__(self) -> "WarmProcess":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(timeout=0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code, once there is one."""
+        with self._waiting:
+            if self.returncode is None:
+                self._ended.settimeout(timeout)
+                try:
+                    self.returncode = int(self._ended.recv(_SHORT))
+                except (TimeoutError, BlockingIOError):
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0) from None
+                self._ended.close()
+            return self.returncode
+
+    def communicate(self, timeout: float) -> tuple[bytes, bytes]:
+        """All that it writes until it has ended; killed after `timeout` seconds."""
+        found: list[bytes] = []
+        reading = threading.Thread(target=lambda: found.append(self.stderr.read()))
+        late = threading.Timer(timeout, self.kill)
+        reading.start()
+        late.start()
+        stdout = self.stdout.read()
+        reading.join()
+        self.wait()
+        if not late.is_alive():
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        late.cancel()
+        return stdout, found[0]
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+@cache
+def _template() -> socket.socket:
+    """Where the process that is forked takes orders; there is one for all tests of this process."""
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd=Path(__file__).parents[1],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+class _Template:
+    """The process that is forked, from the outside: takes orders, and tells how each child ended."""
+
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._children: dict[int, socket.socket] = {}
+        self._woken, self._wake = socket.socketpair()
+        for end in (self._woken, self._wake):
+            end.setblocking(False)
+
+    def next_child(self) -> _Order:
+        """Fork for every order; this returns in the children, with the order. Ends with who gives the orders."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(self._wake.fileno())
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._orders, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while True:
+                ready = [key.fileobj for key, _ in selector.select()]
+                if self._woken in ready:
+                    self._woken.recv(_LONGEST)
+                    self._tell_of_the_ended()
+                if self._orders in ready:
+                    message, descriptors, _, _ = socket.recv_fds(self._orders, _LONGEST, 4)
+                    if not message:
+                        raise SystemExit
+                    if (order := self._fork(message, descriptors)) is not None:
+                        return order
+
+    def _fork(self, message: bytes, descriptors: list[int]) -> _Order | None:
+        *standard, ended = descriptors
+        pid = os.fork()
+        if pid == 0:
+            self._become_child(standard)
+            os.close(ended)
+            order: _Order = json.loads(message)
+            return order
+        self._children[pid] = socket.socket(fileno=ended)
+        self._children[pid].send(str(pid).encode())
+        for descriptor in standard:
+            os.close(descriptor)
+        return None
+
+    def _become_child(self, standard: list[int]) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for opened in (self._orders, self._woken, self._wake, *self._children.values()):
+            opened.close()
+        for number, descriptor in enumerate(standard):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+    def _tell_of_the_ended(self) -> None:
+        while self._children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            with self._children.pop(pid) as ended, contextlib.suppress(OSError):
+                ended.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def main() -> None:
+    """Import everything, then become what is ordered."""
+    # As the server says before it imports it: its own code would run in every child.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    gc.disable()
+    for name in _IMPORTS:
+        import_module(name)
+    gc.freeze()
+    order = _Template(socket.socket(fileno=int(sys.argv[1]))).next_child()
+    gc.enable()
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environ"])
+    sys.argv[:] = order["arguments"]
+    if order["module"] is not None:
+        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+    else:
+        # Where a program is, its modules are looked for first.
+        sys.path[0] = str(Path(sys.argv[0]).parent)
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
