@@ -197,6 +197,22 @@ def test_settings_that_are_included_from_the_work_tree_are_looked_at_each_time(d
     assert not ran.exists()
 
 
+@pytest.mark.parametrize("name", ["gpg.program", "core.sshCommand", "credential.helper", "trailer.x.command"])
+def test_a_program_that_is_named_in_the_work_tree_is_not_run(desk: Guarded, name: str) -> None:
+    desk.made.git("config", "include.path", "../own.cfg")
+    desk.made.git("config", "--file", "own.cfg", "alias.x", "status")
+    desk.commit(text="before\n")
+    desk.made.git("config", "--file", "own.cfg", name, "evil")
+    with pytest.raises(
+        GitRefused, match=rf"own\.cfg, which agents can write, and that names a program: {name.lower()}"
+    ):
+        desk.commit(text="after\n")
+    desk.made.git("config", "--file", "own.cfg", "--unset", name)
+    # Where only the owner writes it may stand.
+    desk.made.git("config", name, "evil")
+    desk.commit(text="again\n")
+
+
 @needs_bubblewrap
 def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
     made = desk.made
@@ -559,6 +575,13 @@ def test_what_a_setting_holds_is_put_in_as_one_word(tmp_path: Path, command: str
     (one,) = filter_commands({"filter.x.clean": command, "user.name": "x"})
     assert (one.key, one.body, one.given) == ("filter.x.clean", body, "f")
     assert one.calling(tmp_path / "100%" / "s") == f"{tmp_path}/100%%/s %f"
+
+
+@pytest.mark.parametrize("form", ["git-lfs clean -- %f", "git lfs smudge --skip %f", "git-lfs filter-process"])
+def test_only_git_lfs_itself_is_left_alone(form: str) -> None:
+    (plain,) = filter_commands({"filter.lfs.process": form})
+    (more,) = filter_commands({"filter.lfs.process": f"{form}; evil"})
+    assert plain.is_fetching and not more.is_fetching
 
 
 def test_without_an_enclosure_hooks_run_as_git_runs_them(desk: Guarded) -> None:

@@ -17,6 +17,7 @@ from codeplane.repo.git.submodules_writes import (
 )
 from tests.repo.git.drawn import Desk, call, copied, run, simple, standing
 from tests.repo.git.made import Made
+from tests.repo.git.test_guarded import SECRET, Guarded, needs_bubblewrap
 
 ALLOWED = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
 
@@ -304,3 +305,76 @@ def test_what_is_none_is_refused(desk: Desk, url: str, tmp_path: Path) -> None:
     strict = SubmoduleWrites(Desk(desk.made).writer)
     with pytest.raises(GitRefused, match="not allowed"):
         run(strict.add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
+
+
+@pytest.fixture
+def guarded(desk: Desk) -> Guarded:
+    return Guarded(desk.made, variables=ALLOWED)
+
+
+def behind(desk: Desk, url: str) -> SubmoduleWrites:
+    """A submodule that is checked out at another commit than the one that is recorded."""
+    writes = added(desk, url)
+    library = Made(root=Path(url.removeprefix("file://")))
+    library.write("lib.py", "x = 2\n")
+    library.commit("second")
+    second = library.git("rev-parse", "HEAD").decode().strip()
+    desk.made.git("update-index", "--cacheinfo", f"160000,{second},libs/one")
+    return writes
+
+
+@needs_bubblewrap
+def test_what_the_settings_of_a_submodule_name_is_enclosed(guarded: Guarded, url: str, tmp_path: Path) -> None:
+    writes = behind(guarded, url)
+    inner = Made(root=guarded.made.path("libs/one"))
+    folder = guarded.made.root / ".git" / "modules" / "libs" / "one"
+    (folder / "info" / "attributes").write_text("*.py filter=f\n")
+    token = f"cat '{guarded.home}/owner.token'"
+    for key, value in (
+        ("filter.f.smudge", f"{token} >> smudged; touch '{tmp_path}/ran'; cat"),
+        ("filter.f.clean", f"touch '{tmp_path}/ran'; cat"),
+        ("core.fsmonitor", f"touch '{tmp_path}/ran'; false"),
+        ("core.hooksPath", ".hooks"),
+    ):
+        inner.git("config", key, value.replace(str(guarded.made.root), str(guarded.made.root).replace("'", "'\\''")))
+    (inner.root / ".hooks").mkdir()
+    hook = inner.root / ".hooks" / "post-checkout"
+    hook.write_text(f"#!/bin/sh\ncat ../../.codeplane/owner.token > hooked; touch '{tmp_path}/ran'\ntrue\n")
+    hook.chmod(0o755)
+    run(writes.update(call(), SubmoduleUpdateRequest()))
+    assert guarded.made.path("libs/one/lib.py").read_text() == "x = 2\n"
+    for name in ("smudged", "hooked"):
+        assert guarded.made.path(f"libs/one/{name}").exists()
+        assert SECRET not in guarded.made.path(f"libs/one/{name}").read_text()
+    run(writes.remove(call(), SubmoduleRemoveRequest(path="libs/one", force=True)))
+    assert not guarded.made.path("libs/one").exists() and not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("core.sshCommand", "evil"),
+        ("credential.https://x.helper", "!evil"),
+        ("gpg.ssh.program", "evil"),
+        ("diff.x.textconv", "evil"),
+        ("protocol.ext.allow", "always"),
+        ("remote.origin.uploadpack", "evil"),
+        ("submodule.in.update", "!evil"),
+        ("core.worktree", "/"),
+    ],
+)
+def test_a_submodule_that_names_what_cannot_be_enclosed_is_not_entered(
+    guarded: Guarded, url: str, key: str, value: str
+) -> None:
+    writes = behind(guarded, url)
+    config = guarded.made.root / ".git" / "modules" / "libs" / "one" / "config"
+    guarded.made.git("config", "--file", str(config), "include.path", "more")
+    guarded.made.git("config", "--file", str(config.with_name("more")), key, value)
+    for done in (
+        lambda: writes.update(call(), SubmoduleUpdateRequest()),
+        lambda: writes.remove(call(), SubmoduleRemoveRequest(path="libs/one")),
+    ):
+        with pytest.raises(GitRefused, match="the settings of the submodule one name what git would run") as error:
+            run(done())
+        assert error.value.hint is not None and str(config.with_name("more")) in error.value.hint
+    assert guarded.made.path("libs/one/lib.py").read_text() == "x = 1\n"

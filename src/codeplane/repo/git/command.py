@@ -121,7 +121,20 @@ class Git:
                 f"the git folder of {self.root.name} is not the repository's own: {real}",
                 hint="git submodule absorbgitdirs, or git worktree repair, puts it where it belongs",
             )
+        if self._within is not None and Path(os.path.realpath(common(folder))) not in (self._within, real):
+            raise GitRefused(
+                f"the git folder of {self.root.name} takes another folder's settings: {common(folder)}",
+                hint=f"look at {folder / 'commondir'}; git worktree repair mends it",
+            )
         return folder
+
+    def _is_submodule(self, folder: Path) -> bool:
+        return self._within is not None and Path(os.path.realpath(common(folder))) != self._within
+
+    def settings_variables(self) -> dict[str, str]:
+        """The variables that have a git which enters this submodule run enclosed what its settings name."""
+        variables = self._variables(None, remote=True)
+        return {name: value for name, value in variables.items() if name.startswith("GIT_CONFIG_")}
 
     async def each(self, *arguments: str, paths: Sequence[str]) -> None:
         """Run a command for paths of which there may be more than one command line takes."""
@@ -203,7 +216,11 @@ class Git:
         environment |= {} if remote else local_only(common(folder))
         # A hook can write the file that names another one, for what git starts after it.
         environment |= {"GIT_COMMON_DIR": os.path.normpath(common(folder))}
-        guarded = self._programs.settings(self.root, folder, environment) if self._programs is not None else {}
+        guarded = (
+            self._programs.settings(self.root, folder, environment, submodule=self._is_submodule(folder))
+            if self._programs is not None
+            else {}
+        )
         settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
         if self._within is not None:
             # What was looked at above is what is used, whatever is put in its place meanwhile.

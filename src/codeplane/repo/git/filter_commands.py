@@ -11,7 +11,7 @@ _SAID = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
 # What git puts in place of a sign after %, by the kind of command; into that of a process it puts nothing.
 _PUT_IN = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
 # It fetches what is missing, by ssh too, which takes nobody's settings but its owner's inside a namespace.
-_FETCHING = re.compile(r"git[- ]lfs\b")
+_FETCHING = re.compile(r"git[- ]lfs (?:clean|smudge|filter-process)(?: --skip)?(?: --)?(?: %f)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def _read(key: str, command: str) -> FilterCommand:
         elif letter in "'\"" and quote in ("", letter):
             quote = "" if quote else letter
         body.append(letter)
-    is_fetching = _FETCHING.match(command) is not None
+    is_fetching = _FETCHING.fullmatch(command.strip()) is not None
     return FilterCommand(key=key, body="".join(body), given="".join(given), is_fetching=is_fetching)
 
 

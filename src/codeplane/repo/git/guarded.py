@@ -13,7 +13,8 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
 from codeplane.repo.git.filter_commands import FilterCommand, filter_commands, is_command
 from codeplane.repo.git.opened import common, git_dir_of
-from codeplane.repo.git.settings import settings_of
+from codeplane.repo.git.program_settings import refuse_programs
+from codeplane.repo.git.settings import Settings, settings_of
 from codeplane.repo.git.unentered import as_variables
 
 _ASK_SEC = 20.0
@@ -67,7 +68,7 @@ class _Named:
     """What the settings name: where hooks are, and the commands of filters and merge drivers."""
 
     marks: Marks
-    files: tuple[Path, ...]
+    read: Settings
     asked_ns: int
     hooks: Path
     filters: tuple[FilterCommand, ...]
@@ -106,10 +107,16 @@ class GuardedPrograms:
         self._offline = offline
         self._known: dict[Path, _Named] = {}
 
-    def settings(self, root: Path, folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-        """The settings that git gets for the work tree `root`, whose own folder is `folder`."""
+    def settings(
+        self, root: Path, folder: Path, environment: Mapping[str, str], *, submodule: bool = False
+    ) -> dict[str, str]:
+        """The settings that git gets for the work tree `root`, whose own folder is `folder`.
+
+        GitRefused when git would run a program that somebody else than the owner can have named.
+        """
         named = self._named(root, folder, environment)
         own = _own(folder)
+        refuse_programs(named.read, root=root, own=own, submodule=submodule)
         reach = _Reach(
             root=root,
             fixed=_fixed(root, own, by_worktree=named.by_worktree),
@@ -122,8 +129,11 @@ class GuardedPrograms:
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
-        settings = self.settings(root, git_dir_of(root), environment)
-        return {**environment, **(as_variables(settings, environment) if settings else {})}
+        folder = git_dir_of(root)
+        # Only the folder of a linked work tree has a file that names another one; a hook can write one.
+        own = folder if folder == root / ".git" else _own(folder)
+        environment = {**environment, "GIT_COMMON_DIR": str(own)}
+        return {**environment, **as_variables(self.settings(root, folder, environment), environment)}
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The hooks and filters of a work tree that local commands would run with the network, come what may."""
@@ -193,7 +203,7 @@ class GuardedPrograms:
 
     def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _Named:
         known, now = self._known.get(root), self._clock.monotonic_ns()
-        marks = _marks((*_places(folder, environment), *(known.files if known is not None else ())))
+        marks = _marks((*_places(folder, environment), *(known.read.files if known is not None else ())))
         if known is None or known.marks != marks or now - known.asked_ns > _ASKED_NS:
             said = _asked(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
             hooks = Path(os.path.normpath(root / said)) if said else _own(folder) / "hooks"
@@ -201,7 +211,7 @@ class GuardedPrograms:
             # What was asked just now may be of a file that the marks above did not know yet.
             known = self._known[root] = _Named(
                 marks=_marks((*_places(folder, environment), *read.files)),
-                files=read.files,
+                read=read,
                 asked_ns=now,
                 hooks=hooks,
                 filters=filter_commands(read.settings),

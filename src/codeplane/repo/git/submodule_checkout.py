@@ -94,18 +94,20 @@ class SubmoduleCheckout:
                 await git.run("submodule", "--quiet", "init", "--", *paths)
             if not before:
                 return
-            fetching = [f"--config-env=submodule.{one.name}.update={_UPDATE}" for one in before]
-            # Never without paths: git would go on to those that nobody looked at.
-            known = [one.path for one in before]
-            await self._talk(git, *fetching, *update, "--", *known, env={_UPDATE: _FETCH_ALONE})
+            # Never without a path: git would go on to those that nobody looked at. One by one, as each has settings of
+            # its own, and what those name is enclosed.
+            for one in before:
+                fetching = f"--config-env=submodule.{one.name}.update={_UPDATE}"
+                env = {_UPDATE: _FETCH_ALONE, **await _variables(git, one.path)}
+                await self._talk(git, fetching, *update, "--", one.path, env=env)
             there = [one for one in before if is_repository(git.root / one.path)]
             for one in there:
                 await self._check_tree(git.at(git.root / one.path), commits[one.path], f"{prefix}{one.path}")
-            # What was never checked out is at its commit already, and git would leave it empty.
-            for force in ((), ("--force",)):
-                wanted = [one.path for one in there if one.is_checked_out is not bool(force)]
-                if wanted:
-                    await self._talk(git, *update, "--no-fetch", *force, "--", *wanted)
+            for one in there:
+                # What was never checked out is at its commit already, and git would leave it empty.
+                force = () if one.is_checked_out else ("--force",)
+                env = await _variables(git, one.path)
+                await self._talk(git, *update, "--no-fetch", *force, "--", one.path, env=env)
             for one in there if recursive else ():
                 await self._update(
                     git.at(git.root / one.path), f"{prefix}{one.path}/", (), init=init, recursive=recursive
@@ -122,6 +124,12 @@ class SubmoduleCheckout:
     async def _talk(self, git: Git, *arguments: str, env: Mapping[str, str] | None = None) -> None:
         limit = git.config.remote_timeout_sec
         await git.run(*arguments, env={**await talking(git), **(env or {})}, timeout=limit, remote=True)
+
+
+async def _variables(git: Git, path: str) -> dict[str, str]:
+    """What encloses what the settings of a submodule name, once it is there."""
+    place = git.root / path
+    return await asyncio.to_thread(git.at(place).settings_variables) if is_repository(place) else {}
 
 
 async def _recorded(git: Git, paths: Sequence[str]) -> dict[str, str]:

@@ -123,7 +123,8 @@ class SubmoduleWrites:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
             await self._keep(call, writing, path, request.force)
-            await self._git.run("submodule", "deinit", *(["--force"] if request.force else []), "--", path)
+            force = ["--force"] if request.force else []
+            await self._git.run("submodule", "deinit", *force, "--", path, env=await self._variables(path))
             return Changed(delta=await writing.finished())
 
     @operation("git.submodule_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -134,7 +135,7 @@ class SubmoduleWrites:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
             await self._keep(call, writing, path, request.force)
-            await self._git.run("submodule", "deinit", *force, "--", path)
+            await self._git.run("submodule", "deinit", *force, "--", path, env=await self._variables(path))
             await self._git.run("rm", "--quiet", *force, "--", path)
             return Changed(delta=await writing.finished(compared="index"))
 
@@ -220,6 +221,11 @@ class SubmoduleWrites:
         for path in self._recorded([canonical(path, root=self._git.root) for path in paths]):
             for folder in _entered(self._git.root / path, nested=nested):
                 self._git.at(folder).refuse_outside()
+
+    async def _variables(self, path: str) -> dict[str, str]:
+        """What encloses what git runs when it looks whether files in a submodule changed."""
+        place = self._git.root / path
+        return await asyncio.to_thread(self._git.at(place).settings_variables) if _is_there(place) else {}
 
     async def _plain(self, call: Call, verb: str, given: Sequence[str]) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
