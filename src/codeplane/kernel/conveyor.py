@@ -93,13 +93,24 @@ class Conveyor:
         """Record what is recorded only now and then: how many calls of nobody were refused."""
         await self._recording.refusals_counted(is_closing=is_closing)
 
-    async def refuse(self, name: str, caller: Caller, error: CodePlaneError) -> None:
+    async def refuse(self, name: str, caller: Caller, error: CodePlaneError) -> Outcome:
         """Record a request that a surface has refused before it was a call."""
         passage = self._start(name, caller)
         try:
-            await self._recording.finished(passage, error=error)
+            return await self._recording.finished(passage, error=error)
         finally:
             self._end(passage)
+
+    async def refusal(self, name: str, caller: Caller, operation: str) -> Outcome | None:
+        """What refuses a caller by its token, or for want of one, before its request is read; None for others.
+
+        `operation` is what it may be about to call, and `name` what is recorded.
+        """
+        try:
+            self._stages.identity.identify(caller, operation)
+        except CodePlaneError as error:
+            return await self.refuse(name, caller, error)
+        return None
 
     async def stream(
         self, name: str, arguments: Mapping[str, JsonValue], caller: Caller

@@ -15,6 +15,7 @@ from tests.surfaces.http.wire import CALL, owner, send
 
 POST = "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n{lines}\r\n"
 CHUNKED = "Transfer-Encoding: chunked\r\n"
+AUTHORIZED = "Authorization: Bearer {token}\r\n"
 TINY = b"1\r\nx\r\n" * 10_000
 BIG = b"10000\r\n%b\r\n" % (b"x" * 65_536)
 # What is read after the answer, and what the buffers of both sockets hold at most.
@@ -51,7 +52,9 @@ class TestEndless:
         ("path", "lines", "status"),
         [
             ("/mcp", CHUNKED, b"413"),
-            (CALL, CHUNKED, b"413"),
+            (CALL, f"{AUTHORIZED}{CHUNKED}", b"413"),
+            (CALL, CHUNKED, b"401"),
+            (CALL, f"Authorization: Bearer wrong\r\n{CHUNKED}", b"401"),
             ("/health", CHUNKED, b"405"),
             ("/nothing", CHUNKED, b"404"),
             (CALL, "Content-Length: 3000000000\r\n", b"413"),
@@ -61,7 +64,7 @@ class TestEndless:
     def test_a_connection_ends_soon_after_its_answer(
         self, server: Server, path: str, lines: str, status: bytes
     ) -> None:
-        answer, sent = _pour(server, _head(path, lines), BIG, None)
+        answer, sent = _pour(server, _head(path, lines.format(token=server.token)), BIG, None)
         assert answer.split()[1:2] == [status], answer[:200]
         assert sent < ENOUGH
 
@@ -92,13 +95,61 @@ class TestEndless:
             assert cpl("status", cwd=server.repo).returncode == 0
 
 
+class TestUnread:
+    """Over Connect whoever has no right to call is refused by the head, whatever its body would say."""
+
+    @pytest.mark.parametrize("length", ["Content-Length: 2000000\r\n", CHUNKED])
+    @pytest.mark.parametrize("kind", ["application/json", "application/proto", "application/grpc-web+proto"])
+    def test_a_false_token_is_refused_before_the_body(self, server: Server, kind: str, length: str) -> None:
+        for lines in ("Authorization: Bearer wrong\r\n", AUTHORIZED.format(token=server.token) * 2):
+            with connect((server.host, server.port)) as sock:
+                sock.sendall(_head(CALL, f"{lines}{length}", kind))
+                assert _said(sock, b"UNAUTHORIZED" if kind != "application/grpc-web+proto" else b"grpc-status: 16")
+
+    @pytest.mark.parametrize("method", ["OperationService/Stream", "EventsService/Watch", "DevicesService/ListDevices"])
+    def test_so_is_a_missing_one(self, server: Server, method: str) -> None:
+        kind = "application/json" if method.startswith("Devices") else "application/connect+json"
+        with connect((server.host, server.port)) as sock:
+            sock.sendall(_head(f"/codeplane.v1.{method}", "Content-Length: 2000000\r\n", kind))
+            assert _said(sock, b"UNAUTHORIZED")
+
+    @pytest.mark.parametrize("lines", ["", "Authorization: Basic eDp5\r\n"])
+    def test_without_one_there_is_room_for_a_pairing_code(self, server: Server, lines: str) -> None:
+        body = b'{"operation":"pairing.bind","arguments":{"code":"ABCD-EFGH","device_name":"phone"}}'
+        for size, word in ((1000, b"PAIRING_REFUSED"), (20_000, b"UNAUTHORIZED")):
+            with connect((server.host, server.port)) as sock:
+                sock.sendall(_head(CALL, f"{lines}Content-Length: {2_000_000 if size > 1000 else size}\r\n"))
+                sock.sendall(body.ljust(size))
+                assert _said(sock, word)
+
+    def test_the_body_of_who_has_one_is_awaited(self, server: Server) -> None:
+        with connect((server.host, server.port)) as sock:
+            lines = f"{AUTHORIZED.format(token=server.token)}Content-Length: {len(CALL_STATUS)}\r\n"
+            sock.sendall(_head(CALL, lines) + CALL_STATUS[:5])
+            assert send(server, path="/health").status == 200
+            sock.sendall(CALL_STATUS[5:])
+            assert _said(sock, b"HTTP/1.1 200")
+
+
+def _said(sock: socket.socket, word: bytes) -> bool:
+    """Whether an answer with that in it comes, before anything more is sent."""
+    answer = b""
+    while word not in answer:
+        data = sock.recv(65_536)
+        if not data:
+            return False
+        answer += data
+    return True
+
+
 class TestTime:
     def test_a_body_has_so_much_time_whatever_has_come_of_it(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         repo = make_repo(tmp_path_factory.mktemp("late") / "repo")
         server = start(repo, overrides=["server.body_timeout_sec=0.1"])
         try:
             with connect((server.host, server.port)) as stalled:
-                stalled.sendall(_head(CALL, "Content-Length: 2000000\r\n") + b" " * 1_000_000)
+                lines = f"{AUTHORIZED.format(token=server.token)}Content-Length: 2000000\r\n"
+                stalled.sendall(_head(CALL, lines) + b" " * 1_000_000)
                 assert read_to_end(stalled).split()[1:2] == [b"408"]
         finally:
             server.stop()
@@ -122,7 +173,7 @@ class TestChunks:
     def test_so_are_long_extensions(self, server: Server) -> None:
         chunk = b"1;%b\r\n \r\n" % (b"x" * 1000)
         with connect((server.host, server.port)) as sock:
-            sock.sendall(_head(CALL, CHUNKED) + chunk * 100)
+            sock.sendall(_head(CALL, AUTHORIZED.format(token=server.token) + CHUNKED) + chunk * 100)
             assert b"chunks of the body are too small" in read_to_end(sock)
 
     @pytest.mark.parametrize(("size", "chunk"), [(40, 1), (10_000, 1), (200_000, 40), (4_000_000, 1000)])

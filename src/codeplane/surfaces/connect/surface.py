@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, cast
 
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
+from connectrpc.request import Headers as RequestHeaders
 from connectrpc.request import RequestContext
 from connectrpc.server import ConnectASGIApplication, Endpoint
 from starlette.responses import Response
@@ -13,11 +15,11 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, Unauthorized, UnknownOperation
 from codeplane.surfaces.connect.codecs import BinaryCodec, JsonCodec
 from codeplane.surfaces.connect.errors import connect_error, plain_answer
 from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, prepared, unfit_content
-from codeplane.surfaces.services.caller import Headers
+from codeplane.surfaces.services.caller import Headers, bearer
 from codeplane.surfaces.services.codec import Answer, Asked
 from codeplane.surfaces.services.failure import Failed
 from codeplane.surfaces.services.services import Method, Services
@@ -29,13 +31,18 @@ if TYPE_CHECKING:
 
 PREFIX = "/codeplane.v1."
 Context = RequestContext[Asked, Answer]
+# A pairing code and a name, of whoever has no token yet.
+_MOST_WITHOUT_TOKEN = 16 * 1024
+# Why the request that is being answered is refused.
+_refusal: ContextVar[Failed | None] = ContextVar("refusal", default=None)
 
 
 class ConnectSurface:
     """Every service of the protos at `/codeplane.v1.…`, in JSON and binary, as Connect and as gRPC-Web."""
 
     def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event, max_message_bytes: int) -> None:
-        self._methods = Services(conveyor, stopping=stopping).methods
+        self._services = Services(conveyor, stopping=stopping)
+        self._methods = self._services.methods
         self._application = _Application(self._methods, max_message_bytes=max_message_bytes)
 
     def routes(self) -> list[Route]:
@@ -50,20 +57,31 @@ class ConnectSurface:
             await (refused or _nowhere(scope))(scope, receive, send)
             return
 
-        # Whole before the library sees any of it: a body that the guard finds too large is answered by the guard, which
-        # reads on, while the library would answer in the middle of it.
+        fit = prepared(scope, streams=method.streams)
+        # By the headers alone: of whoever has no right to call, nothing more is read.
+        headers = _headers(RequestHeaders([(name.decode(), value.decode()) for name, value in fit["headers"]]))
+        failed = await self._services.refusal(method, headers)
+        body = b""
         try:
-            body = await _whole(receive)
+            if failed is None:
+                # Whole before the library sees any of it: a body that the guard finds too large is answered by the
+                # guard, which reads on, while the library would answer in the middle of it.
+                body = await _whole(receive, most=None if bearer(headers.authorization) else _MOST_WITHOUT_TOKEN)
         except CodePlaneError as error:
             await plain_answer(error, status=error.http)(scope, receive, send)
             return
-        await self._application(prepared(scope, streams=method.streams), _again(body, receive), send)
+        _refusal.set(failed)
+        await self._application(fit, _again(body, receive), send)
 
 
-async def _whole(receive: Receive) -> bytes:
+async def _whole(receive: Receive, *, most: int | None) -> bytes:
     pieces: list[bytes] = []
+    size = 0
     while (message := await receive())["type"] == "http.request":
         pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        if most is not None and size > most:
+            raise Unauthorized(f"without a token at most {most} bytes are read")
         if not message.get("more_body"):
             break
     return b"".join(pieces)
@@ -100,6 +118,18 @@ def _nowhere(scope: Scope) -> Response:
     return plain_answer(UnknownOperation(f"nothing is at {scope['path']}", hint="see proto/codeplane/v1"), status=404)
 
 
+class _Refusing:
+    """Has the library answer a refusal in the request's own protocol, before it asks for the body."""
+
+    async def on_start(self, _: Context) -> None:
+        """Called with the headers of each request."""
+        if (failed := _refusal.get()) is not None:
+            raise connect_error(failed) from failed
+
+    async def on_end(self, *_: object) -> None:
+        """Called when it is answered."""
+
+
 class _Application(ConnectASGIApplication[Mapping[str, Method]]):
     """The library's application, with endpoints from the table of methods."""
 
@@ -109,6 +139,7 @@ class _Application(ConnectASGIApplication[Mapping[str, Method]]):
             endpoints=_endpoints,
             read_max_bytes=max_message_bytes,
             codecs=[JsonCodec(), BinaryCodec()],
+            interceptors=[_Refusing()],
         )
 
     @property
@@ -160,7 +191,7 @@ class _Streaming:
 
 async def _answers(method: Method, asked: Asked, context: Context) -> AsyncGenerator[Answer, None]:
     try:
-        async with aclosing(method.handle(asked, _headers(context))) as answers:
+        async with aclosing(method.handle(asked, _headers(context.request_headers))) as answers:
             async for answer in answers:
                 yield answer
     except Failed as failed:
@@ -170,8 +201,7 @@ async def _answers(method: Method, asked: Asked, context: Context) -> AsyncGener
         raise connect_error(Failed(crashed)) from error
 
 
-def _headers(context: Context) -> Headers:
-    given = context.request_headers
+def _headers(given: RequestHeaders) -> Headers:
     return Headers(
         surface="connect",
         authorization=given.getall("authorization"),

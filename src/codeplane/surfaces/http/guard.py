@@ -40,7 +40,7 @@ class Guard:
         activity: Activity,
         is_owner: Callable[[str], bool],
         identify: Callable[[Caller], Actor],
-        record_refusal: Callable[[Caller, CodePlaneError], Awaitable[None]],
+        record_refusal: Callable[[Caller, CodePlaneError], Awaitable[object]],
     ) -> None:
         """`is_owner` tells whether a token is the owner's; `identify` refuses a false one, which is recorded."""
         self._app = app

@@ -29,6 +29,7 @@ from codeplane.surfaces.services.watching import Watch
 
 # A refusal is there at once; a watch in which nothing happens must not keep its reader waiting for a first word.
 _REFUSAL_SEC = 0.1
+_WITHOUT_TOKEN = "pairing.bind"
 
 FILES: tuple[FileDescriptor, ...] = (
     approvals_pb2.DESCRIPTOR,
@@ -53,6 +54,8 @@ class Method:
     response: type[Message]
     streams: bool
     handle: Handler
+    # What it calls; of a method that calls anything, what can be called without a token.
+    operation: str
 
     @property
     def path(self) -> str:
@@ -76,6 +79,16 @@ class Services:
         self.methods: Mapping[str, Method] = {
             found.path: found for service in SERVICES for found in _methods(service, handlers)
         }
+
+    async def refusal(self, method: Method, headers: Headers) -> Failed | None:
+        """Why a caller is refused whatever it sends, by its headers alone."""
+        try:
+            outcome = await self._conveyor.refusal(headers.surface, headers.caller(), method.operation)
+        except CodePlaneError as error:
+            return Failed(error)
+        if outcome is None or outcome.error is None:
+            return None
+        return Failed(outcome.error, outcome.meta.to_wire())
 
     async def _call(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
         wanted = cast(OperationCall, asked)
@@ -148,6 +161,11 @@ class Services:
             return False
 
 
+def _operation(name: str) -> str:
+    typed = {f"{found.service}/{found.method}": found.operation for found in METHODS}
+    return typed.get(name, _WITHOUT_TOKEN if name == "OperationService/Call" else "")
+
+
 def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> list[Method]:
     return [
         Method(
@@ -157,6 +175,7 @@ def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> lis
             response=GetMessageClass(found.output_type),
             streams=found.server_streaming,
             handle=handlers[f"{service.name}/{found.name}"],
+            operation=_operation(f"{service.name}/{found.name}"),
         )
         for found in service.methods
     ]
