@@ -24,6 +24,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.secret_files import SecretRules
 from codeplane.kernel.stages import Stages
@@ -207,7 +208,8 @@ def _wire(
         logger=logs.logger("traces"),
         version=__version__,
     )
-    untrusted = UntrustedMarks(clock=clock, require_token=config.server.require_token)
+    online_runs = OnlineRuns()
+    untrusted = UntrustedMarks(clock=clock, online_runs=online_runs, require_token=config.server.require_token)
     index_metrics = IndexMetrics(
         state=lambda: served.index.told(),
         head=repo.head,
@@ -224,6 +226,7 @@ def _wire(
         reconciled=index_metrics.reconciled,
         # Whoever calls: a hook that a marked agent wrote is run by the commits of others, too.
         offline=lambda: untrusted.is_any,
+        online_runs=online_runs,
         workers=workers,
     )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)

@@ -132,7 +132,13 @@ def changing(
         unlisted=scope.unlisted,
     )
     locks = PathLocks()
-    programs = GuardedPrograms(home=home, enclosure=shared.hook_enclosure(), clock=shared.clock, offline=shared.offline)
+    programs = GuardedPrograms(
+        home=home,
+        enclosure=shared.hook_enclosure(),
+        clock=shared.clock,
+        offline=shared.offline,
+        runs=shared.online_runs,
+    )
     git = Git(root, config.git, clean_environment, programs)
     moves = IndexMoves(git)
     engine = Engine(

@@ -120,10 +120,15 @@ def repository(
         is_indexed=lambda: index.newest() is not None,
     )
     max_file_bytes = shared.config.index.max_file_bytes
+    runs = shared.online_runs if before is None else None
     changed, environment = None, clean_environment
     if before is None:
         guarded = GuardedPrograms(
-            home=hidden or home, enclosure=shared.hook_enclosure(), clock=shared.clock, offline=shared.offline
+            home=hidden or home,
+            enclosure=shared.hook_enclosure(),
+            clock=shared.clock,
+            offline=shared.offline,
+            runs=shared.online_runs,
         )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
     if not attached:
@@ -151,6 +156,7 @@ def repository(
                         timeout_sec=shared.config.git.timeout_sec,
                         before=before,
                         secrets=secrets,
+                        runs=runs,
                     )
                 ),
             ),
@@ -166,6 +172,7 @@ def repository(
                 clock=shared.clock,
                 before=before,
                 secrets=secrets,
+                runs=runs,
             ),
             CompareOperations(
                 root=root,
@@ -177,6 +184,7 @@ def repository(
                 timeout_sec=shared.config.git.timeout_sec,
                 before=before,
                 secrets=secrets,
+                runs=runs,
             ),
             *(changed.operations if changed is not None else ()),
         ),

@@ -8,6 +8,7 @@ from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.ports import Ledger
 from codeplane.observe.logs import Logs
 from codeplane.repo.index.parsers import Workers
@@ -26,6 +27,8 @@ class Shared:
     reconciled: Callable[[str, int], None]
     # Whether git's hooks and filters run without the network now.
     offline: Callable[[], bool]
+    # Those of git whose hooks and filters may have it.
+    online_runs: OnlineRuns
     workers: Workers
 
     def hook_enclosure(self) -> HookEnclosure:

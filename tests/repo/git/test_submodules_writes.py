@@ -370,11 +370,10 @@ def test_a_submodule_that_names_what_cannot_be_enclosed_is_not_entered(
     config = guarded.made.root / ".git" / "modules" / "libs" / "one" / "config"
     guarded.made.git("config", "--file", str(config), "include.path", "more")
     guarded.made.git("config", "--file", str(config.with_name("more")), key, value)
-    for done in (
-        lambda: writes.update(call(), SubmoduleUpdateRequest()),
-        lambda: writes.remove(call(), SubmoduleRemoveRequest(path="libs/one")),
-    ):
+    update = writes.update(call(), SubmoduleUpdateRequest())
+    remove = writes.remove(call(), SubmoduleRemoveRequest(path="libs/one"))
+    for asked in (update, remove):
         with pytest.raises(GitRefused, match="the settings of the submodule one name what git would run") as error:
-            run(done())
+            run(asked)
         assert error.value.hint is not None and str(config.with_name("more")) in error.value.hint
     assert guarded.made.path("libs/one/lib.py").read_text() == "x = 1\n"

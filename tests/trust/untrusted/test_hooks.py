@@ -13,6 +13,7 @@ import pytest
 
 from codeplane.app import Plane
 from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.online_runs import OnlineRuns
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.repo.git.test_guarded import needs_bubblewrap
@@ -97,6 +98,66 @@ def test_a_hook_has_the_network_until_untrusted_content_is_read(tmp_path: Path, 
                 await decide(opened, "untrusted.clear")
                 assert (await committed(opened, "cleared")).error is None
                 assert listener.taken() == 1
+
+    run(scenario())
+
+
+WAITING = """#!/bin/sh
+touch started
+while [ ! -e told ]; do sleep 0.05; done
+exec {python} -c 'import socket; socket.create_connection(("127.0.0.1", {port}), 5).sendall(b"secret")'
+"""
+
+
+async def appeared(file: Path) -> None:
+    async with asyncio.timeout(60):
+        while not file.exists():
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("program", ["hook", "filter"])
+def test_no_content_is_given_while_a_hook_or_filter_has_the_network(
+    tmp_path: Path, search: str, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setattr("codeplane.trust.untrusted.marks._WAIT_SEC", 0.1)
+
+    async def scenario() -> None:
+        with listening() as listener:
+            repo = await asyncio.to_thread(hooked, tmp_path, listener.port)
+            script = repo / ".husky" / "pre-commit"
+            script.write_text(WAITING.format(python=sys.executable, port=listener.port))
+            if program == "filter":
+                script.rename(repo / "waiting.sh")
+                git(repo, "config", "filter.f.clean", "./waiting.sh; cat")
+                (repo / ".git" / "info" / "attributes").write_text("README.md filter=f\n")
+                (repo / "README.md").write_text("# changed\n")
+            async with plane(repo, search, 'trust.allow=["web.search"]') as opened:
+                wanted = call(opened, "git.diff") if program == "filter" else committed(opened, "waits")
+                running = asyncio.create_task(wanted)
+                await appeared(repo / "started")
+                withheld = await call(opened, "web.search", query="what to send")
+                assert refused(withheld) == "GIT_BUSY" and not running.done()
+                assert withheld.error is not None and "have the network" in withheld.error.message
+                # What waits for such a run is given it when that has ended.
+                monkeypatch.setattr("codeplane.trust.untrusted.marks._WAIT_SEC", 60)
+                waiting = asyncio.create_task(reads(opened))
+                (repo / "told").touch()
+                assert (await running).error is None and listener.taken() >= 1
+                await waiting
+                if shutil.which("bwrap") is not None and program == "hook":
+                    assert refused(await committed(opened, "after")) == "GIT_REFUSED" and listener.taken() == 0
+
+    run(scenario())
+
+
+def test_commands_without_hooks_or_network_do_not_keep_content_back() -> None:
+    runs = OnlineRuns()
+
+    async def scenario() -> None:
+        with runs.run():
+            assert not await runs.ended(0.01)
+            runs.dismiss()
+            assert await runs.ended(0.01)
 
     run(scenario())
 

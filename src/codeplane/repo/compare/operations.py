@@ -15,6 +15,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound
 from codeplane.kernel.ids import digest
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.compare import epochs
@@ -84,12 +85,13 @@ class CompareOperations:
         timeout_sec: float = 120.0,
         before: Before | None = None,
         secrets: SecretRules = NOTHING_SHOWN,
+        runs: OnlineRuns | None = None,
     ) -> None:
         """`home` is where texts lie while they are parsed; `before` is what encloses git."""
         self._root = root
         self._knowledge = knowledge
         self._reading = Reading(
-            root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets
+            root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets, runs=runs
         )
         self._loading = Loading(
             reading=self._reading,

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import FileIO
@@ -164,7 +164,7 @@ class Git:
         command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
-            with span("git", command=_named(arguments)) as running:
+            with self._run(), span("git", command=_named(arguments)) as running:
                 code = await self._ended(command, input, self._variables(env, remote=remote), limit, out, err)
                 running.note(code=code)
         except TimeoutError as error:
@@ -189,7 +189,7 @@ class Git:
         # Judging what a call would do must not run what the repository's settings name.
         command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *unentered(arguments)]
         try:
-            with span("git", command=_named(arguments)):
+            with self._run(), span("git", command=_named(arguments)):
                 ended = subprocess.run(
                     command,
                     cwd=self.root,
@@ -209,6 +209,9 @@ class Git:
         if check and done.code != 0:
             raise refusal(_named(arguments), done.err or done.line, done.code)
         return done
+
+    def _run(self) -> AbstractContextManager[None]:
+        return self._programs.runs.run() if self._programs is not None else nullcontext()
 
     def _variables(self, env: Mapping[str, str] | None, *, remote: bool = False) -> dict[str, str]:
         environment = dict(self._environment()) | _SETTINGS

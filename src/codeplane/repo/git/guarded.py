@@ -11,6 +11,7 @@ from typing import Protocol
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.repo.git.filter_commands import FilterCommand, filter_commands, is_command
 from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.program_settings import refuse_programs
@@ -99,12 +100,20 @@ class GuardedPrograms:
     """
 
     def __init__(
-        self, *, home: Path, enclosure: Enclosure, clock: Clock, offline: Callable[[], bool] = lambda: False
+        self,
+        *,
+        home: Path,
+        enclosure: Enclosure,
+        clock: Clock,
+        offline: Callable[[], bool] = lambda: False,
+        runs: OnlineRuns | None = None,
     ) -> None:
+        """`runs` are those of git that may have hooks and filters with the network; whoever runs git tells them."""
         self._home = home
         self._enclosure = enclosure
         self._clock = clock
         self._offline = offline
+        self.runs = runs or OnlineRuns()
         self._known: dict[Path, _Named] = {}
 
     def settings(
@@ -124,6 +133,8 @@ class GuardedPrograms:
             used=(named.hooks, Path(environment.get("HOME") or "/")),
             offline=self._offline(),
         )
+        if not (named.filters or _runnable(named.hooks)) or self._is_offline(reach):
+            self.runs.dismiss()
         quiet = _QUIET | ({"core.fsmonitor": "false"} if named.monitored else {})
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
@@ -177,6 +188,9 @@ class GuardedPrograms:
         for name in names:
             _put(place / name, _script([*before, str(hooks / name)], f"the hook {name}" if offline else ""))
         return {"core.hooksPath": str(place)}
+
+    def _is_offline(self, reach: _Reach) -> bool:
+        return reach.offline and self._command(reach, None, network=False) is not None
 
     def _is_enclosing(self, reach: _Reach) -> bool:
         return self._command(reach, None, network=True) is not None

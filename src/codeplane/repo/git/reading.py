@@ -5,7 +5,7 @@ import difflib
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from codeplane.kernel.errors import (
     RefNotFound,
     TooLarge,
 )
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.repo.git.opened import bare, git_dir_of, not_opened
@@ -80,8 +81,13 @@ class Reading:
         timeout_sec: float = 120.0,
         before: Before | None = None,
         secrets: SecretRules = NOTHING_SHOWN,
+        runs: OnlineRuns | None = None,
     ) -> None:
-        """`before` gives what encloses git where others can write its settings: it runs the filters they name."""
+        """`before` gives what encloses git where others can write its settings: it runs the filters they name.
+
+        `runs` are those whose filters may have the network.
+        """
+        self._runs = runs
         self.root = root.resolve()
         self._environment = environment
         self._timeout_sec = timeout_sec
@@ -97,6 +103,17 @@ class Reading:
         folder: str = "",
     ) -> Read:
         """What git answers, up to the bytes that are wanted; a typed error when it will not, or takes too long."""
+        with self._runs.run() if self._runs is not None else nullcontext():
+            return await self._read(*arguments, max_bytes=max_bytes, codes=codes, env=env, folder=folder)
+
+    async def _read(
+        self,
+        *arguments: str,
+        max_bytes: int | None,
+        codes: Sequence[int],
+        env: Mapping[str, str] | None,
+        folder: str,
+    ) -> Read:
         git_dir_of(self.root)
         environment = {
             **self._environment(),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.git.blame import BlameOperations
 from codeplane.repo.git.diff import DiffOperations
@@ -29,9 +30,12 @@ def reading_operations(
     clock: Clock,
     before: Before | None = None,
     secrets: SecretRules = NOTHING_SHOWN,
+    runs: OnlineRuns | None = None,
 ) -> tuple[object, ...]:
     """The operations; `environment` is what git may know of this process, `before` what encloses it."""
-    reading = Reading(root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets)
+    reading = Reading(
+        root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets, runs=runs
+    )
     return (
         StatusOperations(reading=reading, cursors=cursors),
         DiffOperations(reading=reading, cursors=cursors),

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
+from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.event import ContentTrust, Draft, Source
+from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.ports import EventLog, ProjectionStore
 from codeplane.kernel.record import task_stream
 from codeplane.trust.identity.identities import device_of, has_own_token
@@ -19,13 +21,22 @@ WITHOUT_TOKEN = "agents-without-token"
 # What one of those read may be known to any agent: a program that has a token can read without it.
 _ANY_AGENT = "any-agent"
 _MAX_SHOWN = 500
+_WAIT_SEC = 10.0
 
 
 class UntrustedMarks:
     """Sets marks durably before untrusted content is answered with, and knows them for those who decide."""
 
-    def __init__(self, *, clock: Clock, require_token: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        online_runs: OnlineRuns | None = None,
+        require_token: bool = False,
+    ) -> None:
+        """`online_runs` of git, which began without a mark, are waited for."""
         self._clock = clock
+        self._online_runs = online_runs or OnlineRuns()
         self._require_token = require_token
         self._marks: dict[str, Mark] = {}
         self._is_restored = False
@@ -44,9 +55,19 @@ class UntrustedMarks:
         return bool(self._marks) or not self._is_restored
 
     async def mark(self, call: Call, source: str, what: str) -> None:
-        """Record that a call brings in untrusted content; returns when that is durable. People are not marked."""
+        """Record that a call brings in untrusted content, durably, and wait for git's hooks and filters that have the
+        network: one could send away what the agent writes next. GitBusy when one does not end. People are not marked.
+        """
         if is_person(call.actor):
             return
+        await self._record(call, source, what)
+        if not await self._online_runs.ended(_WAIT_SEC):
+            raise GitBusy(
+                "hooks or filters of a git command under way have the network: no untrusted content is given meanwhile",
+                hint="wait until that command has ended, then make this call again",
+            )
+
+    async def _record(self, call: Call, source: str, what: str) -> None:
         task = call.task
         reader, what = identity_of(call.actor), what[:_MAX_SHOWN]
         subjects = [reader, *([f"{SESSION}{task.session_id}"] if task is not None else [])]
