@@ -33,6 +33,7 @@ from codeplane.repo.git.command import Git
 from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.pending import Pending
 from codeplane.repo.git.reversal import GitReversal
+from codeplane.repo.git.secret_contents import SecretContents
 from codeplane.repo.git.unfinished import Unfinished
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.git.writing_operations import GitWrites
@@ -161,6 +162,7 @@ def changing(
         pending=pending,
         clock=shared.clock,
         secrets=secrets,
+        secret_contents=SecretContents(home / "overwritten-secrets", secrets),
     )
     if not pending.is_empty:
         recovered += _unfinished(shared, writer)

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import re
+import subprocess
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -603,3 +604,60 @@ def test_questions_about_git_calls_show_no_secret_and_change_none(tmp_path: Path
             assert _error(discarded) == "" and (root / ".env").read_text() == ENV
 
     run(scenario())
+
+
+def _held_by_git(root: Path) -> str:
+    """Everything that git's objects say."""
+    command = ["git", "cat-file", "--batch", "--batch-all-objects"]
+    return subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("git.checkout", {"ref": "other", "paths": ["config/.env"]}),
+        ("git.reset", {"ref": "HEAD", "mode": "hard"}),
+        ("git.discard", {"paths": ["config/.env"]}),
+    ],
+)
+def test_what_the_owner_overwrites_of_a_secrets_file_is_kept_for_undo_and_not_by_git(
+    tmp_path: Path, name: str, arguments: JsonObject
+) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / "config").mkdir()
+    for branch in ("main", "other"):
+        if branch == "other":
+            git(root, "switch", "--quiet", "-c", branch)
+        (root / "config" / ".env").write_text(f"BRANCH={branch}\n")
+        git(root, "add", "--force", "config/.env")
+        git(root, "commit", "--quiet", "-m", branch)
+    git(root, "switch", "--quiet", "-")
+    (root / "config" / ".env").write_text(ENV)
+    (root / "README.md").write_text("# a change that may be kept\n")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, name, caller=OWNER, **arguments)
+            assert not _error(done), done
+            assert "config/.env" in str(done["result"])
+            assert "kept for undo in .codeplane/" in str(done["meta"])
+            assert (root / "config" / ".env").read_text() != ENV
+            assert VALUE not in _held_by_git(root)
+            git(root, "fsck", "--strict")
+            undone = await _call(opened, "undo", caller=OWNER)
+            assert not _error(undone), undone
+            assert (root / "config" / ".env").read_text() == ENV
+            again = await _call(opened, "redo", caller=OWNER)
+            assert not _error(again), again
+            assert (root / "config" / ".env").read_text() != ENV
+            assert not _error(await _call(opened, "undo", caller=OWNER))
+            assert (root / "config" / ".env").read_text() == ENV
+            assert VALUE not in _held_by_git(root)
+            if name == "git.reset":
+                # What is no secret is under a recovery ref as ever.
+                assert "a change that may be kept" in _held_by_git(root)
+
+    run(scenario())
+    kept = list((root / ".codeplane" / "overwritten-secrets").iterdir())
+    assert [file.read_text() for file in kept] == [ENV]
+    assert kept[0].stat().st_mode & 0o077 == 0

@@ -22,17 +22,16 @@ async def differing(
     if wanted in (None, "worktree"):
         changed = {path: sides for path, sides in work.items() if sides[0] != sides[1]}
         if changed:
-            old = await contents.tree({path: sides[0] for path, sides in changed.items()})
-            new = await contents.tree({path: sides[1] for path, sides in changed.items()})
-            return "worktree", await contents.differences(old, new)
+            old = {path: sides[0] for path, sides in changed.items()}
+            new = {path: sides[1] for path, sides in changed.items()}
+            return "worktree", await contents.changes(old, new)
     if wanted in (None, "commits") and start != after.head and after.head is not None:
         return "commits", await contents.differences(start or await contents.tree({}), after.head)
     if wanted in (None, "index") and before.index != after.index:
         were, are = before.ours(), after.ours()
         names = {path for path in were.keys() | are.keys() if were.get(path) != are.get(path)}
-        old = await contents.tree({path: were.get(path) for path in names})
-        new = await contents.tree({path: are.get(path) for path in names})
-        return "index", await contents.differences(old, new)
+        staged = {path: were.get(path) for path in names}
+        return "index", await contents.changes(staged, {path: are.get(path) for path in names})
     return wanted or "worktree", []
 
 

@@ -1,10 +1,13 @@
-"""What lies in the work tree, byte for byte: taken into git's store, compared, and put back."""
+"""What lies in the work tree, byte for byte: taken into git's store, compared, and put back.
+
+What secrets files hold is kept beside it, where no sandbox sees it.
+"""
 
 import asyncio
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +17,7 @@ from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.obstacles import above, mode_at, obstacles
+from codeplane.repo.git.secret_contents import SecretContents
 from codeplane.repo.git.store import Store
 from codeplane.repo.truth.paths import shown
 
@@ -38,13 +42,33 @@ class Difference:
 class Contents:
     """Files as they are on disk, without any of git's conversions."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: Git, secrets: SecretContents | None = None) -> None:
         self._git = git
+        self._secrets = secrets
         self._store = Store(git.root)
 
     async def taken(self, paths: Iterable[str], *, write: bool = True) -> dict[str, Entry]:
-        """The content of each path, kept in git's store unless it is only looked at."""
+        """The content of each path, kept unless it is only looked at."""
         looked = await asyncio.to_thread(self._look, sorted(set(paths)))
+        secrets = {path: mode for path, mode in looked.items() if mode and self._is_secret(path)}
+        found = await self._taken({path: mode for path, mode in looked.items() if path not in secrets}, write=write)
+        return found | await self._taken_secrets(secrets, write=write)
+
+    def _is_secret(self, path: str) -> bool:
+        return self._secrets is not None and self._secrets.covers(path)
+
+    async def _taken_secrets(self, looked: Mapping[str, str], *, write: bool) -> dict[str, Entry]:
+        """The same for secrets files: git is given nothing that it does not have."""
+        found: dict[str, Entry] = {}
+        for path, mode in looked.items():
+            content = await asyncio.to_thread(self._read, path, mode)
+            oid = (await self._git.run("hash-object", "--no-filters", "--stdin", input=content)).line
+            if write and self._secrets is not None and not await self._sizes_in_git([oid]):
+                await asyncio.to_thread(self._secrets.put, oid, content)
+            found[path] = f"{mode} {oid}"
+        return found
+
+    async def _taken(self, looked: dict[str, str], *, write: bool) -> dict[str, Entry]:
         here = await asyncio.to_thread(self._store.taken, looked, write=write)
         if here is not None:
             return here
@@ -62,8 +86,31 @@ class Contents:
                 found[path] = f"{mode} {done.line}"
         return found
 
+    def kept_apart(self, files: Mapping[str, Entry]) -> frozenset[str]:
+        """Those of the files that git does not have, since they hold secrets."""
+        if self._secrets is None:
+            return frozenset()
+        named = {path: entry.split(" ")[1] for path, entry in files.items() if entry and self._is_secret(path)}
+        kept = self._secrets.sizes(named.values())
+        return frozenset(path for path, oid in named.items() if oid in kept)
+
+    async def changes(self, before: Mapping[str, Entry], after: Mapping[str, Entry]) -> list[Difference]:
+        """What differs between files before and after, by path; of secrets files without counting lines."""
+        apart = await asyncio.to_thread(lambda: self.kept_apart(before) | self.kept_apart(after))
+        found = await self.differences(await self._tree(before, apart), await self._tree(after, apart))
+        for path in apart:
+            old, new = before.get(path), after.get(path)
+            if old != new:
+                one = Difference(path=path, before=_of(old), after=_of(new), insertions=0, deletions=0)
+                found.append(one)
+        return sorted(found, key=lambda one: one.path)
+
     async def tree(self, files: Mapping[str, Entry]) -> str:
-        """A tree of the files that are there."""
+        """A tree of the files that are there, without those that are kept apart."""
+        return await self._tree(files, await asyncio.to_thread(self.kept_apart, files))
+
+    async def _tree(self, given: Mapping[str, Entry], apart: Collection[str]) -> str:
+        files = {path: entry for path, entry in given.items() if path not in apart}
         if here := await asyncio.to_thread(self._store.tree, files):
             return here
         lines = b"".join(
@@ -102,6 +149,10 @@ class Contents:
     async def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """How large objects are; those that are gone are left out."""
         wanted = list(oids)
+        apart = await asyncio.to_thread(self._secrets.sizes, wanted) if self._secrets is not None else {}
+        return apart | await self._sizes_in_git([oid for oid in wanted if oid not in apart])
+
+    async def _sizes_in_git(self, wanted: list[str]) -> dict[str, int]:
         here = await asyncio.to_thread(self._store.sizes, wanted) if wanted else {}
         if here is not None:
             return here
@@ -130,7 +181,11 @@ class Contents:
             room -= sizes[oid]
         await self._write(batch)
 
-    async def _contents(self, oids: list[str]) -> dict[str, bytes]:
+    async def _contents(self, wanted: list[str]) -> dict[str, bytes]:
+        apart = await asyncio.to_thread(self._secrets.contents, wanted) if self._secrets is not None else {}
+        return apart | await self._contents_in_git([oid for oid in wanted if oid not in apart])
+
+    async def _contents_in_git(self, oids: list[str]) -> dict[str, bytes]:
         here = await asyncio.to_thread(self._store.contents, oids) if oids else {}
         if here is not None:
             return here
@@ -238,6 +293,10 @@ def _differences(fields: list[str]) -> list[Difference]:
                 deletions=int(went) if went.isdigit() else 0,
             )
     return [found[path] for path in sorted(found)]
+
+
+def _of(entry: Entry) -> str | None:
+    return entry.split(" ")[1] if entry is not None else None
 
 
 def _oid(oid: str) -> str | None:

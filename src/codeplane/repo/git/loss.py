@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
+from codeplane.kernel.secret_files import is_secret_name
 from codeplane.repo.truth.paths import shown
 
 _NAMED = 10
@@ -84,10 +85,15 @@ def previewed(
         body.append("Nothing is lost by it.")
     elif kept and (others := [loss for loss in losses if not loss.for_good]):
         kept_part = "It" if len(others) == len(losses) else "What is not lost for good"
-        body.append(f"{kept_part} is kept below refs/codeplane/recovery/ for a while.")
+        body.append(f"{kept_part} is kept below refs/codeplane/recovery/ for a while{_but_secrets(others)}.")
     if state := _state(losses, bound, files):
         body.append(f"Bound to the state that is shown (fingerprint {state}): when it changes, this is not run.")
     return Preview(summary=shown(summary), body="\n".join(body))
+
+
+def _but_secrets(losses: Sequence[Loss]) -> str:
+    has_secrets = any(is_secret_name(file.name) for loss in losses for file in loss.files)
+    return "; secrets files in .codeplane/ alone, for undo" if has_secrets else ""
 
 
 def few_of(names: Sequence[str]) -> str:

@@ -15,10 +15,10 @@ _WHO = ("CodePlane", "codeplane@localhost")
 class Recovery:
     """Keeps commits, and files as they lay in the work tree, under the id of the mutation that takes them away."""
 
-    def __init__(self, git: Git, clock: Clock) -> None:
+    def __init__(self, git: Git, clock: Clock, contents: Contents | None = None) -> None:
         self._git = git
         self._clock = clock
-        self._contents = Contents(git)
+        self._contents = contents or Contents(git)
         self._pruned_ns: int | None = None
 
     async def keep(

@@ -98,11 +98,10 @@ class GitReversal:
             call.change_begins()
             await self._note(call, kept, verb, done=False)
             old = await writer.contents.tree(start.files)
-            new = await writer.contents.tree(goal.files)
             commits, tags = await self._objects(start)
             await writer.recovery.keep(kept.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
             await self._git.run("update-ref", begun, f"{PREFIX}{kept.mutation_id}/{verb}")
-            differences = await writer.contents.differences(old, new)
+            differences = await writer.contents.changes(start.files, goal.files)
             await writer.contents.put_back({path: entry for path, entry in goal.files.items() if entry != files[path]})
             if added is not None and verb == "undo":
                 await added.remove(self._git)

@@ -28,6 +28,7 @@ from codeplane.repo.git.pending import Pending, Started
 from codeplane.repo.git.picture import Picture, pictured
 from codeplane.repo.git.recovery import Recovery
 from codeplane.repo.git.refusal import few
+from codeplane.repo.git.secret_contents import SecretContents
 from codeplane.repo.git.store import Store
 from codeplane.repo.index.snapshot import Snapshot
 from codeplane.repo.truth.paths import canonical, shown
@@ -72,14 +73,17 @@ class Writer:
         pending: Pending,
         clock: Clock,
         secrets: SecretRules = NOTHING_SHOWN,
+        secret_contents: SecretContents | None = None,
     ) -> None:
+        """`secret_contents` keeps what is overwritten of secrets files; without one git does."""
         self.git = git
         self.secrets = secrets
         self.locks = locks
         self.consequences = consequences
         self.clock = clock
-        self.contents = Contents(git)
-        self.recovery = Recovery(git, clock)
+        self.contents = Contents(git, secret_contents)
+        self.recovery = Recovery(git, clock, self.contents)
+        self._secret_contents = secret_contents
         self.hooks = Hooks(git, clock)
         self.store = Store(git.root)
         self.keeper = Keeper(
@@ -114,6 +118,8 @@ class Writer:
             if calm:
                 self.refuse_busy(before)
             await self.recovery.prune(before.recoveries)
+            if self._secret_contents is not None:
+                await asyncio.to_thread(self._secret_contents.prune, self.git.config.recovery_days)
             started = Started(
                 mutation_id=new_id("mut"),
                 what=what,
@@ -323,6 +329,8 @@ class Writing:
         self._lost = {path: entry for path, entry in reached.items() if path in work_in or path in ignored}
         self._left, self._tags = list(commits), list(tags)
         self._replaced = replaced or self._what in _REPLACING
+        if apart := await asyncio.to_thread(self._writer.contents.kept_apart, self._lost):
+            self._call.warn(f"kept for undo in .codeplane/, and by git nowhere: {few(sorted(apart))}")
         if self._left or self._tags or any(self._lost.values()):
             head = [self.before.head] if self.before.head else []
             self._recovery = await self._writer.recovery.keep(

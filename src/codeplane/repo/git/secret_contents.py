@@ -1,0 +1,68 @@
+"""What git mutations overwrite of secrets files: kept for undo in a folder that no sandbox shows, and not by git."""
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.secret_files import SecretRules
+
+_DAY_SEC = 24 * 3600
+
+
+class SecretContents:
+    """Files by the object id that git would give them."""
+
+    def __init__(self, folder: Path, rules: SecretRules) -> None:
+        self._folder = folder
+        self._rules = rules
+
+    def covers(self, path: str) -> bool:
+        """Whether what a path holds is kept here."""
+        return self._rules.covers(path)
+
+    def put(self, oid: str, content: bytes) -> None:
+        """Keep a content, readable by the owner alone."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = self._folder / f".{new_id('part')}"
+        try:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self._folder / oid)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def sizes(self, oids: Iterable[str]) -> dict[str, int]:
+        """How large the contents are that are kept here."""
+        found = {}
+        for oid in oids:
+            try:
+                found[oid] = (self._folder / oid).stat().st_size
+            except OSError:
+                continue
+        return found
+
+    def contents(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """The contents that are kept here."""
+        found = {}
+        for oid in oids:
+            try:
+                found[oid] = (self._folder / oid).read_bytes()
+            except OSError:
+                continue
+        return found
+
+    def prune(self, days: float) -> None:
+        """Forget what is older."""
+        since = time.time() - days * _DAY_SEC
+        try:
+            kept = list(self._folder.iterdir())
+        except OSError:
+            return
+        for file in kept:
+            if file.stat().st_mtime < since:
+                file.unlink(missing_ok=True)
