@@ -1,6 +1,7 @@
 """Small files are written whole, and the disk's refusals say what to do."""
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,22 @@ def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
     replace_file(path, "1\n")
     replace_file(path, "2\n")
     assert path.read_text() == "2\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_many_replace_it_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "repo_id"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: replace_file(path, f"{number}\n"), range(400)))
+    assert path.read_text().strip().isdigit()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_is_taken_keeps_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "port"
+    path.mkdir()
+    with pytest.raises(StorageFailed):
+        replace_file(path, "1\n")
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -1,7 +1,9 @@
 """Small files on disk: written whole or not at all, and the disk's refusals in our words."""
 
 import errno
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 from codeplane.kernel.errors import CodePlaneError, StorageFailed, StorageFull, StorageReadOnly
 
@@ -29,9 +31,12 @@ def _place(error: OSError, path: Path) -> object:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a small file so that readers see the old one or the new one, never half."""
-    partial = path.with_name(path.name + ".part")
+    # Several processes that start at once write the same files.
+    partial = path.with_name(f"{path.name}.{token_hex(4)}.part")
     try:
         partial.write_text(text)
         partial.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
         raise refusal(error, path) from error

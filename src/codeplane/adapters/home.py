@@ -16,7 +16,8 @@ def prepare(workspace: Workspace) -> list[Path]:
     created: list[Path] = []
     try:
         if not workspace.home.is_dir():
-            workspace.home.mkdir(mode=0o700)
+            # Another process may make it this very moment.
+            workspace.home.mkdir(mode=0o700, exist_ok=True)
             created.append(workspace.home)
     except OSError as error:
         raise refusal(error, workspace.home) from error
