@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from codeplane.repo.index.early import Early
-from codeplane.repo.index.follower import Progress
-from codeplane.repo.index.parsers import Parsers
+from codeplane.repo.index.facts import FactStore
+from codeplane.repo.index.follower import Follower, Progress
+from codeplane.repo.index.fulltext import FullText
+from codeplane.repo.index.parsers import Parsers, Worker, Workers
 from tests.harness import make_repo
 from tests.kernel.plane import KEPT_WORKERS
 from tests.repo.index.test_follower import follower, rows
@@ -38,6 +40,42 @@ def test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same(root: Path
     for part in (early, late, first, second):
         part.close()
     assert rows(tmp_path / "early") == rows(tmp_path / "late")
+
+
+class CountedWorkers(Workers):
+    """Counts the processes that are started."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    def start(self) -> Worker:
+        self.started += 1
+        return KEPT_WORKERS.start()
+
+    def end(self, worker: Worker) -> None:
+        KEPT_WORKERS.end(worker)
+
+
+@pytest.mark.parametrize(("few", "started"), [(True, 1), (False, 3)])
+def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
+    root: Path, tmp_path: Path, few: bool, started: int
+) -> None:
+    workers, home = CountedWorkers(), tmp_path / "home"
+    home.mkdir()
+    follows = Follower(
+        facts=FactStore(home / "facts.db"),
+        text=FullText(home / "tantivy"),
+        parsers=Parsers(processes=3, workers=workers),
+        told=lambda progress: None,
+    )
+    follows.warm()
+    indexer = Indexed(make_repo(tmp_path / "small") if few else root, home, follows.saw)
+    snapshot = indexer.start()
+    assert workers.started == started
+    assert follows.follow(snapshot, newer=lambda: False)
+    assert workers.started == started
+    follows.close()
+    indexer.close()
 
 
 def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from codeplane.repo.index.worker import Source
 # Handed over in such groups, and no more in all: what was parsed waits for somebody to take it.
 _GROUP_BYTES = 1024 * 1024
 _MOST_BYTES = 2 * 1024 * 1024
+# As much as one process has parsed by the time that others have started.
+_FEW_BYTES = 64 * 1024
 
 
 class Early:
@@ -27,6 +29,7 @@ class Early:
         self._group: list[Known] = []
         self._size = self._grouped = 0
         self._parsing: Parsing | None = None
+        self._all_started = False
 
     def saw(self, content: ContentFile, known: Known) -> None:
         """A file was read into the content, whose facts nobody has."""
@@ -41,6 +44,9 @@ class Early:
             return
         self._group.append(known)
         self._grouped += known.length
+        if not self._all_started and self._grouped >= _FEW_BYTES:
+            self._all_started = True
+            self._parsers.warm()
         if self._grouped >= _GROUP_BYTES:
             content.flush()
             spoken = [languages().of(one.path) for one in self._group]

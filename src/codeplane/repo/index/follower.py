@@ -97,10 +97,10 @@ class Follower:
         return self._pending(snapshot, snapshot.texts)
 
     def warm(self) -> None:
-        """Prepare for a first pass, if none was made yet."""
+        """Prepare for a first pass, if none was made yet; for more than a few files, more is prepared as they come."""
         with self._lock:
             if not self._known():
-                self.parsers.warm()
+                self.parsers.warm(one=True)
 
     def saw(self, content: ContentFile, known: Known) -> None:
         """A file was read for a snapshot to come; where no facts are there yet, it may be parsed at once."""

@@ -278,7 +278,7 @@ class Parsers:
         return after
 
     def warm(self, *, one: bool = False) -> None:
-        """Start the workers for a first index, which is read meanwhile; or `one` for an edit, if none is there."""
+        """Start the workers for a first index, which is read meanwhile; or `one` for a few files, if none is there."""
         with self._lock:
             missing = (1 if one else self._processes) - len(self._idle) - len(self._working)
             if not self._closed:
