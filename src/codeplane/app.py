@@ -44,6 +44,7 @@ from codeplane.observe.status import StatusOperations, daemon_part, resident_byt
 from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.repo.edit.recovery import record
+from codeplane.repo.git.recovery_secrets import cleared
 from codeplane.repo.index.parsers import Workers
 from codeplane.repo.index.service import IndexService
 from codeplane.repo.refactor.decisions.table import DecisionTable
@@ -413,6 +414,7 @@ async def _background(plane: Plane, health: Health) -> None:
     sweep_at = plane.clock.monotonic_ns()
     retain_at = sweep_at + retain_ns
     await asyncio.to_thread(plane.secrets.walk)
+    await cleared(plane.changing.recovery_secrets, said.warning)
     while True:
         await asyncio.sleep(_RETRY_SEC)
         now = plane.clock.monotonic_ns()

@@ -32,6 +32,7 @@ from codeplane.repo.edit.write_files import WriteOperations
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.guarded import GuardedPrograms
 from codeplane.repo.git.pending import Pending
+from codeplane.repo.git.recovery_secrets import RecoverySecrets
 from codeplane.repo.git.reversal import GitReversal
 from codeplane.repo.git.secret_contents import SecretContents
 from codeplane.repo.git.unfinished import Unfinished
@@ -101,6 +102,7 @@ class Changing:
     suite: Suite
     knowledge: Knowledge
     scip: ScipStore
+    recovery_secrets: RecoverySecrets
 
     def endings(self, log: EventLog, catalogue: Catalogue) -> CallEndings:
         """What became of the calls that the last run left under way."""
@@ -162,7 +164,7 @@ def changing(
         pending=pending,
         clock=shared.clock,
         secrets=secrets,
-        secret_contents=SecretContents(home / "overwritten-secrets", secrets),
+        secret_contents=(apart := SecretContents(home / "overwritten-secrets", secrets)),
     )
     if not pending.is_empty:
         recovered += _unfinished(shared, writer)
@@ -179,6 +181,7 @@ def changing(
         suite=suite,
         knowledge=knowledge,
         scip=scip,
+        recovery_secrets=RecoverySecrets(git, writer.contents, secrets, apart),
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(

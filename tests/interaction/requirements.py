@@ -2778,6 +2778,7 @@ REQUIREMENTS = (
             "trust/test_secret_files.py::test_a_secret_gets_no_other_name_and_no_place_in_git",
             "trust/test_secret_files.py::test_a_checkpoint_leaves_secrets_out_and_says_so",
             "trust/test_secret_files.py::test_what_the_owner_overwrites_of_a_secrets_file_is_kept_for_undo_and_not_by_git",
+            "repo/git/test_recovery_secrets.py",
         ),
     ),
     Requirement(

@@ -9,7 +9,7 @@ from tests.harness import Server, cpl, make_repo, until
 
 NAMES = [
     *("version", "git", "sandbox", "repository", "worktree", "hooks", "lfs"),
-    *("home", "ownership", "unfinished", "attached", "secrets", "settings", "contexts"),
+    *("home", "ownership", "unfinished", "attached", "secrets", "recovery", "settings", "contexts"),
     *("server", "ledger", "clock", "scip", "waiting", "clients"),
     *("names", "ports", "tls", "policy", "redaction", "tests", "outside", "index"),
 ]

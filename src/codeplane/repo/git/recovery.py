@@ -9,7 +9,7 @@ from codeplane.repo.git.contents import Contents, Entry
 PREFIX = "refs/codeplane/recovery/"
 _PRUNED_NS = 3600 * SECOND_NS
 _DAY_NS = 24 * 3600 * SECOND_NS
-_WHO = ("CodePlane", "codeplane@localhost")
+AUTHOR = ("CodePlane", "codeplane@localhost")
 
 
 class Recovery:
@@ -35,7 +35,7 @@ class Recovery:
         parents = [word for commit in dict.fromkeys(commits) for word in ("-p", commit)]
         tree = files if isinstance(files, str) else await self._contents.tree(files)
         when = f"@{self._clock.now_ns() // SECOND_NS} +0000"
-        env = {f"GIT_{role}_{part}": text for role in ("AUTHOR", "COMMITTER") for part, text in _identity(when)}
+        env = identity(when)
         message = f"Kept before {what}\n\nFiles as they lay in the work tree; parents are what it had reached.\n"
         # Signing is for what people publish; a key that is locked must not stand in the way here.
         made = await self._git.run(
@@ -76,5 +76,7 @@ class Recovery:
             await self._git.run("update-ref", "--stdin", input=lines.encode(), check=False)
 
 
-def _identity(when: str) -> tuple[tuple[str, str], ...]:
-    return (("NAME", _WHO[0]), ("EMAIL", _WHO[1]), ("DATE", when))
+def identity(when: str) -> dict[str, str]:
+    """The variables that have git make a commit of ours at that time."""
+    parts = (("NAME", AUTHOR[0]), ("EMAIL", AUTHOR[1]), ("DATE", when))
+    return {f"GIT_{role}_{part}": text for role in ("AUTHOR", "COMMITTER") for part, text in parts}

@@ -42,6 +42,7 @@ def examined(workspace: Workspace) -> Iterator[Check]:
         ("unfinished", lambda: home.unfinished(workspace, facts)),
         ("attached", lambda: home.attached(workspace, facts)),
         ("secrets", lambda: secrets.secrets(workspace)),
+        ("recovery", lambda: secrets.recovery(workspace)),
         ("settings", lambda: settled),
         ("contexts", lambda: contexts(workspace)),
         ("server", lambda: server.server(workspace, served)),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from codeplane.kernel.config import Config
 
 _SOON_DAYS = 30
+_NAMED = 5
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Read as the server reads them, which would close others on the way.
 _CLOSED = 0o600
@@ -106,6 +107,21 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
     except CodePlaneError as error:
         return error.message
     return ""
+
+
+def recovery(workspace: Workspace) -> Check:
+    """Recovery refs of earlier versions that hold secrets files, which every sandbox can read."""
+    from codeplane.repo.git.recovery_secrets import asking, held_secrets
+
+    if not (workspace.root / ".git").exists():
+        return ok("recovery", "no git here")
+    held = held_secrets(asking(workspace.root))
+    if not held:
+        return ok("recovery", "no recovery ref holds a secrets file")
+    some = [f"{ref} ({', '.join(sorted(files)[:_NAMED])})" for ref, files in list(held.items())[:_NAMED]]
+    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    fix = "cpl down; cpl up -d takes them out, and undo still has them; then: git gc --prune=now"
+    return warn("recovery", f"sandboxes can read secrets files in {'; '.join(some)}{more}", fix)
 
 
 def redaction(workspace: Workspace, config: "Config") -> Check:

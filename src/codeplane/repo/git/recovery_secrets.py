@@ -1,0 +1,126 @@
+"""Secrets files under recovery refs, as earlier versions kept them: found, and taken out of what git holds."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from codeplane.kernel.errors import CodePlaneError, NotGit
+from codeplane.kernel.own_folders import is_codeplanes
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.repo.git.command import Git
+from codeplane.repo.git.contents import MAX_BLOB, Contents
+from codeplane.repo.git.opened import common
+from codeplane.repo.git.recovery import AUTHOR, PREFIX, identity
+from codeplane.repo.git.secret_contents import SecretContents
+
+_MAX_REFS = 300
+_MAX_BYTES = 4 * 1024 * 1024
+_LOOK_SEC = 20.0
+_REACHED_SEC = 120.0
+_OBJECTS = ("--objects", "--no-object-names")
+
+# Runs a reading command of git and gives what it printed.
+Ask = Callable[..., bytes]
+# The secrets files of each ref: path, then mode and object.
+Held = dict[str, dict[str, str]]
+
+
+def asking(root: Path) -> Ask:
+    """Git as `cpl doctor` asks it."""
+
+    def ask(*arguments: str) -> bytes:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        command = ["git", "-c", "core.fsmonitor=false", *arguments]
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=_LOOK_SEC, check=False)
+        return done.stdout
+
+    return ask
+
+
+def held_secrets(ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> Held:
+    """The recovery refs that hold secrets files or what is in `.codeplane/`; of the newest refs alone."""
+    found: Held = {}
+    wanted = "%(objecttype) %(authoremail) %(refname)"
+    listed = ask("for-each-ref", f"--format={wanted}", "--sort=-creatordate", f"--count={_MAX_REFS}", PREFIX)
+    for line in os.fsdecode(listed).splitlines():
+        kind, email, ref = line.split(" ", 2)
+        if kind != "commit" or email != f"<{AUTHOR[1]}>":
+            continue
+        for entry in os.fsdecode(ask("ls-tree", "-r", "-z", "--full-tree", ref)[:_MAX_BYTES]).split("\0"):
+            facts, _, path = entry.partition("\t")
+            if facts.count(" ") == 2 and (is_codeplanes(path) or secrets.covers(path)):
+                mode, _, oid = facts.split(" ")
+                found.setdefault(ref, {})[path] = f"{mode} {oid}"
+    return found
+
+
+class RecoverySecrets:
+    """Takes secrets files out of recovery refs and git's objects; what undo needs of them is kept apart."""
+
+    def __init__(self, git: Git, contents: Contents, secrets: SecretRules, apart: SecretContents) -> None:
+        self._git = git
+        self._contents = contents
+        self._secrets = secrets
+        self._apart = apart
+
+    async def clear(self) -> tuple[str, ...]:
+        """Clear every ref that holds some; gives the refs. Everything else in them stays as it is."""
+        try:
+            held = await asyncio.to_thread(held_secrets, lambda *words: self._git.ask(*words).out, self._secrets)
+        except NotGit:
+            return ()
+        gone: list[str] = []
+        for ref, files in held.items():
+            await self._keep_apart(files)
+            gone += await self._without(ref, files)
+        if gone:
+            await self._forget(gone)
+        return tuple(held)
+
+    async def _keep_apart(self, files: dict[str, str]) -> None:
+        named = {path: entry.split(" ")[1] for path, entry in files.items() if not is_codeplanes(path)}
+        contents = await self._contents.small(named.values(), most=MAX_BLOB)
+        for oid, content in contents.items():
+            await asyncio.to_thread(self._apart.put, oid, content)
+
+    async def _without(self, ref: str, files: dict[str, str]) -> list[str]:
+        """Make the ref a commit of the same time and parents without these files; gives what only the old one had."""
+        told = (await self._git.run("log", "-1", "--format=%H %at%n%P%n%B", ref)).out.decode("utf-8", "replace")
+        first, parents, message = told.split("\n", 2)
+        old, when = first.split(" ")
+        listed = (await self._git.run("ls-tree", "-r", "-z", "--full-tree", ref)).fields
+        entries = ((path, facts.split(" ")) for facts, _, path in (line.partition("\t") for line in listed))
+        left = {path: f"{facts[0]} {facts[2]}" for path, facts in entries if path not in files}
+        tree = await self._contents.tree(left)
+        words = [word for parent in parents.split() for word in ("-p", parent)]
+        made = await self._git.run(
+            *("-c", "commit.gpgsign=false", "commit-tree", tree, *words),
+            input=message.strip().encode() + b"\n",
+            env=identity(f"@{when} +0000"),
+        )
+        # Of a ref that moved meanwhile nothing is taken.
+        await self._git.run("update-ref", ref, made.line, old)
+        excluded = [f"^{parent}" for parent in (*parents.split(), made.line)]
+        return (await self._git.run("rev-list", *_OBJECTS, old, *excluded)).line.split()
+
+    async def _forget(self, oids: Iterable[str]) -> None:
+        """Remove objects that nothing reaches any more, where they lie by themselves; packed ones need git's own gc."""
+        wanted = set(oids)
+        everything = ("--all", "--reflog", "--indexed-objects")
+        done = await self._git.run("rev-list", *_OBJECTS, *everything, timeout=_REACHED_SEC)
+        objects = Path(common(self._git.folder)) / "objects"
+        for oid in wanted - set(done.line.split()):
+            with suppress(OSError):
+                (objects / oid[:2] / oid[2:]).unlink()
+
+
+async def cleared(secrets: RecoverySecrets, said: Callable[..., None]) -> None:
+    """Clear them, and log which; a repository in which that fails is served all the same."""
+    try:
+        if refs := await secrets.clear():
+            said("secrets files were taken out of recovery refs; packed ones go by git gc --prune=now", refs=refs[:20])
+    except CodePlaneError as error:
+        said("secrets files under recovery refs could not be taken out", reason=error.message)
