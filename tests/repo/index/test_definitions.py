@@ -111,3 +111,32 @@ def test_a_file_that_is_written_again_leaves_nothing_behind(store: FactStore, tm
     with sqlite3.connect(tmp_path / "facts.db") as connection:
         assert connection.execute("SELECT name FROM definitions").fetchall() == [("only",)]
     connection.close()
+
+
+def test_all_names_follow_each_change_and_stay_the_same_list_where_none_differs(store: FactStore) -> None:
+    put(store, "a.py", "def one():\n    pass\n\ndef both():\n    pass\n")
+    put(store, "b.py", "def both():\n    pass\n")
+    names = store.all_names()
+    put(store, "a.py", "def both():\n    return 1\n\ndef one():\n    return 1\n")
+    assert store.all_names() is names
+    put(store, "a.py", "def both():\n    pass\n\ndef ähnlich():\n    pass\n\ndef About():\n    pass\n")
+    assert store.all_names() == ["About", "both", "ähnlich"]
+    store.put((), removed=["b.py"], epoch=2)
+    assert store.all_names() == ["About", "both", "ähnlich"]
+    store.put((), removed=["a.py"], epoch=3)
+    assert store.all_names() == []
+    store.close()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(["x", "y", "Z", "_z"]))), max_size=12))
+def test_names_that_are_followed_are_those_that_are_there(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, list[str]]]
+) -> None:
+    store = FactStore(tmp_path_factory.mktemp("names") / "facts.db")
+    there: dict[str, list[str]] = {}
+    for path, names in changes:
+        store.all_names()
+        put(store, f"{path}.py", "".join(f"def {name}():\n    pass\n" for name in names))
+        there[path] = names
+        assert store.all_names() == sorted({name for some in there.values() for name in some})
+    store.close()

@@ -7,6 +7,7 @@ of, if there is one; of its id a part is kept, which is enough to look for it, a
 import os
 import re
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -137,6 +138,22 @@ def names_in(connection: sqlite3.Connection, file_id: int) -> list[str]:
         "SELECT name FROM definitions WHERE id BETWEEN ? AND ? ORDER BY id", (first, first + _FILE - 1)
     )
     return [name for (name,) in rows]
+
+
+def names_after(connection: sqlite3.Connection, names: list[str], *, gone: set[str], new: set[str]) -> list[str]:
+    """All names, sorted, after some files changed theirs; the same list where no name came or went."""
+    there = connection.execute(
+        "SELECT value FROM json_each(?) WHERE value IN (SELECT name FROM definitions WHERE name = value)",
+        (listed(sorted(gone)),),
+    )
+    gone = gone.difference(name for (name,) in there)
+    new = {name for name in new if not _holds(names, name)}
+    return sorted([*(name for name in names if name not in gone), *new]) if gone or new else names
+
+
+def _holds(names: Sequence[str], name: str) -> bool:
+    place = bisect_left(names, name)
+    return place < len(names) and names[place] == name
 
 
 def outline(connection: sqlite3.Connection, files: Iterable[int], limit: int) -> list[tuple[int, int, str, str, str]]:

@@ -169,12 +169,14 @@ class FactStore:
     def put(self, files: Sequence[FileParsed], *, removed: Iterable[str] = (), epoch: int) -> None:
         """Replace the facts of some files in one transaction."""
         connection = self._database.connection
+        version, held = self._names
+        follows = version == self.version and len(files) < _MANY
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for path in removed:
+            paths = [*removed, *(one.path for one in files)]
+            before = {name for path in paths for name in self.names_in(path)} if follows else set()
+            for path in paths:
                 self._forget(os.fsencode(path), epoch)
-            for one in files:
-                self._forget(os.fsencode(one.path), epoch)
             if files:
                 files = _fitted(files)
                 # A number is never given twice, since segments of names go on speaking of the dead.
@@ -182,6 +184,9 @@ class FactStore:
                 with self.filling(len(files)):
                     self._write(files, first, epoch)
                 names.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
+            if follows:
+                after = {row.name for one in files for row in one.parsed.rows}
+                held = definitions.names_after(connection, held, gone=before - after, new=after - before)
             connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
             connection.execute("COMMIT")
         except BaseException:
@@ -189,6 +194,8 @@ class FactStore:
                 connection.execute("ROLLBACK")
             raise
         self.version += 1
+        if follows:
+            self._names = (self.version, held)
 
     @contextmanager
     def filling(self, files: int) -> Iterator[None]:
@@ -285,7 +292,7 @@ class FactStore:
             return definitions.in_file(self._reader, found, limit=limit) if found is not None else []
 
     def all_names(self) -> list[str]:
-        """Every name that is defined somewhere, sorted; kept until something changes."""
+        """Every name that is defined somewhere, sorted; the same list until a name comes or goes."""
         version, held = self._names
         if version != self.version:
             version = self.version
