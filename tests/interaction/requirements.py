@@ -1491,7 +1491,7 @@ REQUIREMENTS = (
         id="IDX-46",
         source="design §9",
         promise="facts of a large index are unpacked before anyone asks, within bounds",
-        tests=("repo/index/test_warm_facts.py", "repo/index/test_unpacked_facts.py"),
+        tests=("repo/index/test_warm_facts.py", "repo/index/test_unpacked_facts.py", "repo/index/test_following.py"),
     ),
     Requirement(
         id="RES-43",

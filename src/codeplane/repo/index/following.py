@@ -30,6 +30,8 @@ _FILL_SEC = 5.0
 _COMMIT_EVERY_SEC = 0.5
 _FILL_EVERY_SEC = 2.0
 _SOON_SEC = 0.01
+# A pass that is overtaken sooner is ended all the same: where edits come one upon another, none would ever be.
+_SHORT_SEC = 1.0
 _LARGE = 1000
 _SETTLINGS = 2
 
@@ -218,11 +220,12 @@ class Following:
         return found
 
     async def _pass(self, snapshot: Snapshot) -> None:
+        short_until_sec = time.monotonic() + _SHORT_SEC
         try:
             done = await asyncio.to_thread(
                 self._follower.follow,
                 snapshot,
-                newer=lambda: self._is_old(snapshot),
+                newer=lambda: self._closing or (time.monotonic() > short_until_sec and self._is_old(snapshot)),
                 parsed=lambda: self._parsed(snapshot.epoch),
                 commits=self._commits,
             )
