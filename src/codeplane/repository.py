@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
@@ -102,7 +103,7 @@ def repository(
     shared.secrets.add(root)
     secrets = shared.secrets.rules_of(root)
     include = NOTHING_INCLUDED if attached else IncludeRules(shared.config.index.include)
-    index = _index(shared, root, home, repo, stream, secrets, include)
+    index = _index(shared, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
     knowledge = Knowledge(
         fresh=index.ready,
         behind=index.behind,
@@ -121,7 +122,8 @@ def repository(
     )
     max_file_bytes = shared.config.index.max_file_bytes
     runs = shared.online_runs if before is None else None
-    changed, environment = None, clean_environment
+    changed: Changing | None = None
+    environment: Callable[[], dict[str, str]] = clean_environment
     if before is None:
         guarded = GuardedPrograms(
             home=hidden or home,
@@ -221,7 +223,7 @@ def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, Worksp
         said=lambda event, facts: said.warning(event, **facts),
     )
     found = Workspaces(folder=folder, register=register, opened=opened)
-    cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec)
+    cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec, outside=workspace.root)
     operations = WorkspaceOperations(workspaces=found, folders=folders, cloner=cloner, max_attached=config.max_attached)
     return found, operations
 
@@ -258,7 +260,15 @@ class _Reach:
 
 
 def _index(
-    shared: Shared, root: Path, home: Path, repo: GitRepo, stream: str, secrets: SecretRules, include: IncludeRules
+    shared: Shared,
+    root: Path,
+    home: Path,
+    repo: GitRepo,
+    stream: str,
+    secrets: SecretRules,
+    include: IncludeRules,
+    *,
+    serving: Path,
 ) -> IndexService:
     config = shared.config.index
     said = shared.logs.logger("index")
@@ -266,7 +276,7 @@ def _index(
         indexer=lambda published, saw: Indexer(
             root=root,
             home=home,
-            git_at=GitCli,
+            git_at=partial(GitCli, serving=serving),
             repo=repo,
             clock=shared.clock,
             max_file_bytes=config.max_file_bytes,

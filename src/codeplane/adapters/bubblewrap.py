@@ -11,6 +11,7 @@ from typing import Protocol
 
 from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.workspace import client_secrets
 
 _PROBE_SEC = 20.0
@@ -113,7 +114,7 @@ class Bubblewrap:
 
     @cached_property
     def _program(self) -> str | None:
-        return shutil.which("bwrap")
+        return shutil.which("bwrap", path=path_outside(os.environ.get("PATH", ""), *self._secrets.roots()))
 
     @cached_property
     def _missing(self) -> str:

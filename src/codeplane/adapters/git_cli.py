@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from codeplane.kernel.errors import NotFound, StorageFailed
+from codeplane.kernel.search_path import path_outside
 
 _TIMEOUT_SEC = 120.0
 _KEPT = (
@@ -17,17 +18,23 @@ _KEPT = (
 )
 
 
-def clean_environment() -> dict[str, str]:
-    """What git may know of this process: no settings of its own by environment, and nobody to ask for a password."""
+def clean_environment(*outside: Path) -> dict[str, str]:
+    """What git may know of this process: no settings of its own by environment, and nobody to ask for a password.
+
+    Programs are found `outside` of these work trees.
+    """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    if outside and "PATH" in environment:
+        environment["PATH"] = path_outside(environment["PATH"], *outside)
     return environment | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 class GitCli:
-    """Runs git in one repository."""
+    """Runs git in one repository; programs are found outside of it, and of the `serving` one."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, serving: Path | None = None) -> None:
         self._root = root
+        self._outside = (root, serving or root)
 
     def tracked(self) -> list[tuple[str, int]]:
         """Every file in git's index with its mode; submodules have mode 0o160000."""
@@ -58,7 +65,7 @@ class GitCli:
             done = subprocess.run(
                 command,
                 cwd=self._root,
-                env=clean_environment(),
+                env=clean_environment(*self._outside),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TIMEOUT_SEC,

@@ -57,6 +57,8 @@ class GitClone:
 
     max_mb: int
     timeout_sec: float
+    # The work tree that programs are not taken from.
+    outside: Path
 
     async def clone(
         self, remote: Remote, target: Path, *, branch: str, recurse_submodules: bool, fetch_lfs: bool, call: Listener
@@ -70,11 +72,13 @@ class GitClone:
         command += ["--recurse-submodules" if recurse_submodules else "--no-recurse-submodules"]
         command += [f"--branch={branch}"] if branch else []
         try:
-            await self._run([*command, "--", remote.url, str(target)], _environment(fetch_lfs), remote, target, call)
+            await self._run(
+                [*command, "--", remote.url, str(target)], self._environment(fetch_lfs), remote, target, call
+            )
             if remote.url != remote.shown:
                 # Git would keep the secret part of the address in the clone's settings.
                 command = ["git", "-C", str(target), "remote", "set-url", "origin", "--", remote.shown]
-                await self._run(command, _environment(False), remote, target, call)
+                await self._run(command, self._environment(False), remote, target, call)
         except BaseException:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, target, ignore_errors=True))
             raise
@@ -118,6 +122,15 @@ class GitClone:
             await asyncio.sleep(_LOOK_SEC)
             await asyncio.to_thread(self._refuse_large, target)
 
+    def _environment(self, fetch_lfs: bool) -> dict[str, str]:
+        return clean_environment(self.outside) | {
+            "GIT_ASKPASS": "false",
+            "SSH_ASKPASS": "false",
+            "GCM_INTERACTIVE": "never",
+            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+            "GIT_LFS_SKIP_SMUDGE": "0" if fetch_lfs else "1",
+        }
+
     def _refuse_large(self, target: Path) -> None:
         if _size(target, self.max_mb * _MB) > self.max_mb * _MB:
             raise TooLarge(
@@ -125,16 +138,6 @@ class GitClone:
                 hint="raise workspaces.max_clone_mb, or clone it yourself and attach the folder",
                 details={"limit": "workspaces.max_clone_mb"},
             )
-
-
-def _environment(fetch_lfs: bool) -> dict[str, str]:
-    return clean_environment() | {
-        "GIT_ASKPASS": "false",
-        "SSH_ASKPASS": "false",
-        "GCM_INTERACTIVE": "never",
-        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-        "GIT_LFS_SKIP_SMUDGE": "0" if fetch_lfs else "1",
-    }
 
 
 async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, str], Awaitable[None]]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import mask_options, pin_options
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.workspace import client_secrets
 
 _PROBE_SEC = 20.0
@@ -67,7 +68,7 @@ class HookEnclosure:
 
     @cached_property
     def _program(self) -> tuple[str, ...] | None:
-        program = shutil.which("bwrap")
+        program = shutil.which("bwrap", path=path_outside(os.environ.get("PATH", ""), *self._secrets.roots()))
         if program is None:
             return None
         kept = [word for capability in _OF_ROOT for word in ("--cap-add", capability)]

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.secret_files import KEYS, SecretRules, is_secret_name
 from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
 
@@ -454,8 +455,10 @@ def _aliases(root: Path, secrets: list[Path]) -> list[Path]:
 
 def _tracked(root: Path, paths: list[Path]) -> set[Path]:
     """Those of these paths that git tracks, or that hold what it tracks; none where it cannot say."""
-    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--"]
+    settings = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
+    command = ["git", *settings, "--literal-pathspecs", "ls-files", "-z", "--"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["PATH"] = path_outside(environment.get("PATH", ""), root)
     names = [str(path.relative_to(root)) for path in paths]
     try:
         done = subprocess.run(

@@ -1,5 +1,6 @@
 """bubblewrap around shell commands: what tests get, with bounds on memory and no namespaces inside."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.secret_files import SecretFiles
+from codeplane.kernel.search_path import path_outside
 
 _PROBE_SEC = 20.0
 _TMPFS_BYTES = 512 * 1024 * 1024
@@ -63,30 +65,29 @@ class ShellSandbox:
 
     @cached_property
     def _knows_sizes(self) -> bool:
-        return "--size" in _said("--help")
+        return "--size" in self._said("--help")
 
     @cached_property
     def _no_nesting(self) -> tuple[str, ...]:
-        tried = _said(*_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works")
+        tried = self._said(*_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works")
         return _NO_NESTING if tried.strip() == "works" else ()
+
+    def _said(self, *words: str) -> str:
+        program = shutil.which("bwrap", path=path_outside(os.environ.get("PATH", ""), self._root))
+        if program is None:
+            return ""
+        try:
+            done = subprocess.run(
+                [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SEC, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.decode(errors="replace")
 
 
 def _sized(option: str) -> tuple[str, ...]:
     # What is written there is memory.
     return ("--size", str(_TMPFS_BYTES), option) if option == "--tmpfs" else (option,)
-
-
-def _said(*words: str) -> str:
-    program = shutil.which("bwrap")
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SEC, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace")
 
 
 def _worktrees(root: Path) -> list[Path]:

@@ -233,7 +233,7 @@ def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
 
 @needs_bubblewrap
 def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
-    tool = desk.made.root / ".bin" / "git-lfs"
+    tool = desk.made.root.parent / "bin" / "git-lfs"
     tool.parent.mkdir()
     tool.write_text("#!/bin/sh\ncat /proc/1/cmdline | tr '\\0' ' ' > first\ncat\n")
     tool.chmod(0o755)
@@ -513,6 +513,41 @@ def test_git_does_not_take_the_work_tree_for_its_folder(desk: Guarded, tmp_path:
         with pytest.raises(CodePlaneError):
             run(desk.git.run(*command, remote=True))
     assert not ran.exists()
+
+
+@needs_bubblewrap
+def test_programs_in_the_work_tree_are_found_by_hooks_alone(
+    desk: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = desk.made.root / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("git", "bwrap", "gpg", "tool"):
+        (programs / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran-{name}' ran-{name}\nexit 1\n")
+        (programs / name).chmod(0o755)
+    path = f"{programs}:.venv/bin:{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
+    desk.variables = {"PATH": path}
+    desk.__post_init__()
+    desk.hook("pre-commit", "tool; rm .venv/bin/git; git rev-parse HEAD")
+    monkeypatch.chdir(desk.made.root)
+    desk.commit()
+    with pytest.raises(GitRefused):
+        run(desk.git.run("commit", "--quiet", "--allow-empty", "--gpg-sign=x", "--message=signed"))
+    assert (desk.made.root / "ran-tool").exists()
+    assert not list(tmp_path.glob("ran-*")) and not list(desk.made.root.glob("ran-[bg]*"))
+
+
+@needs_bubblewrap
+def test_a_hook_adds_no_commands_to_a_rebase(desk: Guarded) -> None:
+    desk.commit()
+    todo = ".git/rebase-merge/git-rebase-todo"
+    desk.hook(
+        "reference-transaction",
+        f"test ! -e {todo} || touch seen; (echo 'exec touch ran' >> {todo}) && touch wrote; true",
+    )
+    run(desk.git.run("rebase", "--quiet", "--interactive", "--force-rebase", "HEAD~1"))
+    assert (desk.made.root / "seen").exists()
+    assert not (desk.made.root / "wrote").exists() and not (desk.made.root / "ran").exists()
 
 
 @needs_bubblewrap

@@ -95,6 +95,20 @@ def test_edit_pauses_and_goes_on(desk: Desk) -> None:
     assert subjects(desk) == ["add w", "add x", "why", "add z"]
 
 
+@pytest.mark.parametrize("word", ["exec", "  x"])
+def test_a_step_that_runs_a_command_is_not_gone_on_with(desk: Desk, word: str) -> None:
+    execute(desk, ("edit", None), ("pick", None), ("pick", None), ("pick", None))
+    todo = desk.made.root / ".git" / "rebase-merge" / "git-rebase-todo"
+    steps = todo.read_text()
+    todo.write_text(f"{word} touch ran\n{steps}")
+    for step in (Rebase(desk.writer).go_on(call(), GO_ON), Rebase(desk.writer).skip(call(), GO_ON)):
+        with pytest.raises(GitRefused, match="a step of this rebase runs a command: touch ran"):
+            run(step)
+    assert not desk.made.path("ran").exists()
+    todo.write_text(steps)
+    assert run(Rebase(desk.writer).go_on(call(), GO_ON)).success
+
+
 def conflicting(desk: Desk) -> RebaseResult:
     desk.made.write("a.txt", "of topic\n")
     desk.made.commit("clash")

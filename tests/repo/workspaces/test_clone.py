@@ -144,7 +144,7 @@ class Told:
 
 async def cloned(url: str, target: Path, *, submodules: bool = False, max_mb: int = 100) -> Told:
     told = Told()
-    await GitClone(max_mb=max_mb, timeout_sec=30).clone(
+    await GitClone(max_mb=max_mb, timeout_sec=30, outside=target.parent).clone(
         Remote.of(url), target, branch="", recurse_submodules=submodules, fetch_lfs=False, call=told
     )
     return told

@@ -181,7 +181,10 @@ class Git:
 
     def unnamed(self, links: Collection[str]) -> list[str]:
         """The repositories inside that some commands would enter, whatever they are told."""
-        return unnamed(self.root, links, self._environment())
+        environment = dict(self._environment())
+        if self._programs is not None:
+            environment |= self._programs.search_path(self.root, environment)
+        return unnamed(self.root, links, environment)
 
     def ask(self, *arguments: str, check: bool = True) -> Done:
         """Run a short reading command at once, for judgements that cannot wait for others."""
@@ -224,6 +227,8 @@ class Git:
             if self._programs is not None
             else {}
         )
+        if self._programs is not None:
+            environment |= self._programs.search_path(self.root, environment)
         settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
         if self._within is not None:
             # What was looked at above is what is used, whatever is put in its place meanwhile.

@@ -12,6 +12,7 @@ from typing import Protocol
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
+from codeplane.kernel.search_path import path_outside
 from codeplane.repo.git.filter_commands import FilterCommand, filter_commands, is_command
 from codeplane.repo.git.opened import common, git_dir_of
 from codeplane.repo.git.program_settings import refuse_programs
@@ -87,6 +88,8 @@ class _Reach:
     fixed: tuple[Path, ...] = ()
     written: tuple[Path, ...] = ()
     used: tuple[Path, ...] = ()
+    # Where they find programs, when that is not where git itself does.
+    path: str = ""
     offline: bool
 
 
@@ -130,7 +133,8 @@ class GuardedPrograms:
             root=root,
             fixed=_fixed(root, own, by_worktree=named.by_worktree),
             written=tuple(dict.fromkeys((own, folder))),
-            used=(named.hooks, Path(environment.get("HOME") or "/")),
+            used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
+            path=environment.get("PATH", "") if self.search_path(root, environment) else "",
             offline=self._offline(),
         )
         if not (named.filters or _runnable(named.hooks)) or self._is_offline(reach):
@@ -138,13 +142,21 @@ class GuardedPrograms:
         quiet = _QUIET | ({"core.fsmonitor": "false"} if named.monitored else {})
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
+    def search_path(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
+        """Where git finds programs, when that is not where hooks and filters do: an environment of Python in the work
+        tree is written by whoever writes there, and git runs `ssh` and `gpg` outside of any enclosure."""
+        path = environment.get("PATH", "")
+        outside = path_outside(path, root, self._home.parent)
+        return {"PATH": outside} if outside != path and self._is_enclosing(_Reach(root=root, offline=False)) else {}
+
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
         folder = git_dir_of(root)
         # Only the folder of a linked work tree has a file that names another one; a hook can write one.
         own = folder if folder == root / ".git" else _own(folder)
         environment = {**environment, "GIT_COMMON_DIR": str(own)}
-        return {**environment, **as_variables(self.settings(root, folder, environment), environment)}
+        settings = as_variables(self.settings(root, folder, environment), environment)
+        return {**environment, **settings, **self.search_path(root, environment)}
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The hooks and filters of a work tree that local commands would run with the network, come what may."""
@@ -186,7 +198,8 @@ class GuardedPrograms:
         for name in {entry.name for entry in place.iterdir()} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
-            _put(place / name, _script([*before, str(hooks / name)], f"the hook {name}" if offline else ""))
+            command = [*before, str(hooks / name)]
+            _put(place / name, _script(command, f"the hook {name}" if offline else "", path=reach.path))
         return {"core.hooksPath": str(place)}
 
     def _is_offline(self, reach: _Reach) -> bool:
@@ -211,7 +224,8 @@ class GuardedPrograms:
         for one in filters:
             name = digest(one.key.encode("utf-8", "surrogateescape"))[:16]
             place = folder / (f"{name}{_OFFLINE}" if reach.offline else name)
-            _put(place, _script([*before, "sh", "-c", one.body, "sh"], one.key if offline else ""))
+            command = [*before, "sh", "-c", one.body, "sh"]
+            _put(place, _script(command, one.key if offline else "", path=reach.path))
             said[one.key] = one.calling(place)
         return said
 
@@ -219,6 +233,7 @@ class GuardedPrograms:
         known, now = self._known.get(root), self._clock.monotonic_ns()
         marks = _marks((*_places(folder, environment), *(known.read.files if known is not None else ())))
         if known is None or known.marks != marks or now - known.asked_ns > _ASKED_NS:
+            environment = {**environment, **self.search_path(root, environment)}
             said = _asked(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
             hooks = Path(os.path.normpath(root / said)) if said else _own(folder) / "hooks"
             read = settings_of(root, lambda *words: _asked(root, environment, *words))
@@ -248,6 +263,10 @@ def _asked(root: Path, environment: Mapping[str, str], *words: str) -> str:
     return os.fsdecode(done.stdout) if done.returncode == 0 else ""
 
 
+def _folders(path: str) -> list[Path]:
+    return [Path(os.path.normpath(folder)) for folder in path.split(os.pathsep) if folder.startswith("/")]
+
+
 def _own(folder: Path) -> Path:
     return Path(os.path.normpath(common(folder)))
 
@@ -266,7 +285,9 @@ def _fixed(root: Path, own: Path, *, by_worktree: bool) -> tuple[Path, ...]:
         found += [folder / name for name in ("config.worktree", "commondir", "gitdir")]
     for module in _modules(own / "modules"):
         found += [module / "hooks", module / "config", module / "config.worktree", module / "commondir"]
-    return tuple(place for place in (root / ".git", *found) if place.exists() and place != own)
+    there = [place for place in (root / ".git", *found) if place.exists() and place != own]
+    # Git runs commands that stand there; it comes and goes while git runs.
+    return (*there, *(folder / "rebase-merge" for folder in folders))
 
 
 def _subfolders(folder: Path) -> list[Path]:
@@ -325,9 +346,11 @@ def _runnable(folder: Path) -> set[str]:
         return set()
 
 
-def _script(command: Sequence[str], offline: str) -> str:
+def _script(command: Sequence[str], offline: str, *, path: str) -> str:
     """A script that runs a command; of what ran `offline` it tells why, when that fails."""
     start = f"#!/bin/sh\n{_UNSET}"
+    if path:
+        start += f'PATH={shlex.quote(path)}:"$PATH"\nexport PATH\n'
     if not offline:
         return f'{start}exec {shlex.join(command)} "$@"\n'
     message = shlex.quote(f"codeplane: {offline} {_WHY}")

@@ -32,7 +32,7 @@ from codeplane.repo.git.rebase_todo import FOLDER, PlanGiven, Todo, comment_opti
 from codeplane.repo.git.refusal import refusal
 from codeplane.repo.git.resolution import resolved, resolved_work
 from codeplane.repo.git.revision import MAX_REF, checked, commit_now, commit_of
-from codeplane.repo.git.sequence import commits_left
+from codeplane.repo.git.sequence import commits_left, refuse_commands
 from codeplane.repo.git.writing import Writer
 from codeplane.repo.truth.paths import shown
 
@@ -255,6 +255,7 @@ class Rebase:
             if abort and was:
                 await self._writer.may_write_between(call, head, was)
             elif not abort:
+                await asyncio.to_thread(refuse_commands, folder)
                 await self._writer.may_write_commits(call, await commits_left(self._git, since=was))
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False

@@ -4,8 +4,12 @@ import asyncio
 import re
 from pathlib import Path
 
+from codeplane.kernel.errors import GitRefused
 from codeplane.repo.git.command import Git
+from codeplane.repo.truth.paths import shown
 
+_MAX_COMMAND = 200
+_COMMAND = re.compile(r"\s*(?:x|exec)\s+(.*)")
 _STEP_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
 # Labels and commands name no commit of their own.
 _STEP = re.compile(r"\s*(?!(?:#|x|exec|l|label|t|reset|u|update-ref)\b)\w+\s+(?:-[cC]\s+)?([0-9a-f]{4,64})(?:\s|$)")
@@ -19,6 +23,16 @@ async def commits_left(git: Git, *, since: str | None = None) -> list[str]:
         return (await git.run("rev-list", "--no-walk=unsorted", *words)).line.split() if words else []
     onto = await asyncio.to_thread(_text, git.folder / "rebase-apply" / "onto")
     return (await git.run("rev-list", "--no-merges", since, f"^{onto}")).line.split() if since and onto else []
+
+
+def refuse_commands(folder: Path) -> None:
+    """GitRefused when steps to come run commands: git runs those unenclosed, and a hook can write them."""
+    found = (_COMMAND.match(line) for line in _text(folder / _STEP_LISTS[0]).splitlines())
+    for command in filter(None, found):
+        raise GitRefused(
+            f"a step of this rebase runs a command: {shown(command[1][:_MAX_COMMAND])}",
+            hint="take it out: git rebase --edit-todo; or go on in a terminal: git rebase --continue",
+        )
 
 
 def sequence_start(folder: Path) -> str:

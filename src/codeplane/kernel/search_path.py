@@ -1,0 +1,16 @@
+"""Where programs are found that run outside of any sandbox: never in a work tree, where agents and tests write."""
+
+import os
+from pathlib import Path
+
+
+def path_outside(path: str, *roots: Path) -> str:
+    """A search path (`PATH`) without its folders in these work trees, and without those that depend on where one is."""
+    real = {Path(os.path.realpath(root)) for root in roots}
+    folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
+    return os.pathsep.join(folder for folder in folders if real.isdisjoint(_around(folder)))
+
+
+def _around(folder: str) -> tuple[Path, ...]:
+    place = Path(os.path.realpath(folder))
+    return place, *place.parents
