@@ -183,6 +183,27 @@ def test_submodules_in_every_state(tmp_path: Path, repository: Made) -> None:
     assert " M ahead (new commits)" in Reads(host.root)("git.status").text()
 
 
+@pytest.mark.parametrize("left", [None, "", '[submodule "other"]\n\tpath = lib\n\turl = ./elsewhere\n'])
+def test_a_submodule_is_known_whatever_the_file_in_the_work_tree_says(
+    tmp_path: Path, repository: Made, left: str | None
+) -> None:
+    host = Made.empty(tmp_path / "host")
+    host.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository.root), "lib")
+    host.commit("with lib")
+    Made(root=host.root / "lib").commit("more")
+    modules = host.root / ".gitmodules"
+    if left is None:
+        modules.unlink()
+    else:
+        modules.write_text(left)
+    for staged in (False, True):
+        if staged:
+            host.git("add", ".gitmodules")
+        (found,) = of(SubmodulesResult, Reads(host.root)("git.submodules")).submodules
+        assert (found.path, found.status) == ("lib", "changed")
+        assert (found.name, found.url) == (("other", "./elsewhere") if left else ("lib", str(repository.root)))
+
+
 def test_a_damaged_repository_is_a_typed_error(repository: Made) -> None:
     oid = repository.git("rev-parse", "HEAD^{tree}").decode().strip()
     kept = repository.root / ".git/objects" / oid[:2] / oid[2:]

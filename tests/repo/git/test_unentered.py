@@ -14,7 +14,7 @@ from tests.repo.git.drawn import Desk, call, run, simple
 from tests.repo.git.made import Made
 
 
-@pytest.fixture(params=["unsaid", "gitmodules", "included", "config", "unnamed"])
+@pytest.fixture(params=["unsaid", "gitmodules", "included", "config", "unnamed", "recorded", "staged"])
 def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     """A submodule with edits and a trap; one of the places where that could be said asks git to enter it."""
     desk = simple(tmp_path)
@@ -23,13 +23,19 @@ def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     inner.write(".gitattributes", "* filter=e\n")
     inner.commit("inner")
     ignore = '[submodule "na=me"]\n\tpath = sub\n\turl = ./sub\n'
-    if request.param in ("gitmodules", "included"):
+    if request.param in ("gitmodules", "included", "recorded"):
         ignore += "\tignore = none\n"
     if request.param == "included":
         ignore += "[include]\n\tpath = nowhere\n"
     if request.param != "unnamed":
         made.write(".gitmodules", ignore)
     made.commit("with a submodule")
+    if request.param == "staged":
+        made.write(".gitmodules", f"{ignore}\tignore = none\n")
+        made.git("add", ".gitmodules")
+    if request.param in ("recorded", "staged"):
+        # Git goes by what is staged, or committed, while the file is not there.
+        (made.root / ".gitmodules").unlink()
     if request.param == "config":
         made.git("config", "submodule.na=me.ignore", "untracked")
     trap = tmp_path / "trap"

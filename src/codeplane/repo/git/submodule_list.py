@@ -16,6 +16,8 @@ from codeplane.repo.truth.paths import inside, shown
 
 _AT_ONCE = 4
 _MAX = 500
+# Where submodules are named; what comes later counts more, and what it leaves out is known all the same.
+_PLACES = (("--blob", "HEAD:.gitmodules"), ("--blob", ":.gitmodules"), ("--file", ".gitmodules"))
 SubmoduleStatus = Literal["current", "changed", "uninitialized", "conflict"]
 
 
@@ -71,15 +73,21 @@ class SubmoduleReadOperations:
                 recorded[os.fsdecode(name)] = oid if stage == "0" else None
         if not recorded:
             return SubmodulesResult(submodules=(), total=0)
-        named, active = await asyncio.gather(self._settings("--file", ".gitmodules"), self._settings("--local"))
-        by_path = {facts["path"]: {"name": name, **facts} for name, facts in named.items() if "path" in facts}
+        *stated, active = await asyncio.gather(*(self._settings(*place) for place in (*_PLACES, ("--local",))))
+        by_path: dict[str, dict[str, str]] = {}
+        names: dict[str, set[str]] = {}
+        for submodule, settings in (pair for named in stated for pair in named.items()):
+            if place := settings.get("path", "").rstrip("/"):
+                by_path[place] = {"name": submodule, **settings}
+                names.setdefault(place, set()).add(submodule)
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def one(path: str) -> SubmoduleInfo:
             facts = by_path.get(path, {})
             name = facts.get("name")
             async with gate:
-                known = name is not None and "url" in active.get(name, {})
+                # By whatever name: the file in the work tree can have another one since it was initialized.
+                known = any("url" in active.get(one, {}) for one in names.get(path, ()))
                 head = await self._head(path) if known or name is None else None
                 dirty = await self._dirty(path) if head is not None else None
             return SubmoduleInfo(
@@ -99,7 +107,7 @@ class SubmoduleReadOperations:
     async def _settings(self, *where: str) -> dict[str, dict[str, str]]:
         """What is set for each submodule, by its name."""
         found = await self._reading.run(
-            "config", *where, "--null", "--get-regexp", r"^submodule\..*\.(path|url|branch)$", codes=(0, 1)
+            "config", *where, "--null", "--get-regexp", r"^submodule\..*\.(path|url|branch)$", codes=(0, 1, 128)
         )
         settings: dict[str, dict[str, str]] = {}
         for record in found.records():
