@@ -53,7 +53,9 @@ def until(condition: Callable[[], T], *, sec: float = PATIENCE_SEC) -> T:
 
 def git(folder: Path, *arguments: str) -> str:
     """What git prints, with a name of its own so that no machine's settings matter."""
-    named = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+    # Without a second process after each commit that looks for something to tidy.
+    given = ("user.name=Test", "user.email=test@example.com", "commit.gpgsign=false", "maintenance.auto=false")
+    named = [word for setting in given for word in ("-c", setting)]
     done = subprocess.run(["git", *named, *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout
 
