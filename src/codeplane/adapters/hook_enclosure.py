@@ -81,6 +81,13 @@ class HookEnclosure:
         program = (*self._program, _NO_NETWORK) if self._program is not None else None
         return program if program is not None and _works([*program, "true"]) else None
 
+    def works(self, *, network: bool) -> bool:
+        """Whether there is a bubblewrap that works, without `network` one that can take it away; tried once."""
+        return self._program_for(network) is not None
+
+    def _program_for(self, network: bool) -> tuple[str, ...] | None:
+        return self._program if network else self._program_without_network
+
     def command(
         self,
         *,
@@ -98,7 +105,7 @@ class HookEnclosure:
         for temporary files, which are empty but for what is `used`. `hidden` is an empty folder inside, but for what
         `shown` puts there (from, to). Without `network`, other machines cannot be reached.
         """
-        program = self._program if network else self._program_without_network
+        program = self._program_for(network)
         if program is None:
             return None
         root, home = root.resolve(), hidden.resolve()

@@ -70,6 +70,9 @@ class Guarded(Desk):
 class Nothing:
     """A machine where nothing can be enclosed."""
 
+    def works(self, *, network: bool) -> bool:
+        return False
+
     def command(
         self,
         *,

@@ -50,6 +50,10 @@ Marks = tuple[tuple[int, int, int], ...]
 class Enclosure(Protocol):
     """Encloses single programs."""
 
+    def works(self, *, network: bool) -> bool:
+        """Whether programs can be enclosed here, without `network` so that they reach no other machine."""
+        ...
+
     def command(
         self,
         *,
@@ -147,7 +151,7 @@ class GuardedPrograms:
         tree is written by whoever writes there, and git runs `ssh` and `gpg` outside of any enclosure."""
         path = environment.get("PATH", "")
         outside = path_outside(path, root, self._home.parent)
-        return {"PATH": outside} if outside != path and self._is_enclosing(_Reach(root=root, offline=False)) else {}
+        return {"PATH": outside} if outside != path and self._enclosure.works(network=True) else {}
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment with these settings in it, for whoever asks git about the work tree `root`."""
@@ -160,8 +164,7 @@ class GuardedPrograms:
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The hooks and filters of a work tree that local commands would run with the network, come what may."""
-        reach = _Reach(root=root, offline=True)
-        if self._command(reach, None, network=False) is not None:
+        if self._enclosure.works(network=False):
             return ()
         named = self._named(root, folder, environment)
         return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(one.key for one in named.filters))
@@ -187,7 +190,7 @@ class GuardedPrograms:
         names = _runnable(hooks)
         if not names:
             # A hook that the command itself brings, or a filter writes meanwhile, is not run by it.
-            return {"core.hooksPath": str(self._no_hooks())} if self._is_enclosing(reach) else {}
+            return {"core.hooksPath": str(self._no_hooks())} if self._enclosure.works(network=True) else {}
         # A folder of its own: what another command has git find at the same time is not changed under it.
         name = digest(os.fsencode(hooks))[:16]
         place = self._home / "hooks" / (f"{name}{_OFFLINE}" if reach.offline else name)
@@ -203,10 +206,7 @@ class GuardedPrograms:
         return {"core.hooksPath": str(place)}
 
     def _is_offline(self, reach: _Reach) -> bool:
-        return reach.offline and self._command(reach, None, network=False) is not None
-
-    def _is_enclosing(self, reach: _Reach) -> bool:
-        return self._command(reach, None, network=True) is not None
+        return reach.offline and self._enclosure.works(network=False)
 
     def _no_hooks(self) -> Path:
         place = self._home / "hooks" / _NO_HOOKS
