@@ -48,11 +48,11 @@ class CallEndings:
         last = _LAST_STEP.get(operation, "")
         for found in self._recovered:
             if found.call_id == call_id:
-                return _of_recovered(found, last)
+                return self._of_recovered(found, last)
         made = [one for one in self._kept.all(limit=_LOOKED_AT) if one.at_ns >= since_ns or one.call_id == call_id]
         for one in made:
             if one.call_id == call_id:
-                return _done(one) if one.what.startswith(last) else UNKNOWN
+                return self._done(one) if one.what.startswith(last) else UNKNOWN
         if (note := self._notes.get(call_id)) is not None:
             done = note.done and note.what.startswith(last)
             return Ending(state="done", mutation_id=note.mutation_id) if done else UNKNOWN
@@ -63,17 +63,18 @@ class CallEndings:
         nameless = any(one.call_id is None for one in self._recovered if one.outcome != "rolled_back")
         return UNKNOWN if nameless or any(one.call_id is None for one in made) else NOT_DONE
 
+    def _of_recovered(self, found: Recovered, last: str) -> Ending:
+        if found.outcome == "stuck" or not found.certain or found.kept is None:
+            return UNKNOWN
+        if found.outcome == "rolled_back":
+            # Of several steps there may be one before it.
+            return NOT_DONE if not last else UNKNOWN
+        return self._done(found.kept) if found.kept.what.startswith(last) else UNKNOWN
 
-def _of_recovered(found: Recovered, last: str) -> Ending:
-    if found.outcome == "stuck" or not found.certain or found.kept is None:
-        return UNKNOWN
-    if found.outcome == "rolled_back":
-        # Of several steps there may be one before it.
-        return NOT_DONE if not last else UNKNOWN
-    return _done(found.kept) if found.kept.what.startswith(last) else UNKNOWN
-
-
-def _done(kept: Kept) -> Ending:
-    return Ending(
-        state="done", mutation_id=kept.mutation_id, paths=tuple(shown(path) for path in kept.paths[:_MAX_PATHS])
-    )
+    def _done(self, kept: Kept) -> Ending:
+        """Done; with its id where undo takes it, as the answer that was lost had it."""
+        return Ending(
+            state="done",
+            mutation_id=kept.mutation_id if self._kept.holds(kept.mutation_id) else None,
+            paths=tuple(shown(path) for path in kept.paths[:_MAX_PATHS]),
+        )

@@ -3,9 +3,13 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from codeplane.kernel.ports import EventLog
+from codeplane.repo.call_endings import CallEndings
+from codeplane.repo.edit.endings import Recovered
 from codeplane.repo.git.pending import Pending
 from codeplane.repo.git.submodules_writes import SubmoduleAddRequest, SubmoduleWrites
 from codeplane.repo.git.worktrees_writes import WorktreeAddRequest, WorktreeWrites
@@ -78,6 +82,7 @@ def test_what_was_edited_since_is_left_alone_by_undo(scene: Scene) -> None:
     (found,) = scene.recovered(desk)
     assert found.conflicts == ("a.txt",)
     (kept,) = desk.mutations.all()
+    assert ended(desk, found, "git.reset") == ("done", kept.mutation_id)
     desk.undo(kept.mutation_id)
     assert desk.made.path("a.txt").read_text() == "edited while nobody was there\n"
     assert desk.made.path("b.txt").exists()
@@ -149,6 +154,15 @@ def adding(desk: Stopped, url: str, step: Callable[[str], None]) -> None:
     run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
 
 
+def ended(desk: Stopped, found: Recovered, operation: str) -> tuple[str, str | None]:
+    """What a call that is repeated is told of the first one, and the id it is given for undo."""
+    endings = CallEndings(
+        log=cast(EventLog, None), journaled=(operation,), recovered=[found], kept=desk.mutations, notes={}
+    )
+    ending = run(endings.of(call().call_id, operation, 0))
+    return ending.state, ending.mutation_id
+
+
 def library(folder: Path) -> str:
     made = Made.empty(folder / "library")
     made.write("lib.py", "x = 1\n")
@@ -182,6 +196,9 @@ def test_a_submodule_is_added_or_not_whenever_it_is_killed() -> None:
             ends.append(desk.made.path("libs/one/lib.py").exists())
             assert (found.outcome, found.certain) == ("applied" if ends[-1] else "rolled_back", True), steps[at]
             assert left(desk.made) == left(whole.made if ends[-1] else made), steps[at]
+            # Nothing that undo could not take is named as if it could.
+            assert ended(desk, found, "git.submodule_add") == ("done" if ends[-1] else "not_done", None)
+            assert desk.mutations.all() == whole.mutations.all() == ()
             assert desk.recover() == []
         assert ends == sorted(ends) and set(ends) == {False, True}
 
