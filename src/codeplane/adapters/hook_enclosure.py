@@ -1,5 +1,6 @@
 """bubblewrap around git's hooks and filters: the user's own machine to read, and the repository to write."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 from codeplane.adapters.bubblewrap import mask_options, pin_options
 from codeplane.adapters.secret_files import Hidden, SecretFiles
 from codeplane.kernel.search_path import path_outside
-from codeplane.kernel.workspace import client_secrets
+from codeplane.kernel.workspace import OWN_FOLDER, client_secrets, install_record
 
 _PROBE_SEC = 20.0
 # One operation asks git many things, each of which may run a filter.
@@ -115,6 +116,7 @@ class HookEnclosure:
         opened = self._opened((root, home, Path.home()))
         words = [*program, "--unsetenv", "TMPDIR", *_without_sockets((root, *written, *used), network=network)]
         words += _caches(home / _OWN_CACHE, Path.home() / _CACHE)
+        words += [word for place in _other_homes(root) if place != home for word in ("--tmpfs", str(place))]
         words += [word for place in opened for word in ("--bind-try", str(place), str(place))]
         words += [word for place in (root, *written) for word in ("--bind", str(place), str(place))]
         # Before all else: what is put over a part of these folders stays.
@@ -126,10 +128,11 @@ class HookEnclosure:
                 words += ["--tmpfs", str(place)]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         # The folders around them too: another put in their place would have settings of its own.
-        for around in dict.fromkeys(place.parent for place in fixed if place.parent not in (root, *written)):
-            words += ["--bind-try", str(around), str(around)]
-        for place in fixed:
-            words += ["--ro-bind-try", str(place), str(place)]
+        around = [place.parent for place in fixed if place.parent not in (root, *written)]
+        binds = dict.fromkeys(around, "--bind-try") | dict.fromkeys(fixed, "--ro-bind-try")
+        # One inside of another after it.
+        for place in sorted(binds, key=lambda one: len(one.parts)):
+            words += [binds[place], str(place), str(place)]
         words += [word for one in secrets for word in mask_options(one, self._secrets.empty)]
         return [*words, "--"]
 
@@ -156,6 +159,16 @@ def _without_sockets(used: Sequence[Path], *, network: bool) -> list[str]:
     words += [word for place in below for word in ("--ro-bind-try", str(place), str(place))]
     engines = [place for name in _ENGINES if (place := Path.home() / name).is_dir() and not place.is_symlink()]
     return words + [word for place in engines for word in ("--tmpfs", str(place))]
+
+
+def _other_homes(root: Path) -> list[Path]:
+    """The folders of CodePlane in repositories elsewhere: the token in there makes whoever reads it their owner."""
+    try:
+        found = json.loads(install_record(os.environ, Path.home()).read_text())["repositories"]
+        folders = [Path(name).resolve() / OWN_FOLDER for name in found]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [one for one in folders if root not in one.parents and one.is_dir() and not one.is_symlink()]
 
 
 def _caches(own: Path, cache: Path) -> list[str]:

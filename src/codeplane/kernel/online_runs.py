@@ -3,9 +3,10 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
+_LOOK_SEC = 0.02
 _CURRENT: ContextVar[object | None] = ContextVar("online run", default=None)
 
 
@@ -18,13 +19,13 @@ class OnlineRuns:
 
     def __init__(self) -> None:
         self._runs: set[object] = set()
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
 
     @contextmanager
     def run(self) -> Iterator[None]:
         """A run, from before its settings are made to its end."""
         run = object()
-        with self._changed:
+        with self._lock:
             self._runs.add(run)
         token = _CURRENT.set(run)
         try:
@@ -40,15 +41,19 @@ class OnlineRuns:
 
     async def ended(self, seconds: float) -> bool:
         """Wait for those that are under way now; whether all of them ended in time."""
-        with self._changed:
+        with self._lock:
             runs = set(self._runs)
-        return not runs or await asyncio.to_thread(self._wait, runs, seconds)
+        # Looked at now and then, since a thread for each that waits would leave none for others.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._are_running(runs):  # noqa: ASYNC110  # threads end them too
+                    await asyncio.sleep(_LOOK_SEC)
+        return not self._are_running(runs)
 
-    def _wait(self, runs: set[object], seconds: float) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: runs.isdisjoint(self._runs), seconds)
+    def _are_running(self, runs: set[object]) -> bool:
+        with self._lock:
+            return not runs.isdisjoint(self._runs)
 
     def _end(self, run: object) -> None:
-        with self._changed:
+        with self._lock:
             self._runs.discard(run)
-            self._changed.notify_all()

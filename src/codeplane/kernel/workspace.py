@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+OWN_FOLDER = ".codeplane"
 # Names the running server in every HTTP answer; server.json holds the same.
 INSTANCE_HEADER = "x-codeplane-instance"
 
@@ -14,6 +15,13 @@ def client_secrets(environ: Mapping[str, str], home: Path) -> Path:
     given = environ.get("XDG_CONFIG_HOME", "")
     base = Path(given) if given and Path(given).is_absolute() else home / ".config"
     return base / "codeplane" / "clients"
+
+
+def install_record(environ: Mapping[str, str], home: Path) -> Path:
+    """The user's file that names the repositories which were set up."""
+    given = environ.get("XDG_STATE_HOME", "")
+    base = Path(given) if given.startswith("/") else home / ".local" / "state"
+    return base / "codeplane" / "installed.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +40,7 @@ class Workspace:
     @property
     def home(self) -> Path:
         """The folder of everything that is ours; it ignores itself in git."""
-        return self.root / ".codeplane"
+        return self.root / OWN_FOLDER
 
     @property
     def ignore(self) -> Path:

@@ -19,6 +19,7 @@ from codeplane.repo.git.command import Git
 from codeplane.repo.git.commits import CommitRequest, Commits
 from codeplane.repo.git.filter_commands import filter_commands
 from codeplane.repo.git.guarded import Enclosure, GuardedPrograms
+from codeplane.surfaces.cli.install_record import InstallRecord
 from tests.repo.git.drawn import Desk, call, run, simple
 from tests.repo.git.made import environment
 
@@ -402,6 +403,8 @@ def test_a_hook_leaves_nothing_behind_that_is_run_outside(desk: Guarded, owners_
             "echo ../evil > .git/worktrees/tree/commondir",
             f"{settings} > .git/modules/sub/config",
             "touch .git/modules/sub/hooks/post-checkout",
+            "mkdir .git/modules/evil",
+            "mkdir -p .git/modules/sub/modules/evil",
             "touch .git/hooks/post-commit",
             "mv .git/config .git/config.old",
             "mv .git .git.old",
@@ -420,6 +423,40 @@ def test_a_hook_leaves_nothing_behind_that_is_run_outside(desk: Guarded, owners_
 
 def _files(folder: Path) -> dict[str, bytes]:
     return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+@needs_bubblewrap
+def test_a_hook_still_writes_in_the_git_folder_of_a_submodule(desk: Guarded) -> None:
+    (desk.made.root / ".git" / "modules" / "a" / "sub" / "hooks").mkdir(parents=True)
+    (desk.made.root / ".git" / "modules" / "a" / "sub" / "HEAD").touch()
+    desk.hook("pre-commit", "touch .git/modules/a/sub/index")
+    desk.commit()
+    assert (desk.made.root / ".git" / "modules" / "a" / "sub" / "index").exists()
+
+
+@needs_bubblewrap
+def test_the_tokens_of_other_repositories_are_out_of_sight(
+    desk: Guarded, owners_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    other = owners_home / "other" / ".codeplane"
+    other.mkdir(parents=True)
+    (other / "owner.token").write_text("cpl_of-another")
+    record = InstallRecord.load(owners_home, {})
+    record.with_repository(owners_home / "other", []).save()
+    desk.hook("pre-commit", "cat ~/other/.codeplane/owner.token; ls -d ~/other")
+    said = desk.commit()
+    assert "cpl_of-another" not in said and str(owners_home / "other") in said
+
+
+@pytest.mark.parametrize("place", ["evil", "worktrees/evil", "refs/modules/evil"])
+def test_a_git_folder_that_is_no_submodules_is_not_entered(desk: Guarded, place: str) -> None:
+    desk.made.git("init", "--quiet", "--bare", f".git/{place}")
+    inner = desk.made.root / "inner"
+    inner.mkdir()
+    (inner / ".git").write_text(f"gitdir: {desk.made.root}/.git/{place}\n")
+    with pytest.raises(GitRefused, match="is that of no submodule or work tree"):
+        desk.git.at(inner).ask("config", "--list")
 
 
 @needs_bubblewrap

@@ -121,10 +121,10 @@ class Git:
                 f"the git folder of {self.root.name} is not the repository's own: {real}",
                 hint="git submodule absorbgitdirs, or git worktree repair, puts it where it belongs",
             )
-        if self._within is not None and Path(os.path.realpath(common(folder))) not in (self._within, real):
+        if self._within is not None and not _is_linked(folder, real, self._within):
             raise GitRefused(
-                f"the git folder of {self.root.name} takes another folder's settings: {common(folder)}",
-                hint=f"look at {folder / 'commondir'}; git worktree repair mends it",
+                f"the git folder of {self.root.name} is that of no submodule or work tree: {real}",
+                hint=f"look at {self.root / '.git'}; git worktree repair mends it",
             )
         return folder
 
@@ -286,6 +286,17 @@ class Git:
             for pipe in pipes:
                 pipe.close()
         return code
+
+
+def _is_linked(folder: Path, real: Path, within: Path) -> bool:
+    """Whether a git folder is that of a submodule, or of a work tree with the settings of the repository."""
+    match real.relative_to(within).parts:
+        # A linked work tree has submodules of its own.
+        case ("modules", _, *_) | ("worktrees", _, "modules", _, *_):
+            return not (folder / "commondir").exists()
+        case ("worktrees", _):
+            return Path(os.path.realpath(common(folder))) == within
+    return False
 
 
 class _Gathered(asyncio.Protocol):

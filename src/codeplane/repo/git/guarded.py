@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -133,15 +134,16 @@ class GuardedPrograms:
         named = self._named(root, folder, environment)
         own = _own(folder)
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
+        is_any = bool(named.filters or _runnable(named.hooks))
         reach = _Reach(
             root=root,
-            fixed=_fixed(root, own, by_worktree=named.by_worktree),
+            fixed=_fixed(root, own, by_worktree=named.by_worktree) if is_any else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
             offline=self._offline(),
         )
-        if not (named.filters or _runnable(named.hooks)) or self._is_offline(reach):
+        if not is_any or self._is_offline(reach):
             self.runs.dismiss()
         quiet = _QUIET | ({"core.fsmonitor": "false"} if named.monitored else {})
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
@@ -276,15 +278,19 @@ def _fixed(root: Path, own: Path, *, by_worktree: bool) -> tuple[Path, ...]:
 
     What is not there yet cannot be kept from being made, and so is made.
     """
-    hooks, folders = own / "hooks", [own, *_subfolders(own / "worktrees")]
-    hooks.mkdir(exist_ok=True)
-    found = [hooks, own / "config"]
+    folders = [own, *_subfolders(own / "worktrees")]
+    modules = [module for folder in folders for module in _modules(folder / "modules")]
+    for made in (own / "hooks", *(folder / "modules" for folder in (own, *modules))):
+        with suppress(OSError):
+            made.mkdir(exist_ok=True)
+    found = [own / "hooks", own / "config"]
     for folder in folders:
         if by_worktree:
-            (folder / "config.worktree").touch()
-        found += [folder / name for name in ("config.worktree", "commondir", "gitdir")]
-    for module in _modules(own / "modules"):
-        found += [module / "hooks", module / "config", module / "config.worktree", module / "commondir"]
+            with suppress(OSError):
+                (folder / "config.worktree").touch()
+        found += [folder / name for name in ("config.worktree", "commondir", "gitdir", "modules")]
+    for module in modules:
+        found += [module / name for name in ("hooks", "config", "config.worktree", "commondir", "modules")]
     there = [place for place in (root / ".git", *found) if place.exists() and place != own]
     # Git runs commands that stand there; it comes and goes while git runs.
     return (*there, *(folder / "rebase-merge" for folder in folders))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.workspace import install_record
 
 Keys = tuple[str, ...]
 
@@ -34,9 +35,7 @@ class InstallRecord:
     @classmethod
     def load(cls, home: Path, environ: Mapping[str, str]) -> "InstallRecord":
         """The record of this account; an empty one where there is none that can be read."""
-        state = environ.get("XDG_STATE_HOME", "")
-        folder = Path(state) if state.startswith("/") else home / ".local" / "state"
-        file = folder / "codeplane" / "installed.json"
+        file = install_record(environ, home)
         try:
             found = json.loads(file.read_text())
             return cls(
