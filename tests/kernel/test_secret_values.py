@@ -160,9 +160,13 @@ def test_what_a_shell_writes_is_found() -> None:
         assert not said or MARK in redactor.text(said, assignments=False), said
 
 
-def _seen(value: str, text: str) -> str:
+def _redactor(value: str) -> Redactor:
     matcher = SecretMatcher([value])
-    return Redactor(matcher=lambda: matcher).text(text, assignments=False)
+    return Redactor(matcher=lambda: matcher)
+
+
+def _seen(value: str, text: str) -> str:
+    return _redactor(value).text(text, assignments=False)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +178,12 @@ def test_a_value_that_text_was_cut_in_leaves_no_half(value: str, least: int) -> 
         assert _seen(value, f"x = {value[:size]}… 12 bytes more\ny") == f"x = {MARK}… 12 bytes more\ny"
         assert _seen(value, f"x = {value[:size]}") == f"x = {MARK}"
         assert _seen(value, f"…{value[-size:]} = x") == f"…{MARK} = x"
+        assert not _redactor(value).is_clean(json.dumps([f"x = {value[:size]}…"]))
+        # As pytest does it.
+        assert _seen(value, f"FAILED x: {value[:size]}...\n") == f"FAILED x: {MARK}...\n"
     # What anybody could have said stays.
-    for said in ("hunter…", "…horse", "correct…", "correct horse", "…staple", "a hunter", "x9", "horse…correct"):
+    words = ("hunter…", "…horse", "correct…", "correct horse", "…staple", "a hunter", "x9", "horse…correct")
+    for said in (*words, "a correct horse...", "......"):
         assert _seen(value, said) == said
 
 
@@ -192,7 +200,7 @@ def test_a_part_has_no_half_of_what_reaches_out_of_it(begin: int, size: int) -> 
 
 
 def test_a_matcher_of_many_values_is_no_trap() -> None:
-    for text in ("x" * 50 + "…", "QUJD" * 19 + "\n", "/" * 80):
+    for text in ("x" * 50 + "…", "." * 100, "a... ", "QUJD" * 19 + "\n", "/" * 80):
         assert _seen("hunter2-correct-horse", text * 2000) == text * 2000
     for value in (f"/{'a' * 60_000}!", f"${'a_' * 30_000}!", "${" * 30_000 + "1", "$(" * 30_000 + "1a"):
         list(values_of(f"DB_PASSWORD={value}"))

@@ -666,3 +666,34 @@ def test_what_the_owner_overwrites_of_a_secrets_file_is_kept_for_undo_and_not_by
     kept = list((root / ".codeplane" / "overwritten-secrets").iterdir())
     assert [file.read_text() for file in kept] == [ENV]
     assert kept[0].stat().st_mode & 0o077 == 0
+
+
+def test_so_is_what_a_checkout_overwrites_of_one_that_git_ignores(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    git(root, "switch", "--quiet", "-c", "other")
+    (root / ".env").write_text("BRANCH=other\n")
+    git(root, "add", "--force", ".env")
+    git(root, "commit", "--quiet", "-m", "other")
+    git(root, "switch", "--quiet", "-")
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "exclude").write_text(".env*\n")
+    (root / ".env").write_text(ENV)
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, "git.checkout", caller=OWNER, ref="other")
+            assert not _error(done), done
+            assert (root / ".env").read_text() == "BRANCH=other\n" and VALUE not in _held_by_git(root)
+            # An agent does not see what is kept.
+            shown = await _call(opened, "mutation.show", mutation_id=_mutation(done))
+            assert VALUE not in str(shown)
+            assert not _error(await _call(opened, "undo", caller=OWNER, mutation_id=_mutation(done)))
+            assert (root / ".env").read_text() == ENV and VALUE not in _held_by_git(root)
+
+    run(scenario())
+
+
+def _mutation(answer: JsonObject) -> str:
+    result = answer["result"]
+    assert isinstance(result, dict) and isinstance(result["delta"], dict)
+    return str(result["delta"]["mutation_id"])

@@ -21,7 +21,9 @@ _HEAD = 64
 # The shortest part of one that is left out where an ellipsis says that text was cut, and how far its end is looked for.
 _PART = 6
 _FARTHEST = 256
-_CUT = "…".encode()
+# As we mark a cut, also escaped as JSON, and as other programs do.
+_MARKS = ("…".encode(), rb"\u2026", b"...")
+_CUT = re.compile("…".encode() + rb"|\\u2026|\.{3,}")
 _PATTERN_BYTES = 65_536
 _KEY_LINE = 24
 _PASSPHRASE = 16
@@ -217,7 +219,9 @@ class SecretMatcher:
         """Whether any of them may be there; there is none where it says no."""
         if any(hint.search(data) for hint in self._hints):
             return True
-        return bool(_CUT in data and self._cut(data)) or any(self._unwrapped(data, *lines) for lines in _wrapped(data))
+        if any(mark in data for mark in _MARKS) and self._cut(data):
+            return True
+        return any(self._unwrapped(data, *lines) for lines in _wrapped(data))
 
     def spans(self, data: bytes) -> Spans:
         """Where they are, whole or cut, in order."""
@@ -255,12 +259,11 @@ class SecretMatcher:
     def _cut(self, data: bytes) -> Spans:
         """What is left of them where text was cut: before its end, and on both sides of an ellipsis."""
         found: Spans = []
-        ends, at = [len(data)], data.find(_CUT)
-        while at >= 0:
-            ends.append(at)
-            if size := self._tail_of_one(data[at + len(_CUT) :][:_FARTHEST]):
-                found.append((at + len(_CUT), at + len(_CUT) + size))
-            at = data.find(_CUT, at + 1)
+        ends = [len(data)]
+        for mark in _CUT.finditer(data):
+            ends.append(mark.start())
+            if size := self._tail_of_one(data[mark.end() : mark.end() + _FARTHEST]):
+                found.append((mark.end(), mark.end() + size))
         for end in ends:
             shortest = SHORTEST if end == len(data) else _PART
             if size := self._head_of_one(data[max(0, end - _HEAD) : end], shortest):

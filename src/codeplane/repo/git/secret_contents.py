@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from codeplane.kernel.ids import new_id
@@ -64,5 +65,6 @@ class SecretContents:
         except OSError:
             return
         for file in kept:
-            if file.stat().st_mtime < since:
-                file.unlink(missing_ok=True)
+            with suppress(OSError):
+                if file.stat().st_mtime < since:
+                    file.unlink()
