@@ -3,21 +3,24 @@
 import asyncio
 import os
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+
+import pygit2
 
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.own_folders import is_codeplanes
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.repo.git.command import Git
 from codeplane.repo.git.contents import MAX_BLOB, Contents
-from codeplane.repo.git.opened import common
+from codeplane.repo.git.opened import common, opened
 from codeplane.repo.git.recovery import AUTHOR, PREFIX, identity
 from codeplane.repo.git.secret_contents import SecretContents
 
 _MAX_REFS = 300
-_MAX_BYTES = 4 * 1024 * 1024
+_MAX_FILES = 20_000
 _LOOK_SEC = 20.0
 _REACHED_SEC = 120.0
 _OBJECTS = ("--objects", "--no-object-names")
@@ -40,21 +43,41 @@ def asking(root: Path) -> Ask:
     return ask
 
 
-def held_secrets(ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> Held:
+def held_secrets(root: Path, ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> Held:
     """The recovery refs that hold secrets files or what is in `.codeplane/`; of the newest refs alone."""
     found: Held = {}
-    wanted = "%(objecttype) %(authoremail) %(refname)"
+    wanted = "%(objecttype) %(authoremail) %(tree) %(refname)"
     listed = ask("for-each-ref", f"--format={wanted}", "--sort=-creatordate", f"--count={_MAX_REFS}", PREFIX)
     for line in os.fsdecode(listed).splitlines():
-        kind, email, ref = line.split(" ", 2)
-        if kind != "commit" or email != f"<{AUTHOR[1]}>":
+        kind, _, rest = line.partition(" ")
+        if kind != "commit":
             continue
-        for entry in os.fsdecode(ask("ls-tree", "-r", "-z", "--full-tree", ref)[:_MAX_BYTES]).split("\0"):
-            facts, _, path = entry.partition("\t")
-            if facts.count(" ") == 2 and (is_codeplanes(path) or secrets.covers(path)):
-                mode, _, oid = facts.split(" ")
-                found.setdefault(ref, {})[path] = f"{mode} {oid}"
+        email, tree, ref = rest.split(" ", 2)
+        if email != f"<{AUTHOR[1]}>":
+            continue
+        for path, entry in islice(_files(root, ask, tree), _MAX_FILES):
+            if is_codeplanes(path) or secrets.covers(path):
+                found.setdefault(ref, {})[path] = entry
     return found
+
+
+def _files(root: Path, ask: Ask, tree: str) -> Iterable[tuple[str, str]]:
+    """The files of a tree with their modes and objects; by libgit2 where it reads the repository, which is cheaper."""
+    try:
+        return list(_walked(opened(root), tree, ""))
+    except (CodePlaneError, pygit2.GitError, KeyError, ValueError):
+        lines = os.fsdecode(ask("ls-tree", "-r", "-z", "--full-tree", tree)).split("\0")
+        entries = ((path, facts.split(" ")) for facts, _, path in (line.partition("\t") for line in lines) if path)
+        return [(path, f"{facts[0]} {facts[2]}") for path, facts in entries]
+
+
+def _walked(repository: pygit2.Repository, tree: str, folder: str) -> Iterator[tuple[str, str]]:
+    for entry in repository[tree].peel(pygit2.Tree):
+        path = folder + os.fsdecode(entry.raw_name or b"")
+        if entry.type_str == "tree":
+            yield from _walked(repository, str(entry.id), f"{path}/")
+        else:
+            yield path, f"{int(entry.filemode):06o} {entry.id}"
 
 
 class RecoverySecrets:
@@ -69,7 +92,9 @@ class RecoverySecrets:
     async def clear(self) -> tuple[str, ...]:
         """Clear every ref that holds some; gives the refs. Everything else in them stays as it is."""
         try:
-            held = await asyncio.to_thread(held_secrets, lambda *words: self._git.ask(*words).out, self._secrets)
+            held = await asyncio.to_thread(
+                held_secrets, self._git.root, lambda *words: self._git.ask(*words).out, self._secrets
+            )
         except NotGit:
             return ()
         gone: list[str] = []

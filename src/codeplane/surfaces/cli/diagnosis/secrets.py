@@ -115,7 +115,7 @@ def recovery(workspace: Workspace) -> Check:
 
     if not (workspace.root / ".git").exists():
         return ok("recovery", "no git here")
-    held = held_secrets(asking(workspace.root))
+    held = held_secrets(workspace.root, asking(workspace.root))
     if not held:
         return ok("recovery", "no recovery ref holds a secrets file")
     some = [f"{ref} ({', '.join(sorted(files)[:_NAMED])})" for ref, files in list(held.items())[:_NAMED]]
