@@ -631,6 +631,14 @@ def test_settings_that_hold_for_one_branch_are_looked_at_when_it_is_checked_out(
 
 
 @needs_bubblewrap
+def test_no_hook_is_run_by_what_git_leaves_in_the_background(desk: Guarded) -> None:
+    assert run(desk.git.run("config", "gc.auto", check=False)).line == ""
+    desk.hook("reference-transaction", "true")
+    assert run(desk.git.run("config", "gc.auto")).line == "0"
+    assert run(desk.git.run("config", "maintenance.auto")).line == "false"
+
+
+@needs_bubblewrap
 def test_submodules_are_not_checked_out_along_with_the_repository(desk: Guarded) -> None:
     desk.made.git("config", "submodule.recurse", "true")
     assert run(desk.git.run("config", "submodule.recurse")).line == "false"

@@ -33,6 +33,8 @@ _QUIET = {
     # A hook that breaks git's folder would have git take the work tree for one, and the settings in it.
     "safe.bareRepository": "explicit",
 }
+# What git leaves running in the background would run this hook, with the network when others must not have it.
+_BY_MAINTENANCE, _NO_MAINTENANCE = "reference-transaction", {"maintenance.auto": "false", "gc.auto": "0"}
 # More mounts than these make each hook slow to start.
 _MAX_MODULES = 100
 _NO = frozenset({"false", "no", "off", "0", ""})
@@ -134,7 +136,8 @@ class GuardedPrograms:
         named = self._named(root, folder, environment)
         own = _own(folder)
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
-        is_any = bool(named.filters or _runnable(named.hooks))
+        names = _runnable(named.hooks)
+        is_any = bool(named.filters or names)
         reach = _Reach(
             root=root,
             fixed=_fixed(root, own, by_worktree=named.by_worktree) if is_any else (),
@@ -145,7 +148,11 @@ class GuardedPrograms:
         )
         if not is_any or self._is_offline(reach):
             self.runs.dismiss()
-        quiet = _QUIET | ({"core.fsmonitor": "false"} if named.monitored else {})
+        quiet = (
+            (_NO_MAINTENANCE if _BY_MAINTENANCE in names else {})
+            | _QUIET
+            | ({"core.fsmonitor": "false"} if named.monitored else {})
+        )
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
     def search_path(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
