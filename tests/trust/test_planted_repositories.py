@@ -101,9 +101,7 @@ def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_b
     desk = Guarded(simple(tmp_path).made)
     repo = desk.made.root
     git(repo, "config", "filter.strip.clean", "sh tool.sh")
-    (repo / "tool.sh").write_text(
-        f"cat .codeplane/owner.token >> '{tmp_path}/seen' 2>&1; echo ran >> '{tmp_path}/seen'; cat\n"
-    )
+    (repo / "tool.sh").write_text("cat .codeplane/owner.token >> seen 2>&1; echo ran >> seen; cat\n")
     (repo / ".gitattributes").write_text("*.txt filter=strip\n")
     (repo / "a.txt").write_text("changed\n")
     shutil.rmtree(desk.home)
@@ -115,5 +113,5 @@ def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_b
             assert outcome.error is None, outcome.error
 
     run(looked_at())
-    assert "ran" in (tmp_path / "seen").read_text()
-    assert SECRET not in (tmp_path / "seen").read_text()
+    assert "ran" in (repo / "seen").read_text()
+    assert SECRET not in (repo / "seen").read_text()
