@@ -1,13 +1,12 @@
 """From an empty repository through a restart: empty pages say what fills them, streams end, sessions go on."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import codeplane.surfaces.web as web
-from tests.harness import CPL, make_repo, start
+from tests.harness import cpl, make_repo, start
 from tests.surfaces.web.visitor import Visitor
 
 EMPTY = {
@@ -55,5 +54,5 @@ def test_every_command_that_a_page_names_exists() -> None:
     for command in sorted(named):
         words = [word for word in command.split()[1:] if re.fullmatch(r"[a-z][a-z-]*", word)]
         known = words[:1] if words[0] in ("call", "log", "search", "init") else words
-        done = subprocess.run([CPL, *known, "--help"], capture_output=True, text=True, check=False)
+        done = cpl(*known, "--help")
         assert done.returncode == 0, f"{command}: {done.stderr}"
