@@ -2810,8 +2810,8 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-48",
         source="002 §6",
-        promise="hooks, filters and repositories that agents can write reach neither `.codeplane/` nor what git runs, and "
-        "leave nothing behind that runs outside of an enclosure",
+        promise="hooks, filters and repositories that agents can write reach neither `.codeplane/` nor what git runs, "
+        "and leave nothing behind that runs outside of an enclosure",
         tests=(
             "repo/git/test_guarded.py",
             "repo/git/test_submodules_writes.py::test_what_the_settings_of_a_submodule_name_is_enclosed",
@@ -2876,8 +2876,8 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-63",
         source="threat model",
-        promise="after untrusted content hooks and filters of git have no network, and none is given before; where that "
-        "cannot be taken away, a git mutation that may run one asks a person",
+        promise="after untrusted content hooks and filters of git have no network, and none is given while one has it; "
+        "where that cannot be taken away, a git mutation that may run one asks a person",
         tests=("trust/untrusted/test_hooks.py", "repo/git/test_guarded.py"),
     ),
     Requirement(
