@@ -10,7 +10,7 @@ from tests.browser.scenario import play, repository, served
 from tests.harness import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 
 # Playwright's own event loop runs as long as it does, and nothing else in the process could run one meanwhile.
@@ -32,15 +32,24 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture
-def page(chromium: "Browser", shop: Server) -> "Iterator[Page]":
-    """Somebody who is signed in, in a browser of their own; whatever the page complains of fails the test."""
+@pytest.fixture(scope="module")
+def owner(chromium: "Browser", shop: Server) -> "Iterator[BrowserContext]":
+    """A browser of somebody who is signed in, without a page: one that stays open would be told of everything."""
     opened = signed_in(chromium, shop)
+    opened.close()
+    yield opened.context
+    opened.context.close()
+
+
+@pytest.fixture
+def page(owner: "BrowserContext", shop: Server) -> "Iterator[Page]":
+    """A page of the owner's; whatever it complains of fails the test."""
+    opened = owner.new_page()
     complaints: list[str] = []
     elsewhere: list[str] = []
     opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("request", lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(shop.url) else None)
     yield opened
-    opened.context.close()
+    opened.close()
     assert complaints == [] and elsewhere == []
