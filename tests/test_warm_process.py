@@ -11,7 +11,11 @@ import pytest
 from tests.harness import CPL, PATIENCE_SEC
 from tests.warm_process import WarmProcess, can_be_forked
 
-PROGRAM = "import os, sys; print(sys.argv[1:], os.getcwd(), os.environ['NAME'], sys.stdin.read()); sys.exit(7)"
+PROGRAM = """
+import os, sys, tempfile, time
+print(sys.argv[1:], os.getcwd(), os.environ["NAME"], tempfile.gettempdir(), time.tzname[0], sys.stdin.read())
+sys.exit(7)
+"""
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("call",), ("no-such-command",)])
@@ -30,9 +34,10 @@ def test_a_program_gets_its_arguments_folder_variables_and_input(tmp_path: Path)
         typed.write(b"typed")
         typed.seek(0)
         command = [str(program), "one", "two"]
-        with WarmProcess(command, cwd=tmp_path, environ={"NAME": "value"}, stdin=typed.fileno()) as forked:
+        environ = {"NAME": "value", "TMPDIR": str(tmp_path), "TZ": "XYZ-3"}
+        with WarmProcess(command, cwd=tmp_path, environ=environ, stdin=typed.fileno()) as forked:
             stdout, _ = forked.communicate(PATIENCE_SEC)
-    assert stdout.decode() == f"['one', 'two'] {tmp_path} value typed\n"
+    assert stdout.decode() == f"['one', 'two'] {tmp_path} value {tmp_path} XYZ typed\n"
     assert forked.poll() == 7
 
 

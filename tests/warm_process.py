@@ -15,7 +15,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -240,6 +242,9 @@ def main() -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environ"])
+    # Both were read of the variables that this process had.
+    tempfile.tempdir = None
+    time.tzset()
     sys.argv[:] = order["arguments"]
     if order["module"] is not None:
         runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
