@@ -499,6 +499,7 @@ REQUIREMENTS = (
             "surfaces/cli/test_up.py::test_of_five_at_once_one_serves",
             "surfaces/cli/test_up.py::test_it_starts_again_at_once_and_mends_what_was_open",
             "adapters/test_file_lock.py",
+            "adapters/test_disk.py::test_many_replace_it_at_once",
         ),
     ),
     Requirement(
@@ -888,6 +889,7 @@ REQUIREMENTS = (
             "repo/index/test_early.py::test_files_are_parsed_before_all_of_them_were_read",
             "repo/index/test_early.py::test_what_was_begun_for_another_content_is_given_up",
             "repo/index/test_early.py::test_what_changed_since_it_was_read_is_not_taken",
+            "repo/index/test_early.py::test_a_few_files_are_parsed_by_one_process_and_many_by_all",
         ),
     ),
     Requirement(
@@ -3237,6 +3239,12 @@ REQUIREMENTS = (
         source="002 §13.4",
         promise="the tests in a real browser are part of all tests, in a process of their own, each told by itself",
         tests=("test_browser.py",),
+    ),
+    Requirement(
+        id="DOCS-06",
+        source="002 §13.4",
+        promise="servers and commands that tests fork from a warm process behave as ones that are started",
+        tests=("test_warm_process.py",),
     ),
     Requirement(
         id="CLI-22",
