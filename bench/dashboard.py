@@ -24,9 +24,9 @@ from statistics import median
 from bench.measure import machine, table
 from bench.subjects.long_history import last_hour, tell
 from bench.subjects.served import Served, serving
-from codeplane.app import prepare
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import prepare
 
 AIM_MS, AIM_INBOX_MS = 200.0, 20.0
 _CLIENTS = 2

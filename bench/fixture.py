@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 from codeplane.adapters.yaml_config import LoadedConfig
-from codeplane.app import configuration, prepare
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import configuration, prepare
 
 
 class Value(Request):

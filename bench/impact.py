@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.app import configuration, running
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import configuration, running
 
 _FAILED = re.compile(r"(?m)^(?:FAILED|ERROR) (\S+?\.py(?:::\S+)?)")
 _SUITE_SEC = 180

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import Stopwatch, machine, table
-from codeplane.repo.index.fulltext import Document, FullText, Term, parts
-from codeplane.repo.search.question import MAX_QUESTION
-from codeplane.repo.search.ranking import rank
-from codeplane.repo.search.scope import is_test
+from codeplane.index.fulltext import Document, FullText, Term, parts
+from codeplane.index.path_kinds import is_test
+from codeplane.query.search.question import MAX_QUESTION
+from codeplane.query.search.ranking import rank
 
 _SOURCE = frozenset(
     (

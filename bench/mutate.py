@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Sample, Stopwatch, machine, table
+from codeplane.edit.entry import Change, digest
+from codeplane.edit.history.kept import Kept
+from codeplane.edit.history.mutations import KeptMutations, sync_folder
+from codeplane.edit.journal import Journal
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.ids import new_id
-from codeplane.repo.edit.entry import Change, digest
-from codeplane.repo.edit.journal import Journal
-from codeplane.repo.undo.kept import Kept
-from codeplane.repo.undo.mutations import KeptMutations, sync_folder
 
 _SIZE = 8_000
 _FOLDERS = 4

@@ -18,11 +18,11 @@ from bench.callers import as_tasks
 from bench.fixture import BenchOperations, Done, Value, scratch
 from bench.measure import machine, table
 from bench.sdk_server import serving_sdk
-from codeplane.app import running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject
-from codeplane.serve import Serving
+from codeplane.wiring.app import running
+from codeplane.wiring.serve import Serving
 
 WAYS = ("http-legacy", "http-modern", "stdio-legacy", "stdio-modern", "rpc")
 CALL_AIM_MS, CONVEYOR_AIM_MS = 1.5, 0.3

@@ -21,16 +21,16 @@ from pathlib import Path
 import xxhash
 
 from bench.measure import Sample, Stopwatch, machine, table
-from codeplane.repo.facts.language import languages
-from codeplane.repo.facts.model import Facts
-from codeplane.repo.index.facts import FactStore, FileParsed
-from codeplane.repo.index.parsers import Parsers
-from codeplane.repo.index.snapshot import Known, Snapshot
-from codeplane.repo.index.worker import Source
-from codeplane.repo.resolve.entity import Bound
-from codeplane.repo.resolve.references import TIERS, occurrences, references
-from codeplane.repo.resolve.world import SharedModules, World
-from codeplane.repo.truth.file import Stamp
+from codeplane.code.facts.language import languages
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.references import TIERS, occurrences, references
+from codeplane.code.resolve.world import SharedModules, World
+from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.file import Stamp
+from codeplane.index.worker import Source
 
 _SURE = ("PROVEN", "STRONG")
 _LEFT_OUT = frozenset({".git", "node_modules", ".codeplane"})

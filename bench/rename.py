@@ -21,13 +21,13 @@ from typing import IO
 
 from bench.measure import machine, table
 from bench.references import Asked, Lines, Place, bound_at, parsed, symbols
+from codeplane.code.resolve.world import SharedModules, World
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.snapshot import Snapshot
-from codeplane.repo.refactor.draft import Draft, Edit
-from codeplane.repo.refactor.rename.planned import planned_rename
-from codeplane.repo.resolve.world import SharedModules, World
-from codeplane.repo.search.symbols import Target
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.draft import Draft, Edit
+from codeplane.refactor.rename.planned import planned_rename
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _NEW = "zz_renamed_zz"

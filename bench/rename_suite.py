@@ -24,9 +24,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench.measure import machine
-from codeplane.app import configuration, running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import configuration, running
 
 _SUITE_SEC = 300
 _GRAVE = ("outside_base", "overriding_parameter")

@@ -23,10 +23,10 @@ from typing import IO
 from urllib.parse import unquote, urlparse
 
 from bench.references import Lines, Place, parsed
-from codeplane.repo.facts.model import REASONS, Facts
-from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.snapshot import Snapshot
-from codeplane.repo.search.scope import is_test
+from codeplane.code.facts.model import REASONS, Facts
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_test
+from codeplane.index.snapshot import Snapshot
 
 _PARAM = REASONS.index("PARAM")
 _SHARES = {"method": 8, "attr": 6, "parameter": 8, "function": 2, "class": 2, "constant": 1, "local": 2}

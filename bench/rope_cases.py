@@ -28,20 +28,20 @@ from pathlib import Path
 import xxhash
 
 from bench.measure import machine, table
+from codeplane.code.facts.language import languages
+from codeplane.code.resolve.entity import Module
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import SharedModules, World
+from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.file import Stamp
+from codeplane.index.worker import Source, parse
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.repo.facts.language import languages
-from codeplane.repo.index.facts import FactStore, FileParsed
-from codeplane.repo.index.snapshot import Known, Snapshot
-from codeplane.repo.index.worker import Source, parse
-from codeplane.repo.refactor.draft import Draft, Edit
-from codeplane.repo.refactor.move.files import planned_file_move
-from codeplane.repo.refactor.move.symbol import planned_symbol_move
-from codeplane.repo.refactor.rename.planned import planned_rename
-from codeplane.repo.resolve.entity import Module
-from codeplane.repo.resolve.resolver import Resolver
-from codeplane.repo.resolve.world import SharedModules, World
-from codeplane.repo.search.symbols import Target, targets
-from codeplane.repo.truth.file import Stamp
+from codeplane.query.search.symbols import Target, targets
+from codeplane.refactor.draft import Draft, Edit
+from codeplane.refactor.move.files import planned_file_move
+from codeplane.refactor.move.symbol import planned_symbol_move
+from codeplane.refactor.rename.planned import planned_rename
 
 _SURE = ("PROVEN", "STRONG")
 _SECONDS = 30

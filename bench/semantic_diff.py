@@ -26,19 +26,19 @@ from bench.labelled_edits import labelled_edits
 from bench.measure import machine
 from bench.mutations import Mutation, mutations
 from codeplane.adapters.git_cli import clean_environment
-from codeplane.repo.compare.change import Change, FileOutlines
-from codeplane.repo.compare.comparison import Comparison
-from codeplane.repo.compare.files import differing
-from codeplane.repo.compare.loading import Loading
-from codeplane.repo.compare.outline import Outline
-from codeplane.repo.compare.parsing import Parsing
-from codeplane.repo.compare.states import states
-from codeplane.repo.facts.extract import extractor
-from codeplane.repo.facts.language import languages
-from codeplane.repo.git.reading import Reading
-from codeplane.repo.index.facts import FactStore
-from codeplane.repo.index.parsers import Parsers
-from codeplane.repo.index.snapshot import Snapshot
+from codeplane.code.facts.extract import extractor
+from codeplane.code.facts.language import languages
+from codeplane.git.read.reading import Reading
+from codeplane.index.facts import FactStore
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Snapshot
+from codeplane.query.compare.change import Change, FileOutlines
+from codeplane.query.compare.comparison import Comparison
+from codeplane.query.compare.files import differing
+from codeplane.query.compare.loading import Loading
+from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.parsing import Parsing
+from codeplane.query.compare.states import states
 
 _GRIFFE = """
 import json, logging, sys, time

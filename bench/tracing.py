@@ -17,12 +17,12 @@ from statistics import median
 
 from bench.measure import machine, table
 from bench.search import questions
-from codeplane.app import Plane, configuration, running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.trace import Trace, span
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import Plane, configuration, running
 
 AIM_PERCENT = 3.0
 MODES = ("literal", "regex", "ranked", "definitions", "references", "semantic")

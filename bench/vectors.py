@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.measure import Sample, Stopwatch, machine, table
-from codeplane.repo.vectors.chunks import Chunk, chunk
-from codeplane.repo.vectors.embedder import normalised
-from codeplane.repo.vectors.static import StaticVectors
-from codeplane.repo.vectors.store import VectorStore
-from codeplane.repo.vectors.tensors import tensors
-from codeplane.repo.vectors.wordllama import wordllama
+from codeplane.vectors.chunks import Chunk, chunk
+from codeplane.vectors.embedder import normalised
+from codeplane.vectors.static import StaticVectors
+from codeplane.vectors.store import VectorStore
+from codeplane.vectors.tensors import tensors
+from codeplane.vectors.wordllama import wordllama
 
 
 def definitions(content: bytes) -> list[tuple[int, int]]:

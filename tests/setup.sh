@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what the tests need besides Python packages: a few Debian tools, the MCP clients in tests/clients
-# the JavaScript test runners in tests/repo/testing/npm and the indexers in tests/repo/refactor/scip/npm.
+# the JavaScript test runners in tests/testing/npm and the indexers in tests/refactor/scip/npm.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."

@@ -6,7 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import ConfigInvalid
 from tests.harness import git
-from tests.repo.asking import Ask, with_plane
+from tests.query.asking import Ask, with_plane
 
 
 async def nothing(ask: Ask) -> None:

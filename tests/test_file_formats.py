@@ -12,30 +12,34 @@ from pathlib import Path
 import jwt
 import msgspec
 
+from codeplane.code.facts.language import tables_version
+from codeplane.code.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
+from codeplane.edit.entry import Batch, Change, Entry, Was
+from codeplane.edit.history.kept import Kept
+from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.history.told import Told
+from codeplane.edit.index_moves import IndexMove, moves_of
+from codeplane.git.write.begun import Begun
+from codeplane.git.write.pending import Note, Pending, Started
+from codeplane.git.write.picture import Picture
+from codeplane.git.write.reversible import Reversible, Side
+from codeplane.git.write.submodule_addition import SubmoduleAddition
+from codeplane.index import archive
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.event import ContentTrust, Correlation, Event, Source
 from codeplane.kernel.json import JsonObject
-from codeplane.repo.edit.entry import Batch, Change, Entry, Was
-from codeplane.repo.edit.index_moves import IndexMove, moves_of
-from codeplane.repo.facts.language import tables_version
-from codeplane.repo.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
-from codeplane.repo.git.begun import Begun
-from codeplane.repo.git.pending import Note, Pending, Started
-from codeplane.repo.git.picture import Picture
-from codeplane.repo.git.reversible import Reversible, Side
-from codeplane.repo.git.submodule_addition import SubmoduleAddition
-from codeplane.repo.index import archive
-from codeplane.repo.refactor.plan import Asked
-from codeplane.repo.refactor.plans import Plans, Record
-from codeplane.repo.testing.baseline import Baseline, Baselines
-from codeplane.repo.testing.case import Case
-from codeplane.repo.testing.environment_state import EnvironmentLog, EnvironmentState
-from codeplane.repo.testing.history import History
-from codeplane.repo.testing.kept import KeptRuns
-from codeplane.repo.testing.outcome import Outcome
-from codeplane.repo.testing.outcomes import Flaky, Outcomes
-from codeplane.repo.testing.results import (
+from codeplane.refactor.plan import Asked
+from codeplane.refactor.plans import Plans, Record
+from codeplane.surfaces.web.sign_ins import SignIns
+from codeplane.testing.baseline import Baseline, Baselines
+from codeplane.testing.case import Case
+from codeplane.testing.environment_state import EnvironmentLog, EnvironmentState
+from codeplane.testing.history import History
+from codeplane.testing.kept import KeptRuns
+from codeplane.testing.outcome import Outcome
+from codeplane.testing.outcomes import Flaky, Outcomes
+from codeplane.testing.results import (
     FailedTest,
     RunnerError,
     RunProgress,
@@ -44,17 +48,13 @@ from codeplane.repo.testing.results import (
     TargetFailure,
     TargetResult,
 )
-from codeplane.repo.testing.reuse import ReusableOutcomes
-from codeplane.repo.testing.target import Target, Wanted
-from codeplane.repo.undo.kept import Kept
-from codeplane.repo.undo.mutations import KeptMutations
-from codeplane.repo.undo.told import Told
-from codeplane.surfaces.web.sign_ins import SignIns
+from codeplane.testing.reuse import ReusableOutcomes
+from codeplane.testing.target import Target, Wanted
 from codeplane.trust.identity.agent_token import Claims, TokenContext, signed
 from codeplane.trust.identity.issued import Issued
 from codeplane.trust.identity.signing_keys import SigningKeys
 from codeplane.work.limits import recorded
-from tests.repo.edit.batches import Place, kept
+from tests.edit.batches import Place, kept
 
 TARGET = Target(
     target_id="tests/test_a.py",

@@ -28,7 +28,7 @@ from typing import IO, TypedDict
 # What an interpreter and its libraries read once, while they start.
 _READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_", "GRPC_", "MALLOC_", "OPENBLAS_", "COVERAGE_")
 _IMPORTS = (
-    "codeplane.serve",
+    "codeplane.wiring.serve",
     "codeplane.surfaces.cli.commands",
     "codeplane.surfaces.cli.commands.init",
     "codeplane.surfaces.grpc.surface",

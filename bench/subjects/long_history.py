@@ -12,7 +12,7 @@ from codeplane.kernel.event import ContentTrust, Correlation, Draft, Source
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
-from codeplane.trusting import trust_tables
+from codeplane.wiring.trusting import trust_tables
 from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 
 DAYS = 13

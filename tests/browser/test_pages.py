@@ -9,7 +9,7 @@ import pytest
 from tests.browser.scenario import FOUND
 from tests.browser.screenshots import PAGES
 from tests.harness import Server
-from tests.repo.testing.node import installed
+from tests.testing.node import installed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

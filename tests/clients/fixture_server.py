@@ -12,11 +12,11 @@ from pathlib import Path
 
 import uvloop
 
-from codeplane.app import configuration, prepare
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.serve import Serving
+from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.serve import Serving
 from tests.surfaces.mcp.operations import SurfaceOperations
 
 from .fixture_operations import ConformanceOperations, ConformanceResources

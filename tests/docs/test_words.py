@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import typer
 
-from codeplane.app import configuration
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE
+from codeplane.wiring.app import configuration
 from tests.docs.markdown import ROOT, documents
 from tests.kernel.plane import running_here
 

@@ -6,8 +6,8 @@ from typing import Final
 NOT_RUN: Final = {
     "make up": "installs CodePlane anew; its `cpl up` is run below",
     "make test": "is what runs this",
-    "scip-python index . --project-name flask; echo $?": "another tool; its index is made by tests/repo/refactor/scip",
-    "cpl call scip.import path=index.scip exit_code=0": "needs that index; tests/repo/refactor/scip imports one",
+    "scip-python index . --project-name flask; echo $?": "another tool; its index is made by tests/refactor/scip",
+    "cpl call scip.import path=index.scip exit_code=0": "needs that index; tests/refactor/scip imports one",
     "cpl call git.clone url=https://github.com/django/django branch=stable/5.2.x": "reaches another machine",
     "cpl call web.open url=https://docs.example.org/guide format=markdown": "reaches another machine",
 }

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.adapters.yaml_config import LoadedConfig
-from codeplane.app import Plane, configuration, running
+from codeplane.index.parsers import Worker, Workers
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call, Effects, Failure
 from codeplane.kernel.clock import SECOND_NS, Clock
@@ -21,7 +21,7 @@ from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
-from codeplane.repo.index.parsers import Worker, Workers
+from codeplane.wiring.app import Plane, configuration, running
 
 T = TypeVar("T")
 OWNER = Caller(surface="embedded", client="test")

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import cast
 
-from codeplane.app import Plane
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.operation import Assessment, Preview, Result
 from codeplane.kernel.ports import Decision, Question, Verdict
 from codeplane.kernel.stages import Stages
+from codeplane.wiring.app import Plane
 
 
 class Overheard:

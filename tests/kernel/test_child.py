@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from codeplane.kernel.child import PIPE, STDOUT, Child, ReadPipe
+from codeplane.processes.child import PIPE, STDOUT, Child, ReadPipe
 
 Loop = Callable[[Awaitable[None]], None]
 on_either = pytest.mark.parametrize("loop", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])

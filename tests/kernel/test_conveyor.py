@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane, run
 from tests.kernel.stages import Asking, Broken, Person, exchange, overhear
 

@@ -9,11 +9,11 @@ from typing import cast
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, Answered, FixtureOps, events, of_call, plane, run
 from tests.kernel.stages import Asking, exchange, stages_of
 

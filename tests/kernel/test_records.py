@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.call import Call, Effects, Failure
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StorageFull
@@ -15,6 +14,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical, dumps
 from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.record import MAX_RECORDED_ARGUMENTS
+from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange, stages_of

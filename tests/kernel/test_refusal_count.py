@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.errors import Unauthorized
 from codeplane.kernel.event import Event
 from codeplane.kernel.refusal_count import MAX_RECORDED, WINDOW_SEC
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, ManualClock, events, plane, run
 
 

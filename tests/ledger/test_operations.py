@@ -8,12 +8,12 @@ from typing import cast
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.ledger.operations import EventItem, EventPage, RebuildResult, RetainResult, VerifyResult
 from codeplane.ledger.writer import Writing
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.ledger.logs import n
 

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.json import JsonObject
 from codeplane.observe.status import index_line
+from codeplane.wiring.app import Plane
 from tests.harness import cpl, make_repo, start
 from tests.kernel.plane import AGENT, FixtureOps, plane, run
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.repo.edit.batches import quick_folder
-from tests.repo.git.killing import KINDS, Scene
+from tests.edit.batches import quick_folder
+from tests.git.killing import KINDS, Scene
 
 
 @pytest.mark.soak

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo.git.made import made
-from tests.repo.git.writes import CASES, compare
+from tests.git.made import made
+from tests.git.writes import CASES, compare
 
 REPOSITORIES = 100
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.repo.edit.batches import Scene, quick_folder
+from tests.edit.batches import Scene, quick_folder
 
 
 @pytest.mark.soak

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.git.safety.command import Git
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
-from codeplane.repo.git.command import Git
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.envelope import Outcome
@@ -18,6 +17,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange
 

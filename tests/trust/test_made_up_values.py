@@ -4,11 +4,11 @@ import random
 import string
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.json import JsonObject
+from codeplane.wiring.app import Plane
+from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import make_repo
 from tests.kernel.plane import OWNER, events, plane, run
-from tests.repo.git.test_guarded import needs_bubblewrap
 from tests.trust.approvals.asking import action_of, call, decide, executed, key_of, result, shown
 
 REAL = "Zk93jfQp20xLmN7v"

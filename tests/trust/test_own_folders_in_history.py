@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
+from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
 

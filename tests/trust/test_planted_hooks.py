@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, plane, run
-from tests.repo.git.test_guarded import needs_bubblewrap
 
 HOOK = """#!/bin/sh
 cp .codeplane/owner.token taken.txt

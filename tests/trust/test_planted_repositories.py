@@ -4,10 +4,10 @@ import shutil
 from pathlib import Path
 
 from codeplane.kernel.json import JsonValue
+from tests.git.drawn import simple
+from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
-from tests.repo.git.drawn import simple
-from tests.repo.git.test_guarded import SECRET, Guarded, needs_bubblewrap
 
 MAIN = {"README.md": "# shop\n", "src/app.py": "x = 1\n"}
 

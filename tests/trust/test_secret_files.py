@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.trust.shell.captured import CHUNK_BYTES
+from codeplane.wiring.app import Plane
+from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import PATIENCE_SEC, git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane
-from tests.repo.git.test_guarded import needs_bubblewrap
 
 VALUE = "hunter2-correct-horse"
 ENV = f"NODE_ENV=production\nDB_HOST=localhost\nDB_PASSWORD={VALUE}\nexport API_TOKEN='tok4prod9876'\n"

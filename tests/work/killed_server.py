@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from types import ModuleType
 
-from codeplane import app, changing
+from codeplane.edit.journal import Journal
+from codeplane.git.write.pending import Pending
 from codeplane.kernel.event import Appended, Draft
 from codeplane.kernel.record import CALL_FINISHED
 from codeplane.ledger.log import SqliteLog
-from codeplane.repo.edit.journal import Journal
-from codeplane.repo.git.pending import Pending
 from codeplane.surfaces.cli.entry import main
+from codeplane.wiring import app, changing
 
 KILL_AT = os.environ["KILL_AT"]
 

@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, of_call, plane, run
 
 

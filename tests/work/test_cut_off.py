@@ -10,7 +10,6 @@ from typing import cast
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Correlation, Draft
@@ -18,6 +17,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.record import key_holder
 from codeplane.trust.approvals.action import ActionStatus
+from codeplane.wiring.app import Plane
 from tests.harness import Server, git, make_repo, start, until
 from tests.kernel.plane import AGENT, PATIENCE_SEC, events, plane, run
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import OWNER, FixtureOps, plane, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, executed, refused, result, shown, soon
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.harness import make_repo
-from tests.repo.asking import Ask, result, with_plane
+from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.rows import Cell
+from codeplane.wiring.app import Plane
 from codeplane.work.operations import SessionResult
 from codeplane.work.task import TaskState
 from tests.harness import git, make_repo

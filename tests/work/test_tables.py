@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
@@ -17,7 +16,8 @@ from codeplane.ledger.operations import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Writing
-from codeplane.trusting import trust_tables
+from codeplane.wiring.app import Plane
+from codeplane.wiring.trusting import trust_tables
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 
 TABLES = ("sessions", "tasks", "operations", "decisions", *(table for one in trust_tables() for table in one.tables))

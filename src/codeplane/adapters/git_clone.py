@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from codeplane.adapters.git_cli import clean_environment
-from codeplane.kernel.child import PIPE, Child
 from codeplane.kernel.errors import DeadlineExceeded, NotFound, RemoteFailed, TooLarge
+from codeplane.processes.child import PIPE, Child
 
 _LOOK_SEC = 0.3
 _MAX_SAID = 2000

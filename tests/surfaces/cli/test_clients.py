@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.surfaces.cli.clients import CLIENTS, Client, Host
-from codeplane.surfaces.cli.jsonc import JsonValue
+from codeplane.adapters.coding_clients.clients import CLIENTS, Client, Host
+from codeplane.adapters.coding_clients.jsonc import JsonValue
 
 REPO, HOME, CPL = Path("/src/app"), Path("/home/ada"), Path("/opt/bin/cpl")
 BY_ID: Mapping[str, Client] = {client.id: client for client in CLIENTS}

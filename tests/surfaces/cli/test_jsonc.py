@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.surfaces.cli.jsonc import JsoncError, JsonValue, get_entry, remove_entry, set_entry
+from codeplane.adapters.coding_clients.jsonc import JsoncError, JsonValue, get_entry, remove_entry, set_entry
 
 PATH = ("mcpServers", "codeplane")
 ENTRY: JsonValue = {"command": "/opt/bin/cpl", "args": ["mcp"]}

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from tests.clients.node import NODE
-from tests.repo.testing.node import installed
+from tests.testing.node import installed
 
 HERE: Final = Path(__file__).resolve().parent / "npm"
 ROOT: Final = Path(__file__).resolve().parents[3]

@@ -9,8 +9,8 @@ import pytest
 
 from tests.clients.node import NODE
 from tests.harness import Server
-from tests.repo.testing.node import installed
 from tests.surfaces.connect.outside import HERE, ROOT, needed
+from tests.testing.node import installed
 
 GUIDE = (ROOT / "docs" / "guides" / "connect.md").read_text()
 COMMANDS = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)

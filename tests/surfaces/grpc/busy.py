@@ -12,10 +12,10 @@ from pathlib import Path
 
 import uvloop
 
-from codeplane.app import configuration, prepare
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.serve import Serving
+from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.serve import Serving
 
 PROGRAMS, AT_ONCE, CALLERS = 200, 4, 3
 SETTINGS = ("embeddings.model=none", "index.watch=false", "server.port=0")

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import uvloop
 
-from codeplane.app import configuration, prepare
 from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.workspace import Workspace
-from codeplane.serve import Serving
+from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.serve import Serving
 
 
 class FileRequest(Request):

@@ -11,12 +11,12 @@ from typing import cast
 import pytest
 from mcp import Client
 
-from codeplane.app import configuration
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.mcp.resources import LedgerResources, Resources
 from codeplane.surfaces.mcp.server import McpSurface
+from codeplane.wiring.app import configuration
 from tests.harness import Server
 from tests.kernel.plane import running_here
 

@@ -23,7 +23,7 @@ async def _send(message: Message) -> None:
 
 
 def test_a_server_that_starts_does_not_wait_for_the_library_of_mcp() -> None:
-    program = "import sys, codeplane.serve; print(sorted({'mcp', 'mcp_types'} & sys.modules.keys()))"
+    program = "import sys, codeplane.wiring.serve; print(sorted({'mcp', 'mcp_types'} & sys.modules.keys()))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
 

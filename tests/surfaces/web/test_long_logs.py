@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StreamGap
@@ -13,6 +12,7 @@ from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.web.operations.calls import CallPage
 from codeplane.surfaces.web.operations.figures import CallFigures
+from codeplane.wiring.app import Plane
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server
 from tests.kernel.plane import AGENT, OWNER, plane, run

@@ -11,11 +11,11 @@ from typing import TypeVar
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from codeplane.app import Plane, configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.ws.events import EventSocket
+from codeplane.wiring.app import Plane, configuration
 from tests.kernel.plane import running_here
 
 T = TypeVar("T")

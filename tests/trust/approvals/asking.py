@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import EventQuery
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 
 

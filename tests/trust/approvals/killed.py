@@ -11,11 +11,11 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.call import Call
 from codeplane.kernel.event import Appended, Draft
 from codeplane.kernel.operation import Risk, operation
 from codeplane.ledger.log import SqliteLog
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, Answered, Said, plane
 
 KEY = "k"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
@@ -15,6 +14,7 @@ from codeplane.ledger.projection import differences
 from codeplane.trust.approvals.remembered import RememberedTable
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.clients.registry import ClientTable
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import (
     action_of,

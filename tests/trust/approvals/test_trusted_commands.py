@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
+from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.kernel.plane import plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, items, refused

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.ports import EventQuery
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import OWNER, FixtureOps, ManualClock, plane, run
 
 DENIED = "CAPABILITY_DENIED"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.rego import Rego
-from codeplane.app import Plane, configuration, running
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.envelope import Outcome
@@ -16,6 +15,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.policy.policy import Policy
+from codeplane.wiring.app import Plane, configuration, running
 from tests.kernel.plane import AGENT, NO_WAIT, PATIENCE_SEC, FixtureOps, ManualClock, run
 from tests.trust.policy.calls import HEAD, of_call, own, write
 

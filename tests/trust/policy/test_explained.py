@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.trust.policy.operations import PolicyExplained
+from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.trust.approvals.asking import action_of, executed

@@ -15,11 +15,11 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from codeplane.app import Plane, configuration, prepare
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import Plane, configuration, prepare
 from tests.harness import git, make_repo
 from tests.kernel.plane import running_here
 from tests.trust.refusals.witness import WitnessOperations

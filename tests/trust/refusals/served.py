@@ -7,11 +7,11 @@ from pathlib import Path
 
 import uvloop
 
-from codeplane.app import configuration, prepare
 from codeplane.kernel import refusal_count
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.serve import Serving
+from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.serve import Serving
 from tests.trust.refusals.witness import WitnessOperations
 
 WINDOW_SEC = 1

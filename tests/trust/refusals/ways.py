@@ -20,13 +20,13 @@ from typer.testing import CliRunner
 
 from codeplane._gen.error_pb2 import Error
 from codeplane._gen.operations_pb2 import CallRequest, CallResponse, StreamRequest, StreamResponse
-from codeplane.app import Plane, configuration
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC
+from codeplane.wiring.app import Plane, configuration
 from tests.harness import Server
 from tests.kernel.plane import running_here
 from tests.surfaces.connect.wire import error_of

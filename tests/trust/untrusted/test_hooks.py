@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.online_runs import OnlineRuns
+from codeplane.wiring.app import Plane
+from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.kernel.plane import AGENT, OWNER, plane, run
-from tests.repo.git.test_guarded import needs_bubblewrap
 from tests.trust.approvals.asking import action_of, call, decide, executed, refused, shown
 from tests.trust.untrusted.engine import engine
 from tests.trust.untrusted.test_marks import reads

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import Plane
 from codeplane.kernel.actor import Answer, Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import differences
 from codeplane.trust.untrusted.marks import WITHOUT_TOKEN
 from codeplane.trust.untrusted.table import UntrustedTable
+from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, items, key_of, refused, result, shown
 from tests.trust.untrusted.engine import engine

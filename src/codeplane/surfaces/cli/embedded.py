@@ -14,7 +14,7 @@ from codeplane.kernel.workspace import Workspace
 if TYPE_CHECKING:
     import asyncio
 
-    from codeplane.app import Plane
+    from codeplane.wiring.app import Plane
 
 
 class EmbeddedClient:
@@ -38,7 +38,7 @@ class EmbeddedClient:
         prepare(workspace)
         loaded = configuration(workspace, overrides, os.environ).without_terminal()
 
-        from codeplane.app import running
+        from codeplane.wiring.app import running
 
         stack = AsyncExitStack()
         with asyncio.Runner() as runner:

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.kernel.child import PIPE, Child
 from codeplane.kernel.errors import NotFound
+from codeplane.processes.child import PIPE, Child
 from codeplane.trust.shell.captured import Captured
 from codeplane.trust.shell.enclosure import MARK, Processes
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.edit.entry import Change
+from codeplane.edit.history.mutations import MANIFEST
 from codeplane.kernel.workspace import Workspace
-from codeplane.repo.edit.entry import Change
-from codeplane.repo.undo.mutations import MANIFEST
 from codeplane.surfaces.cli.diagnosis.examination import examined
+from tests.edit.batches import Place, applying, killed
 from tests.harness import git, start
 from tests.ledger.disks import read_only, small_disk
-from tests.repo.edit.batches import Place, applying, killed
 from tests.surfaces.cli.diagnosis.seen import seen
 
 

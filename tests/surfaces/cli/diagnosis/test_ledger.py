@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.app import configuration
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.event import Draft
 from codeplane.kernel.workspace import Workspace
+from codeplane.wiring.app import configuration
 from tests.harness import Server, cpl
 from tests.kernel.plane import running_here
 from tests.surfaces.cli.diagnosis.seen import seen

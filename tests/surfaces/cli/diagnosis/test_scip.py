@@ -2,7 +2,7 @@
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
-from tests.repo.refactor.scip.encoded import Doc, index_bytes
+from tests.refactor.scip.encoded import Doc, index_bytes
 from tests.surfaces.cli.diagnosis.seen import seen
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from codeplane.adapters.coding_clients.clients import CLIENTS
 from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
-from codeplane.surfaces.cli.clients import CLIENTS
 from codeplane.surfaces.cli.commands.call import ask, show
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
 from codeplane.surfaces.cli.owner import owner_client

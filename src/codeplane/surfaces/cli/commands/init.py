@@ -1,7 +1,6 @@
 """`cpl init`: set a repository up, and tell the coding clients about it."""
 
 import os
-import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Annotated
 
 import typer
 
+from codeplane.adapters.coding_clients import registration
+from codeplane.adapters.coding_clients.install_record import InstallRecord
+from codeplane.adapters.coding_clients.running import plan_for
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.first_index import build_index, index_summary
-from codeplane.surfaces.cli.install_record import InstallRecord
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
 
 CONFIG_TEMPLATE = """\
@@ -72,21 +72,6 @@ def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration
             told.save()
     except OSError as error:
         raise refusal(error, installed.file) from error
-
-
-def plan_for(workspace: Workspace, only: list[str]) -> tuple[registration.Change, ...]:
-    """What registering this workspace would change."""
-    return registration.plan(repo=workspace.root, home=Path.home(), cpl=cpl_path(), environ=os.environ, only=only)
-
-
-def cpl_path() -> Path:
-    """The `cpl` that is running, as clients can start it."""
-    started = Path(sys.argv[0])
-    if started.name == "cpl" and started.exists():
-        return started.absolute()
-    beside = Path(sys.executable).with_name("cpl")
-    found = str(beside) if beside.exists() else shutil.which("cpl")
-    return Path(found) if found else beside
 
 
 def _own_files(workspace: Workspace) -> list[Row]:

@@ -11,14 +11,14 @@ from typing import Annotated
 
 import typer
 
+from codeplane.adapters.coding_clients import registration
+from codeplane.adapters.coding_clients.install_record import InstallRecord
+from codeplane.adapters.coding_clients.running import cpl_path
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli import registration
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
-from codeplane.surfaces.cli.commands.init import cpl_path
-from codeplane.surfaces.cli.install_record import InstallRecord
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, complain, failing_clearly, workspace_of
 
 _RECOVERY = "refs/codeplane/"

@@ -9,7 +9,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
 
 if TYPE_CHECKING:
-    from codeplane.surfaces.cli.registration import Change
+    from codeplane.adapters.coding_clients.registration import Change
 
 _STARTED = re.compile(r"[\"'](/[^\"'\n]*/cpl)[\"']")
 _SENT = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d{1,5})/mcp\b")
@@ -19,7 +19,7 @@ _CONNECT_SEC = 2.0
 def clients(workspace: Workspace) -> Check:
     """Clients that would start a `cpl` which is not there any more, or are sent where nobody answers."""
     # The commands import this package.
-    from codeplane.surfaces.cli.commands.init import plan_for
+    from codeplane.adapters.coding_clients.running import plan_for
 
     registered: list[str] = []
     offered: list[str] = []

@@ -66,9 +66,9 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
 def runners(workspace: Workspace, config: "Config") -> Check:
     """Which runner each project's tests need and what starts it; those that are missing, and linters that are."""
     from codeplane.adapters.git_cli import GitCli
-    from codeplane.repo.testing.doctor import missing_linters, runner_states, unknown_runners
-    from codeplane.repo.truth.include import IncludeRules
-    from codeplane.repo.truth.listing import list_files
+    from codeplane.index.truth.include import IncludeRules
+    from codeplane.index.truth.listing import list_files
+    from codeplane.testing.doctor import missing_linters, runner_states, unknown_runners
 
     if unknown := unknown_runners(config.tests):
         return fail("tests", "; ".join(unknown), "mend tests.runners, or give a command under tests.custom")

@@ -13,7 +13,7 @@ _ATTRIBUTES_BYTES = 1_000_000
 
 def repository(workspace: Workspace) -> Check:
     """A repository that is none, that git does not trust, that cannot be read, or that has no commit yet."""
-    from codeplane.repo.git.opened import opened
+    from codeplane.git.read.opened import opened
 
     root = workspace.root
     try:
@@ -36,8 +36,8 @@ def repository(workspace: Workspace) -> Check:
 
 def worktree(workspace: Workspace) -> Check:
     """A merge or rebase that is under way, or a lock that a killed git left: git refuses what is asked of it."""
-    from codeplane.repo.git.opened import git_dir_of
-    from codeplane.repo.git.state import progress_in, state_in
+    from codeplane.git.read.opened import git_dir_of
+    from codeplane.git.read.state import progress_in, state_in
 
     try:
         folder = git_dir_of(workspace.root)
@@ -56,7 +56,7 @@ def worktree(workspace: Workspace) -> Check:
 
 def hooks(workspace: Workspace) -> Check:
     """A folder of hooks that is not there, and hooks that git skips without a word."""
-    from codeplane.repo.git.opened import common, opened
+    from codeplane.git.read.opened import common, opened
 
     try:
         found = opened(workspace.root)

@@ -111,7 +111,7 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
 
 def recovery(workspace: Workspace) -> Check:
     """Recovery refs of earlier versions that hold secrets files, which every sandbox can read."""
-    from codeplane.repo.git.recovery_secrets import asking, held_secrets
+    from codeplane.git.safety.recovery_secrets import asking, held_secrets
 
     if not (workspace.root / ".git").exists():
         return ok("recovery", "no git here")

@@ -52,7 +52,7 @@ def names(workspace: Workspace, config: "Config", served: Served | None) -> Chec
 
 def contexts(workspace: Workspace) -> Check:
     """A contexts.yaml that cannot be heeded: projects are found without what was decided there."""
-    from codeplane.repo.contexts.file import NAME, ContextsFile
+    from codeplane.index.contexts.file import NAME, ContextsFile
 
     try:
         choices = ContextsFile(workspace.home / NAME).load()
@@ -81,7 +81,7 @@ def _operations(served: Served | None) -> set[str]:
     # Slow to import, and rarely needed.
     import asyncio
 
-    from codeplane.app import configuration, running
+    from codeplane.wiring.app import configuration, running
 
     async def catalogue() -> set[str]:
         with TemporaryDirectory() as folder:

@@ -1,0 +1,1 @@
+"""The settings of coding clients: where they are, and our entry in them."""

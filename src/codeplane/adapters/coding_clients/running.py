@@ -1,0 +1,24 @@
+"""This CodePlane, as coding clients are to start it."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from codeplane.adapters.coding_clients import registration
+from codeplane.kernel.workspace import Workspace
+
+
+def cpl_path() -> Path:
+    """The `cpl` that is running, as clients can start it."""
+    started = Path(sys.argv[0])
+    if started.name == "cpl" and started.exists():
+        return started.absolute()
+    beside = Path(sys.executable).with_name("cpl")
+    found = str(beside) if beside.exists() else shutil.which("cpl")
+    return Path(found) if found else beside
+
+
+def plan_for(workspace: Workspace, only: list[str]) -> tuple[registration.Change, ...]:
+    """What registering this workspace would change."""
+    return registration.plan(repo=workspace.root, home=Path.home(), cpl=cpl_path(), environ=os.environ, only=only)

@@ -1,0 +1,1 @@
+"""What source code says and what its names mean."""

@@ -1,0 +1,135 @@
+"""One parse of a file into its facts, by the language's query; the code knows captures, not languages.
+
+A query names what it finds; where two patterns find the same name, the one that stands first decides.
+
+- `definition.KIND` with `name`; `receiver` says the container by text, `bases` what it builds on, `unbound` that the
+  name alone does not reach it. A `scope.KIND` beside it is the scope it opens.
+- `scope.KIND`; `scope.name` beside it says by text whose members it holds. Names are defined around a
+  `scope.template`, which holds parameters that stand before the name.
+- `bind.HOW` on a name, or on a pattern whose names are each a `leaf`; a leaf outside such a pattern is none.
+- `import.KIND` with `source` (parts are joined; or all that stands before `until`), `imported`, `alias`; `everything`
+  stands for all names; `default` is the local name of what a module gives by default; `import.none` is no import.
+- `given` with `source`: a statement whose source is that of every import and export in it that has none of its own;
+  `given.KIND` also says what kind of import they are, and an `import.when_given` outside of one is none.
+- `export.HOW` with `exported`, `alias`, `source`; `export.declared` gives away what is bound in its stretch.
+- `top` beside any of them: the match counts only where this node stands in the file itself, in nothing else.
+- `label`, `text` (with a `hole` where it holds code), `outer`, and `dynamic.PATTERN` with `key`.
+
+Captures that begin with `_` serve predicates alone.
+"""
+
+import re
+from collections.abc import Set
+from functools import cache
+
+import tree_sitter
+
+from codeplane.code.facts.assembly import Assembly
+from codeplane.code.facts.found import Found, patterns_of
+from codeplane.code.facts.language import Language, query_of
+from codeplane.code.facts.model import Facts
+from codeplane.code.facts.rare import Divided
+from codeplane.code.facts.readable import readable, separated
+
+MAX_PARSED = 4 * 1024 * 1024
+
+
+class Unparsable(Exception):
+    """The file stays text: its facts cannot be had, and this says why."""
+
+
+class Extractor:
+    """Reads files of one language; not for several threads at once."""
+
+    def __init__(self, language: Language) -> None:
+        # Loading a grammar is paid by whoever parses, not by whoever imports the tables.
+        from tree_sitter_language_pack import get_language
+
+        self._language = language
+        grammar = get_language(language.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
+        self._parser = tree_sitter.Parser(grammar)
+        self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
+        self._query = Divided(grammar, query_of(language))
+        self._patterns = patterns_of(self._query.patterns)
+
+    def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:
+        """The facts of a file's bytes; who knows all the words in them says so, which saves to look for some."""
+        if len(text) > MAX_PARSED:
+            raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        found = Found()
+        tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
+        root = tree.root_node
+        found.take(self._query.matches(root, text, words), self._patterns, root)
+        return Assembly(self._language, text, found).facts(errors=_errors(root, text))
+
+    def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
+        """How many nodes a file has, how many of them are errors, and whether one says something; up to a limit."""
+        if len(text) > MAX_PARSED:
+            raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        root = self._parsed(text if self._embedded is None else _only(text, self._embedded, Found())).root_node
+        nodes = errors = 0
+        has_content = False
+        waiting = [root]
+        while waiting and nodes < limit:
+            node = waiting.pop()
+            nodes += 1
+            broken = node.is_error or node.is_missing
+            errors += broken
+            has_content = has_content or (node != root and node.is_named and not node.is_extra and not broken)
+            waiting += reversed(node.children)
+        return nodes, errors, has_content
+
+    def _parsed(self, text: bytes) -> tree_sitter.Tree:
+        """The tree of a text; where it has errors, that of another way to write it, if that has fewer."""
+        # Known beforehand, as a parse that runs into what its grammar does not know takes twice as long.
+        text = readable(self._language.name, text)
+        tree = self._parser.parse(text)
+        if tree.root_node.has_error and (other := separated(self._language.name, text)) is not None:
+            second = self._parser.parse(other)
+            if _broken(second.root_node) < _broken(tree.root_node):
+                return second
+        return tree
+
+
+@cache
+def extractor(language: Language) -> Extractor:
+    """The extractor of a language, made once a process."""
+    return Extractor(language)
+
+
+def _only(text: bytes, embedded: re.Pattern[bytes], found: Found) -> bytes:
+    """The text with blanks for all that is not of the language; that is noted as text."""
+    # Blanks keep the offsets; the ranges a parser can be given pass through Points, whose numbers are freed too early.
+    masked = bytearray(b" " * len(text))
+    done = 0
+    for one in embedded.finditer(text):
+        start, end = one.span(1)
+        masked[start:end] = text[start:end]
+        found.texts.append((done, start))
+        done = end
+    found.texts.append((done, len(text)))
+    return bytes(masked)
+
+
+def _broken(root: tree_sitter.Node) -> int:
+    """How many bytes of a text are in errors."""
+    found, waiting = 0, [root]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            found += max(node.end_byte - node.start_byte, 1)
+        else:
+            waiting += [child for child in node.children if child.has_error or child.is_missing]
+    return found
+
+
+def _errors(root: tree_sitter.Node, text: bytes) -> int:
+    """The line of the first syntax error, or 0."""
+    if not root.has_error:
+        return 0
+    node = root
+    while True:
+        broken = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if broken is None or broken.is_error or broken.is_missing:
+            return text.count(b"\n", 0, (broken or node).start_byte) + 1
+        node = broken

@@ -1,0 +1,68 @@
+"""Whether facts that were made elsewhere can be of a text: nothing in them may lead outside it, or in a circle."""
+
+from collections.abc import Iterable
+
+from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
+
+
+def fits(facts: Facts, size: int) -> bool:
+    """Whether every place is in a text of so many bytes, and every number is of something that is there."""
+    try:
+        return _scopes(facts, size) and _definitions(facts, size) and _names(facts, size) and _spans(facts, size)
+    except ValueError:
+        return False
+
+
+def _scopes(facts: Facts, size: int) -> bool:
+    scopes, count = facts.scopes, len(facts.definitions)
+    if not scopes or scopes[0].parent > 0:
+        return False
+    starts = [one.start for one in scopes]
+    # The scope of the file ends behind its last byte.
+    return starts == sorted(starts) and all(
+        0 <= one.start <= one.end <= size + 1
+        and -1 <= one.definition < count
+        and (not index or 0 <= one.parent < index)
+        for index, one in enumerate(scopes)
+    )
+
+
+def _definitions(facts: Facts, size: int) -> bool:
+    scopes = len(facts.scopes)
+    return all(
+        0 <= one.start <= one.end <= size
+        and 0 <= one.name_at <= size
+        and 1 <= one.line <= one.end_line
+        and one.column >= 0
+        and 0 <= one.scope < scopes
+        and -1 <= one.container < index
+        and -1 <= one.body <= size
+        and (one.bases is None or 0 <= one.bases[0] <= one.bases[1] <= size)
+        for index, one in enumerate(facts.definitions)
+    )
+
+
+def _names(facts: Facts, size: int) -> bool:
+    scopes = len(facts.scopes)
+    imports = (place for one in facts.imports for place in (one.at, one.imported_at, one.local_at))
+    places = (*imports, *(one.at for one in facts.exports), *(one.at for one in facts.dynamic))
+    if not _within(places, size) or not all(0 <= one.scope < scopes for one in facts.imports):
+        return False
+    binds = facts.binds
+    targets = max(len(facts.definitions), len(facts.imports))
+    aimed = binds[:, 3][binds[:, 3] != NO_TARGET]
+    return (
+        len(binds) == len(facts.bind_names)
+        and bool((binds[:, 0] < scopes).all())
+        and bool((binds[:, 1] <= size).all())
+        and bool((binds[:, 2] < len(REASONS)).all())
+        and bool((aimed < targets).all())
+    )
+
+
+def _spans(facts: Facts, size: int) -> bool:
+    return all(bool((spans <= size).all()) for spans in (facts.texts, facts.outers)) and _within(facts.labels, size)
+
+
+def _within(places: Iterable[int], size: int) -> bool:
+    return all(-1 <= place <= size for place in places)

@@ -1,0 +1,219 @@
+"""What a member or variable is by all that gives it a value, wherever that is written."""
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.code.resolve.expression import says_type
+from codeplane.code.resolve.given_places import says_nothing
+from codeplane.code.resolve.world import World
+from codeplane.index.path_kinds import is_test
+
+_FUNCTIONS = frozenset({"function", "method"})
+_FIELDS = frozenset({"field", "property"})
+# A name that more classes have is not followed into all of them.
+_MAX_DEFINERS = 400
+_FILLING = re.compile(
+    rb"\bsetattr\(\s*self\s*,\s*[\w\x80-\xff]+\s*,|\bself\.__dict__\s*(?:\.update\(|\[[^\]\n]*\]\s*=(?!=)|=(?!=)|\|=)"
+    rb"|\bvars\(\s*self\s*\)\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.update\()"
+)
+# One of these is in whatever that matches.
+_FILLED_BY = (b"setattr(", b"self.__dict__", b"vars(")
+_ENUM = re.compile(rb"\b(?:Enum|IntEnum|StrEnum|Flag|IntFlag)\b")
+
+
+class Reading(Protocol):
+    """What resolution says of a place, for as much as is asked here."""
+
+    def definitions(self, bound: Bound) -> list[tuple[int, Definition]]: ...
+
+    def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]: ...
+
+    def is_descriptor(self, of: Bound) -> bool: ...
+
+    def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
+        """What the member at a place is a member of."""
+        ...
+
+    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+        """What the name that ends at a place is given there."""
+        ...
+
+
+class Assignments:
+    """Answers within one world; what it found is kept for its length."""
+
+    def __init__(self, world: World, reading: Reading) -> None:
+        self._world = world
+        self._reading = reading
+        self._known: dict[Bound, Entity | None] = {}
+        self._filled: dict[Bound, bool] = {}
+        # Whose member is assigned is told by the nearest evidence: asking for all of it there would never end.
+        self.judging = 0
+
+    def member(self, bound: Bound) -> Entity | None:
+        """What all assignments to a class's member agree on; one that cannot be read may say anything."""
+        if bound not in self._known:
+            # What leads back to itself says nothing.
+            self._known[bound] = None
+            self._known[bound] = self._agreed(bound)
+        return self._known[bound]
+
+    def is_replaced(self, bound: Bound) -> bool:
+        """Whether something else is put where a class has a method."""
+        facts = self._world.facts(bound.file)
+        of = facts.scopes[bound.scope].definition if facts is not None else -1
+        if facts is None or of < 0:
+            return False
+        owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+        for path, there, at in self._members(bound.name, self._world.language(facts).family or "", first=bound.file):
+            found = self._owner(path, there, at)
+            found = found.of if isinstance(found, Instance) else found
+            if isinstance(found, Bound) and self._related(found, owner):
+                return True
+        return False
+
+    def to_module(self, bound: Bound) -> Iterator[Entity | None]:
+        """What other files give a module's variable."""
+        for path, facts, at in self._members(bound.name, "python"):
+            if path != bound.file and self._owner(path, facts, at) == Module(bound.file):
+                yield self._given(path, facts, at, bound.name)
+
+    def _agreed(self, bound: Bound) -> Entity | None:
+        facts = self._world.facts(bound.file)
+        of = facts.scopes[bound.scope].definition if facts is not None else -1
+        if facts is None or of < 0:
+            return None
+        owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+        declared = self._declared(bound, facts)
+        if declared is not None:
+            return declared[0]
+        if any(self._is_filled(one) for one in self._reading.line_of(owner)[0]):
+            return None
+        found: set[Entity] = set()
+        for place in self._all(bound, facts, owner):
+            if place is None:
+                return None
+            path, there, at = place
+            if path != bound.file and any(isinstance(one, Outside) for one in found):
+                # What others make has no members of ours, whoever else puts something there.
+                break
+            end = at + len(bound.name.encode())
+            if says_nothing(self._world.text(path), end):
+                continue
+            given = self._reading.given_at(path, there, end)
+            if given is None or (found and given not in found) or self._is_wrapped(given, owner):
+                return None
+            found.add(given)
+        return found.pop() if found else None
+
+    def _is_filled(self, of: Bound) -> bool:
+        """Whether a class of Python puts members into its instances by names that are not written."""
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        if of not in self._filled:
+            text = self._world.text(of.file)
+            spans = [(one.start, one.end) for _, one in self._reading.definitions(of)]
+            # Finding bytes is many times faster than a pattern of several.
+            spans = [span for span in spans if any(text.find(word, *span) >= 0 for word in _FILLED_BY)]
+            found = (match.start() for span in spans for match in _FILLING.finditer(text, *span))
+            self._filled[of] = any(not facts.in_text(at) for at in found)
+        return self._filled[of]
+
+    def _is_wrapped(self, given: Entity, owner: Bound) -> bool:
+        """Whether reading a member gives something else than what was put there."""
+        if not isinstance(given, Instance):
+            return False
+        spans = [one.bases for _, one in self._reading.definitions(owner) if one.bases is not None]
+        text = self._world.text(owner.file)
+        return self._reading.is_descriptor(given.of) or any(_ENUM.search(text, *span) for span in spans)
+
+    def _declared(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
+        """What the class says its member is, where it says so: that speaks for all assignments."""
+        text, length = self._world.text(bound.file), len(bound.name.encode())
+        places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
+        if not places:
+            return None
+        said = {self._reading.given_at(bound.file, facts, at + length) for at in places}
+        return (said.pop(),) if len(said) == 1 else (None,)
+
+    def _own(self, bound: Bound, facts: Facts) -> list[int]:
+        rows = facts.rows(bound.scope, bound.name)
+        found = [facts.bind_at(row) for row in rows]
+        fields = [one.name_at for _, one in self._reading.definitions(bound) if one.kind in _FIELDS]
+        return list(dict.fromkeys([*found, *fields]))
+
+    def _all(self, bound: Bound, facts: Facts, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
+        """Every place that gives the member a value, None for what cannot be told; the nearest first."""
+        for at in self._own(bound, facts):
+            yield bound.file, facts, at
+        yield from self._redeclared(bound, owner)
+        family = self._world.language(facts).family or ""
+        kept = self._is_kept_to_itself(owner)
+        for path, there, at in self._members(bound.name, family, first=bound.file):
+            of = self._owner(path, there, at)
+            if of is None and kept and path != bound.file:
+                continue
+            of = of.of if isinstance(of, Instance) else of
+            if of is None or (isinstance(of, Bound) and self._related(of, owner)):
+                yield path, there, at
+
+    def _redeclared(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
+        """What bases and subclasses say in their bodies."""
+        listed, all_of_them = self._world.named(bound.name, limit=_MAX_DEFINERS)
+        if not all_of_them:
+            yield None
+        for path, position in listed:
+            facts = self._world.facts(path)
+            if facts is None or position >= len(facts.definitions):
+                continue
+            one = facts.definitions[position]
+            of = facts.scopes[one.scope].definition
+            if one.scope == bound.scope and path == bound.file:
+                if one.kind in _FUNCTIONS:
+                    yield None
+                continue
+            if of < 0 or facts.scopes[one.scope].kind != "class" or one.kind in _FIELDS:
+                continue
+            holder = Bound(path, facts.definitions[of].scope, facts.definitions[of].name)
+            if self._related(holder, owner):
+                yield None if one.kind in _FUNCTIONS else (path, facts, one.name_at)
+
+    def _is_kept_to_itself(self, owner: Bound) -> bool:
+        """Whether only a class's own file gets hold of its instances: those of a test are made by what runs it."""
+        if not is_test(owner.file) or len(self._world.holding(owner.name)) > 1:
+            return False
+        if owner.name.startswith("Test"):
+            return True
+        for one in self._reading.line_of(owner)[0]:
+            text = self._world.text(one.file)
+            spans = [found.bases for _, found in self._reading.definitions(one) if found.bases is not None]
+            if any(b"TestCase" in text[start:end] for start, end in spans):
+                return True
+        return False
+
+    def _related(self, one: Bound, other: Bound) -> bool:
+        return other in self._reading.line_of(one)[0] or one in self._reading.line_of(other)[0]
+
+    def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
+        """The places in code where a member of a name is assigned."""
+        for path, places in self._world.giving(name, family, first=first):
+            facts = self._world.facts(path)
+            if facts is None:
+                continue
+            for at in places:
+                if not facts.in_text(at) or self._world.text(path)[at - 1 : at] in (b'"', b"'"):
+                    yield path, facts, at
+
+    def _owner(self, path: str, facts: Facts, at: int) -> Entity | None:
+        self.judging += 1
+        try:
+            return self._reading.owner_at(path, facts, at)
+        finally:
+            self.judging -= 1
+
+    def _given(self, path: str, facts: Facts, at: int, name: str) -> Entity | None:
+        return self._reading.given_at(path, facts, at + len(name.encode()))

@@ -1,0 +1,369 @@
+"""Classes: what they build on, in which order members are looked up, and which member a name is."""
+
+import re
+
+from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.code.resolve.evidence import decorators
+from codeplane.code.resolve.expression import chains, extended
+from codeplane.code.resolve.handing import hands_another
+from codeplane.code.resolve.instance import Side, in_static, is_static
+from codeplane.code.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
+from codeplane.code.resolve.names import Names
+from codeplane.code.resolve.outside import package_of
+from codeplane.code.resolve.world import World
+
+CLASSES = frozenset({"class", "interface", "struct", "enum", "trait"})
+NAMESPACES = frozenset({"namespace"})
+VARIABLES = frozenset({"variable", "constant"})
+_HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
+_MAX_BASES = 60
+_DEFINED, _IMPORTED = REASONS.index("DEF_IN_SCOPE"), REASONS.index("IMPORT_ALIAS")
+# Bases of others that bring no members anyone names.
+_EMPTY = frozenset({"Generic", "Protocol", "ABC"})
+_EMPTY_IN = frozenset({"typing", "typing_extensions", "abc"})
+
+
+class Classes(Names):
+    """What is known of classes within one world."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._lines: dict[Bound, tuple[tuple[Bound, ...], bool]] = {}
+        self._prefixes: dict[Bound, frozenset[Bound]] = {}
+        self._members: dict[tuple[Bound, str, bool, Side], tuple[Bound | None, bool]] = {}
+        self._replaced: dict[Bound, bool] = {}
+        self._handed: dict[tuple[str, int], bool] = {}
+        self._others: dict[Bound, bool] = {}
+        self._intercepted: dict[Bound, bool] = {}
+
+    def member(self, of: Bound, name: str, *, skip_own: bool = False, side: Side = "") -> tuple[Bound | None, bool]:
+        """The member a class has under a name, by its bases in their order; False when an unseen base may hide it.
+
+        Of a class and its instances, `side` says whose member it is, where these are two things.
+        """
+        key = (of, name, skip_own, side)
+        held = self._members.get(key)
+        if held is None:
+            held = self._member_of(of, name, skip_own, side)
+            if not self._underway:
+                self._members[key] = held
+        return held
+
+    def _member_of(self, of: Bound, name: str, skip_own: bool, side: Side) -> tuple[Bound | None, bool]:
+        line, whole = self.line_of(of)
+        assigned: Bound | None = None
+        for one in line[1 if skip_own else 0 :]:
+            facts = self._world.facts(one.file)
+            if facts is None:
+                continue
+            for index, definition in self.definitions(one):
+                body = facts.body_of.get(index, -1)
+                if body < 0 or not (facts.defining(body, name) or facts.rows(body, name)):
+                    continue
+                if definition.kind in CLASSES:
+                    found = Bound(one.file, body, name)
+                    if not self._scripted(facts):
+                        # With one base nothing stands between a class and it, unless a subclass puts it there.
+                        near = not skip_own or len(self._bases(of)) == 1
+                        seen = whole or one == of or (near and one in self._before_unseen(of))
+                        return found, seen and not self._is_twice(one) and not self._is_intercepted(of)
+                    ways = self._ways(found)
+                    lacks = "static" not in ways if side == "static" else side == "instance" and ways == {"static"}
+                    if lacks and facts.scopes[body].kind == "class":
+                        continue
+                    if ways != {"assigned"}:
+                        # Of a static and another member with one name this may be either.
+                        return found, (bool(side) or len(ways) < 2) and (whole or one == of)
+                    # What is assigned to `this` is declared by a base, if one does.
+                    assigned = assigned or found
+                    continue
+                if definition.kind in NAMESPACES:
+                    return Bound(one.file, body, name), True
+                if facts.scopes[body].kind == "object":
+                    # Anyone may put another member there.
+                    return Bound(one.file, body, name), False
+        return assigned, whole
+
+    def has_both(self, member: Bound) -> bool:
+        """Whether a class of JavaScript has a static member and another one under one name."""
+        facts = self._world.facts(member.file)
+        return facts is not None and self._scripted(facts) and len(self._ways(member)) > 1
+
+    def _ways(self, member: Bound) -> set[str]:
+        """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
+        facts, text = self._world.facts(member.file), self._world.text(member.file)
+        found = set()
+        for _, one in self.definitions(member):
+            if text[max(0, one.name_at - 5) : one.name_at] == b"this.":
+                static = facts is not None and in_static(facts, text, one.name_at, member.scope)
+                found.add("static" if static else "assigned")
+            else:
+                found.add("static" if is_static(text, one) else "declared")
+        return found - {"assigned"} or found or {"declared"}
+
+    def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
+        """A class and its bases in the order members are looked up, and whether all of them are known."""
+        held = self._lines.get(of)
+        if held is not None:
+            return held
+        self._lines[of] = ((of,), True)
+        self._underway += 1
+        lines: list[list[Bound]] = []
+        direct: list[Bound] = []
+        whole = not self._is_twice(of)
+        for found in self._bases(of):
+            classes = [one for one in found if isinstance(one, Bound) and self._is_class(one)]
+            if len(classes) != 1:
+                whole = False
+                continue
+            line, complete = self.line_of(classes[0])
+            whole = whole and complete and not self.is_replaced(classes[0])
+            direct.append(classes[0])
+            lines.append(list(line))
+        self._underway -= 1
+        # One base's line is the order already.
+        merged = [of, *(lines[0] if len(lines) == 1 else _merged([*lines, direct]))][:_MAX_BASES]
+        self._lines[of] = (tuple(dict.fromkeys(merged)), whole)
+        return self._lines[of]
+
+    def _before_unseen(self, of: Bound) -> frozenset[Bound]:
+        """The classes whose members certainly come before those of bases that cannot be read."""
+        held = self._prefixes.get(of)
+        if held is not None:
+            return held
+        self._prefixes[of] = frozenset({of})
+        found = {of}
+        bases = self._bases(of)
+        for base in bases:
+            known = [one for one in base if isinstance(one, Bound) and self._is_class(one)]
+            if len(known) != 1 or self._is_twice(of) or self.is_replaced(known[0]):
+                break
+            found |= self._before_unseen(known[0]) if len(bases) == 1 else {known[0]}
+            if not self.line_of(known[0])[1]:
+                break
+        self._prefixes[of] = frozenset(found)
+        return self._prefixes[of]
+
+    def enclosing_class(self, path: str, facts: Facts, offset: int) -> Bound | None:
+        """The class whose body a place is in."""
+        scope = facts.scope_at(offset)
+        while scope > 0:
+            one = facts.scopes[scope]
+            if one.definition >= 0:
+                definition = facts.definitions[one.definition]
+                if definition.kind in CLASSES:
+                    return Bound(path, definition.scope, definition.name)
+            elif one.kind == "class":
+                return None
+            scope = one.parent
+        return None
+
+    @staticmethod
+    def _scripted(facts: Facts) -> bool:
+        return facts.language in ("javascript", "typescript", "tsx")
+
+    def packages_below(self, of: Bound) -> frozenset[str]:
+        """The packages of others that a class builds on, or says it implements something of."""
+        bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))
+        return frozenset(package_of(one.source) for base in bases for one in base if isinstance(one, Outside))
+
+    def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
+        if isinstance(entity, Outside):
+            return (entity,)
+        if isinstance(entity, Module):
+            return self.export(entity.path, name)
+        if entity is None:
+            return ()
+        member, _ = self.member(entity.of if isinstance(entity, Instance) else entity, name)
+        return self.meaning(member) if member is not None else ()
+
+    def _makes(self, of: Bound) -> bool:
+        """Whether calling a name makes an instance of the class it names: an interface is made by something else."""
+        kinds = {one.kind for _, one in self.definitions(of)}
+        return bool(kinds & CLASSES) and kinds.isdisjoint({"interface"} | VARIABLES)
+
+    def _is_twice(self, of: Bound) -> bool:
+        """Whether a class of Python is written more than once, so that it is one of them."""
+        definitions = self.definitions(of)
+        if len(definitions) < 2:
+            return False
+        facts = self._world.facts(of.file)
+        return facts is not None and facts.language == "python"
+
+    def is_replaced(self, of: Bound) -> bool:
+        """Whether a class's name may stand for something else: assigned to again, or decorated by who knows what."""
+        held = self._replaced.get(of)
+        if held is None:
+            held = self._replaced[of] = self._is_replaced(of)
+        return held
+
+    def _is_replaced(self, of: Bound) -> bool:
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        if any(one.kind not in CLASSES for _, one in self.definitions(of)):
+            return True
+        for row in facts.rows(of.scope, of.name):
+            reason = facts.bind_reason(row)
+            imported = facts.imports[facts.bind_target(row)] if reason == _IMPORTED else None
+            itself = imported is not None and self.imported(of.file, facts, imported) in ((of,), ())
+            if reason != _DEFINED and not itself:
+                return True
+        text = self._world.text(of.file)
+        for _, one in self.definitions(of):
+            above = decorators(text, one)
+            start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+            if any(not self._keeps(of.file, facts, *found) for found in decorating(above, start)):
+                return True
+        return False
+
+    def is_handed_another(self, path: str, facts: Facts, index: int) -> bool:
+        """Whether a decorator of this repository may call a method on something else than its class's instances."""
+        held = self._handed.get((path, index))
+        if held is None:
+            held = self._handed[path, index] = self._is_handed(path, facts, index)
+        return held
+
+    def _is_handed(self, path: str, facts: Facts, index: int) -> bool:
+        text, one = self._world.text(path), facts.definitions[index]
+        above = decorators(text, one)
+        start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+        for name, at in decorating(above, start):
+            current = self._decorator(path, facts, name, at)
+            there = self._world.facts(current.file) if isinstance(current, Bound) else None
+            if isinstance(current, Bound) and there is not None:
+                found = self.definitions(current)
+                if any(hands_another(there, self._world.text(current.file), position) for position, _ in found):
+                    return True
+        return False
+
+    def _decorator(self, path: str, facts: Facts, name: str, at: int) -> Entity | None:
+        """What a decorator is, by its dotted name."""
+        names = name.split(".")
+        current = self._one(self._lexical(path, facts, at, names[0]).entities)
+        for part in names[1:]:
+            current = self._one(self._step(current, part)) if isinstance(current, Module) else current
+        return current
+
+    def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
+        """Whether a decorator gives back the class it is put on."""
+        current = self._decorator(path, facts, name, at)
+        if not isinstance(current, Bound):
+            return is_known_to_keep(name)
+        there = self._world.facts(current.file)
+        functions = [index for index, one in self.definitions(current) if one.kind == "function"]
+        return there is not None and all_give_back(there, self._world.text(current.file), functions)
+
+    def _is_intercepted(self, of: Bound) -> bool:
+        """Whether a class decides itself what reading any of its members gives."""
+        held = self._intercepted.get(of)
+        if held is None:
+            held = self._intercepted[of] = any(self._has(one, "__getattribute__") for one in self.line_of(of)[0])
+        return held
+
+    def _has(self, of: Bound, name: str) -> bool:
+        """Whether a class itself says what one of its members is."""
+        facts = self._world.facts(of.file)
+        bodies = [facts.body_of.get(index, -1) for index, _ in self.definitions(of)] if facts is not None else []
+        return facts is not None and any(facts.rows(body, name) for body in bodies)
+
+    def is_descriptor(self, of: Bound) -> bool:
+        """Whether an instance that is a class's member gives something else when it is read."""
+        return any(self._has(one, "__get__") for one in self.line_of(of)[0])
+
+    def makes_others(self, of: Bound) -> bool:
+        """Whether calling a class may give what is no instance of it: by `__new__`, or by its metaclass."""
+        held = self._others.get(of)
+        if held is None:
+            self._others[of] = False
+            held = self._others[of] = any(self._makes_others(one) for one in self.line_of(of)[0])
+        return held
+
+    def _makes_others(self, of: Bound) -> bool:
+        facts = self._world.facts(of.file)
+        if facts is None or facts.language != "python":
+            return False
+        if self._overrides_making(of, "__new__"):
+            return True
+        for _, one in self.definitions(of):
+            named = metaclass(self._world.text(of.file), one)
+            if named is None:
+                continue
+            name, at = named
+            meant = self._one(self._lexical(of.file, facts, at, name).entities) if name else None
+            if not name or (isinstance(meant, Bound) and self._meta_makes(meant)):
+                return True
+        return False
+
+    def _meta_makes(self, meta: Bound) -> bool:
+        return any(self._overrides_making(one, "__call__") for one in self.line_of(meta)[0])
+
+    def _overrides_making(self, of: Bound, name: str) -> bool:
+        """Whether a class has a way of its own to make instances, which may give anything."""
+        facts = self._world.facts(of.file)
+        if facts is None:
+            return False
+        text = self._world.text(of.file)
+        for index, _ in self.definitions(of):
+            body = facts.body_of.get(index, -1)
+            own = facts.defining(body, name)
+            if not all(makes_its_own(facts, text, one, name) for one in own):
+                return True
+            if not own and facts.rows(body, name):
+                return True
+        return False
+
+    @staticmethod
+    def _one(entities: tuple[Entity, ...]) -> Entity | None:
+        """The only thing meant, or None."""
+        return entities[0] if len(entities) == 1 else None
+
+    def _is_class(self, bound: Bound) -> bool:
+        return any(one.kind in CLASSES for _, one in self.definitions(bound))
+
+    def _bases(self, of: Bound, *, implemented: bool = False) -> list[tuple[Entity, ...]]:
+        facts = self._world.facts(of.file)
+        if facts is None:
+            return []
+        found: list[tuple[Entity, ...]] = []
+        text = self._world.text(of.file)
+        scripted = self._scripted(facts)
+        for _, one in self.definitions(of):
+            if one.kind in CLASSES and one.bases is None and scripted and _HERITAGE.match(text, one.name_at):
+                found.append(())
+            if one.kind in CLASSES and one.bases is not None:
+                told = extended(text, *one.bases) if scripted and not implemented else chains(text, *one.bases)
+                for chain in told:
+                    if chain is None:
+                        found.append(())
+                        continue
+                    written, at = chain
+                    names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
+                    entities = self._lexical(of.file, facts, at, names[0]).entities
+                    current = self._one(entities)
+                    for name in names[1:]:
+                        current = self._one(self._step(current, name))
+                    if names == ["object"] and not entities:
+                        continue
+                    if names[-1] in _EMPTY and isinstance(current, Outside) and current.source in _EMPTY_IN:
+                        continue
+                    found.append((current,) if current is not None else ())
+        return found
+
+
+def _merged(lines: list[list[Bound]]) -> list[Bound]:
+    """The order of Python's classes; where they disagree, the order they are written in."""
+    lines = [list(line) for line in lines if line]
+    found: list[Bound] = []
+    while lines and len(found) < _MAX_BASES:
+        for line in lines:
+            head = line[0]
+            if not any(head in other[1:] for other in lines):
+                break
+        else:
+            head = lines[0][0]
+        found.append(head)
+        lines = [[one for one in line if one != head] for line in lines]
+        lines = [line for line in lines if line]
+    return found

@@ -1,0 +1,59 @@
+"""Where members are given values in the texts of a repository: kept from one answer to the next."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from codeplane.code.resolve.given_places import members_given, set_by_name
+from codeplane.index.snapshot import Known
+
+# Files of all names together: beyond so many, the names that were asked for longest ago are forgotten.
+_MOST = 100_000
+
+Places = tuple[int, ...]
+
+
+class GivenMembers:
+    """The places by name and file, found when first asked for, as long as a file is what it was.
+
+    A popular name, as `objects` in Django, comes up in answers about many others, several times in each, and is in most
+    of the files. Any thread may ask.
+    """
+
+    def __init__(self, *, most: int = _MOST) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, dict[str, tuple[Known, Places]]] = OrderedDict()
+        self._size = 0
+        self._without: set[str] = set()
+
+    def places(self, name: str, known: Known, text: Callable[[], bytes]) -> Places:
+        """The places of a file where something's member of a name is assigned, or set by its name in quotes."""
+        with self._lock:
+            held = self._held.setdefault(name, {})
+            self._held.move_to_end(name)
+            found = held.get(known.path)
+        if found is not None and found[0] is known:
+            return found[1]
+        read = text()
+        places = (*members_given(read, name), *self._set_by_name(read, name, known.digest))
+        with self._lock:
+            # Who was forgotten meanwhile is not counted, and goes with who asks.
+            if self._held.get(name) is held:
+                self._size += known.path not in held
+                held[known.path] = (known, places)
+            while self._size > self._most:
+                _, gone = self._held.popitem(last=False)
+                self._size -= len(gone)
+        return places
+
+    def _set_by_name(self, text: bytes, name: str, digest: str) -> Iterator[int]:
+        """The places in quotes; most texts have none of any name, and are not looked through for each."""
+        if digest in self._without:
+            return
+        if b"setattr(" in text:
+            yield from set_by_name(text, name)
+            return
+        if len(self._without) >= self._most:
+            self._without.clear()
+        self._without.add(digest)

@@ -1,0 +1,37 @@
+"""Whether a decorator of Python calls the method it is put on with the object it was called on."""
+
+import re
+
+from codeplane.code.facts.model import REASONS, Definition, Facts
+
+_FIRST = re.compile(rb"\(\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_NAME = re.compile(rb"[\w\x80-\xff]+")
+_PARAM = REASONS.index("PARAM")
+
+
+def hands_another(facts: Facts, text: bytes, index: int) -> bool:
+    """Whether a decorator calls what it was given with something else first than its own wrapper was called with."""
+    definition = facts.definitions[index]
+    first = _FIRST.search(text, definition.name_at, definition.end)
+    if first is None:
+        return False
+    return any(_calls_with_another(facts, text, definition, name) for name in _given(text, definition, first[1]))
+
+
+def _given(text: bytes, definition: Definition, first: bytes) -> set[bytes]:
+    """The names that what is decorated may have: the decorator's first parameter, or that of the one it makes."""
+    inner = re.compile(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+[\w\x80-\xff]+\(\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)\s*\)")
+    return {first, *(one[1] for one in inner.finditer(text, definition.name_at, definition.end))}
+
+
+def _calls_with_another(facts: Facts, text: bytes, definition: Definition, name: bytes) -> bool:
+    call = re.compile(rb"(?<![\w.\x80-\xff])%s\s*\(\s*([^,()\s]*)\s*([,)(=]?)" % re.escape(name))
+    for one in call.finditer(text, definition.name_at, definition.end):
+        if facts.in_text(one.start()) or one.start() < text.find(b":", definition.name_at):
+            continue
+        rows = facts.binds[(facts.binds[:, 0] == facts.scope_at(one.start())) & (facts.binds[:, 2] == _PARAM)]
+        first = _NAME.match(text, int(rows[:, 1].min())) if len(rows) else None
+        taken = first[0] if first is not None else None
+        if one[1] and not one[1].startswith(b"*") and one[2] != b"=" and one[1] != taken:
+            return True
+    return False

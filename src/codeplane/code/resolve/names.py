@@ -1,0 +1,331 @@
+"""What names mean through scopes, imports and exports; classes and their members build on it."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from codeplane.code.facts.model import REASONS, Definition, Export, Facts, Import
+from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
+from codeplane.code.resolve.exported import given_whole
+from codeplane.code.resolve.go_packages import is_package
+from codeplane.code.resolve.instance import Side
+from codeplane.code.resolve.world import World
+
+_IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
+_WHOLE = frozenset({"js_require"})
+_MAX_HOPS = 30
+# What is in these runs when they are called.
+_LATER = frozenset({"function", "lambda"})
+_TYPED, _TYPES = frozenset({"typescript", "tsx"}), frozenset({"type", "interface"})
+_ASKED = re.compile(rb"\btypeof\s+\Z")
+_VALUES = frozenset({"constant", "field", "property", "variable"})
+
+
+class Meaning(Struct, frozen=True, kw_only=True, gc=False):
+    """What a name at a place stands for; `certain` says that nothing unseen could make it something else.
+
+    `own` is the binding of this file that brings it, when there is one: an import's, for example. `side` says whether a
+    member was asked of a class or of an instance, where these are two things and nothing else is in doubt.
+    """
+
+    entities: tuple[Entity, ...]
+    certain: bool
+    how: str
+    own: Bound | None = None
+    side: Side = ""
+
+
+class Names:
+    """Answers within one world; what it found is kept for its length."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
+        self._meanings: dict[Bound, tuple[Entity, ...]] = {}
+        self._plain: dict[tuple[str, int, str], Meaning] = {}
+        # While an answer that may lead back to itself is looked for, what is found on the way may lack something.
+        self._underway = 0
+
+    def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
+        """The binding a plain name refers to, by scopes alone."""
+        return self._bound(path, facts, self._read_in(path, facts, offset, name), name)
+
+    def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
+        hidden = self._world.language(facts).hidden_from_functions
+        scope = first
+        while scope >= 0:
+            rows = facts.rows(scope, name)
+            if rows and (scope == first or facts.scopes[scope].kind not in hidden):
+                reasons = {facts.bind_reason(row) for row in rows}
+                if _GLOBAL in reasons:
+                    return Bound(path, 0, name) if facts.rows(0, name) else None
+                if _NONLOCAL not in reasons:
+                    return Bound(path, scope, name)
+            scope = facts.scopes[scope].parent
+        return None
+
+    def _read_in(self, path: str, facts: Facts, offset: int, name: str) -> int:
+        """The scope in which a plain name at a place is looked for first."""
+        scope = facts.scope_at(offset)
+        if facts.in_outer(offset):
+            scope = max(facts.scopes[scope].parent, 0)
+        if facts.language in _TYPED:
+            return self._typed_in(path, facts, scope, offset, name)
+        in_class = facts.language == "python" and facts.scopes[scope].kind == "class"
+        # Before a class has a name of its own, the module's is read, whatever stands between.
+        return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
+
+    def _typed_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
+        """`typeof name` asks for a value: a scope that has only a type of that name is passed over."""
+        if not _ASKED.search(self._world.text(path), max(0, offset - 12), offset):
+            return scope
+        first, at = scope, scope
+        while at > 0:
+            rows = facts.rows(at, name)
+            if rows and not self._are_types(path, facts, at, name, rows):
+                break
+            at = facts.scopes[at].parent
+            first = at if rows else first
+        return first
+
+    def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
+        """Whether a scope has nothing of a name that could be a value."""
+        defined = (facts.definitions[one] for one in facts.defining(scope, name))
+        types = {one.name_at for one in defined if one.kind in _TYPES}
+        return all(facts.bind_at(row) in types for row in rows)
+
+    def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
+        """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
+        rows = facts.rows(scope, name)
+        if not rows:
+            return False
+        first = min(facts.bind_at(row) for row in rows)
+        if offset <= first:
+            return offset < first
+        defined = (facts.definitions[index] for index in facts.defining(scope, name))
+        return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
+
+    def meaning(self, bound: Bound) -> tuple[Entity, ...]:
+        """What a binding stands for: itself, or what its imports bring."""
+        held = self._meanings.get(bound)
+        if held is None:
+            held = self._meant(bound)
+            if not self._underway:
+                self._meanings[bound] = held
+        return held
+
+    def _meant(self, bound: Bound) -> tuple[Entity, ...]:
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return ()
+        found: list[Entity] = []
+        for row in facts.rows(bound.scope, bound.name):
+            if facts.bind_reason(row) == _IMPORT:
+                found += self.imported(bound.file, facts, facts.imports[facts.bind_target(row)])
+            else:
+                found.append(bound)
+        if not found and facts.defining(bound.scope, bound.name):
+            found.append(bound)
+        return _unique(found)
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+        """What an import brings."""
+        modules = self._world.modules(facts)
+        if modules is None:
+            return ()
+        whole = one.imported == ""
+        source = one.source.partition(".")[0] if whole and not one.alias and facts.language == "python" else one.source
+        places = modules.find(source, path)
+        if not places:
+            return (Outside(source),) if modules.outside(source) else ()
+        if whole:
+            return _unique(entity for place in places for entity in self._whole(place, one.kind))
+        return _unique(entity for place in places for entity in self.export(place, one.imported))
+
+    def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
+        """What a module gives under a name."""
+        key = (module, name)
+        if key in self._exports:
+            return self._exports[key]
+        self._exports[key] = ()
+        self._underway += 1
+        found = self._exported(module, name, hops) if hops else ()
+        self._underway -= 1
+        self._exports[key] = found
+        return found
+
+    def definitions(self, bound: Bound) -> list[tuple[int, Definition]]:
+        """The definitions that share a binding."""
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return []
+        there = facts.defining(bound.scope, bound.name)
+        return [(index, facts.definitions[index]) for index in there]
+
+    def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+        if facts.star and facts.language == "python":
+            brought = self._before_own(path, facts, offset, name)
+            if brought is not None:
+                return brought
+        key = (path, self._read_in(path, facts, offset, name), name)
+        held = self._plain.get(key)
+        if held is None:
+            held = self._plainly(path, facts, key[1], name)
+            if not self._underway:
+                self._plain[key] = held
+        return held
+
+    def _plainly(self, path: str, facts: Facts, scope: int, name: str) -> Meaning:
+        bound = self._bound(path, facts, scope, name)
+        if bound is not None:
+            found = self.meaning(bound)
+            certain = bool(found) and not self._is_guess(bound, facts)
+            return Meaning(entities=found, certain=certain, how="name", own=bound)
+        found = self._by_star(path, facts, name, _MAX_HOPS) or self._in_package(path, facts, name)
+        return Meaning(entities=found, certain=len(found) == 1, how="name")
+
+    def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
+        """What the other files of a Go package define under a name."""
+        if facts.language != "go":
+            return ()
+        return self._top_level(self._world.go().beside(path), name)
+
+    def are_linked(self, one: Bound, other: Bound) -> bool:
+        """Whether top-level names of two files may be one symbol, in a language that links them."""
+        if not one.file.endswith(".go"):
+            return True
+        return other.file in self._world.go().beside(one.file)
+
+    def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
+        """The definitions of a name at the top of some files; what a file imports is its own."""
+        found: list[Entity] = []
+        holding = set(self._world.holding(name))
+        for path in paths:
+            facts = self._world.facts(path) if path in holding else None
+            rows = facts.rows(0, name) if facts is not None else ()
+            if facts is not None and any(facts.bind_reason(row) != _IMPORT for row in rows):
+                found.append(Bound(path, 0, name))
+        return tuple(found)
+
+    def _before_own(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        """What a name means that a star brings and the module binds as well; None where its own binding holds."""
+        own = self._bound(path, facts, self._read_in(path, facts, offset, name), name)
+        if own is None or own.scope != 0:
+            return None
+        found = self._by_star(path, facts, name, _MAX_HOPS)
+        if not found or own in found or self.meaning(own) == found:
+            return None
+        text = self._world.text(path)
+        first = min(facts.bind_at(row) for row in facts.rows(0, name))
+        last_star = max(one.at for one in facts.imports if one.imported == "*")
+        line = text.rfind(b"\n", 0, first) + 1
+        straight = text[line : line + 1] not in (b" ", b"\t") and last_star < first
+        if straight and offset >= first:
+            return None
+        scope = facts.scope_at(offset)
+        while scope > 0 and facts.scopes[scope].kind not in _LATER:
+            scope = facts.scopes[scope].parent
+        if straight and scope == 0:
+            return Meaning(entities=found, certain=len(found) == 1, how="star")
+        return Meaning(entities=_unique([*self.meaning(own), *found]), certain=False, how="star")
+
+    def guesses(self, path: str, facts: Facts, one: Import) -> bool:
+        """Whether the module of an import may be another: there are several, or it was found by its name alone."""
+        if facts.language != "python":
+            return False
+        python = self._world.python()
+        return python.guessed(one.source, path) or len(python.find(one.source, path)) > 1
+
+    def _is_guess(self, bound: Bound, facts: Facts) -> bool:
+        rows = facts.rows(bound.scope, bound.name)
+        brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
+        return any(self.guesses(bound.file, facts, one) for one in brought)
+
+    def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
+        """What a name in a list of exports stands for."""
+        if not one.source:
+            own = Bound(path, 0, one.local)
+            found = self.meaning(own)
+            return Meaning(entities=found, certain=bool(found), how="export")
+        modules = self._world.modules(facts)
+        places = modules.find(one.source, path) if modules else ()
+        if not places and modules is not None and modules.outside(one.source):
+            return Meaning(entities=(Outside(one.source),), certain=True, how="export")
+        found = _unique(entity for place in places for entity in self.export(place, one.local))
+        if one.local == "*":
+            found = tuple(map(Module, places))
+        return Meaning(entities=found, certain=len(found) == 1, how="export")
+
+    def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
+        """What taking a whole module brings: the module, or the one thing it says it is."""
+        facts = self._world.facts(place) if kind in _WHOLE else None
+        given = given_whole(facts) if facts is not None else None
+        found = self.meaning(Bound(place, 0, given.local)) if given is not None else ()
+        return found or (Module(place),)
+
+    def _exported(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
+        if is_package(module):
+            return self._top_level(self._world.go().exporting(module), name) if name[:1].isupper() else ()
+        facts = self._world.facts(module)
+        if facts is None:
+            return self._submodule(module, name)
+        if self._world.language(facts).visible_names:
+            found = self.meaning(Bound(module, 0, name)) if facts.rows(0, name) else ()
+            return found or self._by_star(module, facts, name, hops)
+        if not self._world.language(facts).implicit_exports:
+            return self._declared_export(module, facts, name, hops)
+        if facts.rows(0, name):
+            found = self.meaning(Bound(module, 0, name))
+            # `from . import name` in a package may bring the very module of that name.
+            return found or self._submodule(module, name)
+        return self._by_star(module, facts, name, hops) or self._submodule(module, name)
+
+    def _declared_export(self, module: str, facts: Facts, name: str, hops: int) -> tuple[Entity, ...]:
+        modules = self._world.modules(facts)
+        found: list[Entity] = []
+        stars: list[str] = []
+        for one in facts.exports:
+            if one.name == "*" and one.source:
+                stars += modules.find(one.source, module) if modules else ()
+            elif one.name == name and one.source:
+                for place in modules.find(one.source, module) if modules else ():
+                    found += [Module(place)] if one.local == "*" else self.export(place, one.local, hops - 1)
+            elif one.name == name:
+                # `exports.name = function …` is the only binding there is.
+                found += self.meaning(Bound(module, 0, one.local or (name if one.evidence == "commonjs" else "")))
+        if not found and name != "default":
+            for place in stars:
+                found += self.export(place, name, hops - 1)
+        return _unique(found)
+
+    def _by_star(self, path: str, facts: Facts, name: str, hops: int) -> tuple[Entity, ...]:
+        """What a name that is not bound here may come from: the modules everything is taken from."""
+        modules = self._world.modules(facts)
+        if not facts.star or modules is None or hops == 0:
+            return ()
+        found: list[Entity] = []
+        for one in facts.imports:
+            if one.imported != "*":
+                continue
+            for place in modules.find(one.source, path):
+                given = self._world.facts(place)
+                if is_package(place) or (given is not None and gives_by_star(given, name)):
+                    found += self.export(place, name, hops - 1)
+        return _unique(found)
+
+    def _submodule(self, module: str, name: str) -> tuple[Entity, ...]:
+        if module.endswith((".py", ".pyi")) or "." not in module.rpartition("/")[2]:
+            found = self._world.python().submodule(module, name)
+            return (Module(found),) if found is not None else ()
+        return ()
+
+
+def gives_by_star(facts: Facts, name: str) -> bool:
+    """Whether a module's `*` includes a name."""
+    listed = {one.name for one in facts.exports if one.evidence == "all"}
+    return name in listed if listed else not name.startswith("_")
+
+
+def _unique(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    return tuple(dict.fromkeys(entities))

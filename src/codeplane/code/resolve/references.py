@@ -1,0 +1,346 @@
+"""All places that may refer to a definition, each with how sure that is."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from codeplane.code.facts.language import Language, languages
+from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.resolve.entity import Bound, Outside
+from codeplane.code.resolve.expression import is_short, shape
+from codeplane.code.resolve.instance import Side
+from codeplane.code.resolve.names import Meaning
+from codeplane.code.resolve.outside import package_of
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.soft_keywords import names_alone
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+
+Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
+Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
+_WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
+_LONG_TEXT = 400
+# So many places are looked at one by one before an array is faster.
+_FEW = 20
+_TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
+_ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
+# Scopes whose names are reached from outside by the name of what they belong to.
+_OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_REACHED = frozenset({"field", "method", "property"})
+# Scopes of JavaScript in which a member is something of its own wherever it is written.
+_DECLARING = frozenset({"class", "interface", "type"})
+_EMBEDDABLE = frozenset({"interface", "struct", "type"})
+_MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
+_SIGNS = "#@?!"
+_SIGNED = {"javascript": "#", "typescript": "#", "tsx": "#", "ruby": "@"}
+_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
+TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
+
+
+class Reference(Struct, frozen=True, kw_only=True, gc=False):
+    """An occurrence of a name and how it relates to the definition asked about."""
+
+    path: str
+    offset: int
+    tier: Tier
+    role: Role
+    receiver: str
+    side: Side = ""
+    """Of a class or of its instances, where that is certain and a language keeps them apart."""
+    likely: bool = True
+    """False for a member of an unknown receiver where a module's name is asked about: the receiver is hardly one."""
+
+
+def references(
+    world: World,
+    store: FactStore,
+    wanted: Sequence[Bound],
+    *,
+    keep: Callable[[str], bool] | None = None,
+    receivers: bool = True,
+    resolver: Resolver | None = None,
+) -> Iterator[Reference]:
+    """Every occurrence of the name that is, or may be, a reference to one of these bindings; in the order of files.
+
+    The bindings share their name: together they are what an ambiguous question asks for. `keep` says which files are
+    looked at; without `receivers` what stands before a member is not written out, which takes a fifth of the time.
+    A `resolver` of the same world brings what it found already.
+    """
+    resolver = resolver or Resolver(world)
+    asked = _Asked.of(world, wanted, resolver)
+    if not asked.bounds:
+        return
+    name = asked.bounds[0].name
+    # Signs are no part of the words that files are found by.
+    word = name.strip(_SIGNS) or name
+    paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
+    for path in paths:
+        known = world.snapshot.files.get(path)
+        if known is None or known.skipped is not None or not asked.may_be_in(path):
+            continue
+        if keep is not None and not keep(path):
+            continue
+        facts = world.facts(path)
+        if facts is None or world.language(facts).group not in asked.groups:
+            continue
+        text = world.text(path)
+        offsets = unsigned(facts.language, text, name, occurrences(text, name))
+        in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
+        doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
+        defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
+        for offset in sorted((*in_code, *doubted)) if doubted else in_code:
+            if offset in doubted:
+                yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
+            elif offset in defining:
+                yield Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
+            else:
+                found = _judged(resolver, text, facts, path, offset, asked, receivers=receivers)
+                if found is not None:
+                    yield found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What references are looked for, and what kind of names these are."""
+
+    bounds: tuple[Bound, ...]
+    by_file: Mapping[str, Sequence[Bound]]
+    """The bindings of each file: a popular name has hundreds, a file a few of them."""
+    among: frozenset[Bound]
+    groups: frozenset[str]
+    member: bool
+    plain: bool
+    local: bool
+    shaped: bool
+    """Whether one is of an object or class: whatever a type declares by that name may be what gives it its shape."""
+    embedded: bool
+    """Whether one is a type of Go, which gives its name to the fields that embed it."""
+    packages: Callable[[], frozenset[str]]
+    """Of others, that the classes asked about build on: what is typed by those may be one of these."""
+
+    def may_be_in(self, path: str) -> bool:
+        """Whether a file's name allows that it speaks of these: facts of other languages need not be unpacked."""
+        language = languages().of(path)
+        return language is None or language.group in self.groups
+
+    @classmethod
+    def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
+        bounds, groups, members, shaped = [], set(), set(), False
+        for one in wanted:
+            facts = world.facts(one.file)
+            if facts is not None:
+                bounds.append(one)
+                groups.add(world.language(facts).group)
+                if _is_member(world, resolver, facts, one):
+                    members.add(one)
+                    shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
+        plain = [one for one in bounds if one not in members]
+        # A macro has a name that no scope binds.
+        unbound = {one for one in plain if (facts := world.facts(one.file)) and not facts.rows(one.scope, one.name)}
+        by_file: dict[str, list[Bound]] = {}
+        for one in bounds:
+            by_file.setdefault(one.file, []).append(one)
+        return cls(
+            bounds=tuple(bounds),
+            by_file=by_file,
+            among=frozenset(bounds),
+            groups=frozenset(groups),
+            member=bool(members),
+            plain=any(one.scope == 0 or one in unbound for one in plain),
+            local=not members and all(one.scope != 0 and one not in unbound for one in plain),
+            shaped=shaped,
+            embedded=any(
+                one.file.endswith(".go") and definition.kind in _EMBEDDABLE
+                for one in plain
+                for _, definition in resolver.definitions(one)
+            ),
+            packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
+        )
+
+
+def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bool:
+    """Whether a name is reached through what it belongs to: a class, or an object, be it one that a function gives."""
+    kind = facts.scopes[one.scope].kind
+    bound = bool(facts.rows(one.scope, one.name))
+    if kind in world.language(facts).methods_in or kind in _OPEN:
+        # What is bound in a type is its parameter.
+        return kind != "type" or not bound
+    return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(one))
+
+
+def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
+    facts = world.facts(member.file)
+    index = facts.scopes[member.scope].definition if facts is not None else -1
+    if facts is None or index < 0:
+        return frozenset()
+    owner = facts.definitions[index]
+    return resolver.packages_below(Bound(member.file, owner.scope, owner.name))
+
+
+def occurrences(text: bytes, name: str) -> list[int]:
+    """Where a name stands as a whole word."""
+    # Finding bytes is many times faster than a pattern that looks behind itself.
+    wanted = name.encode()
+    length, end = len(wanted), len(text)
+    found = []
+    at = text.find(wanted)
+    while at >= 0:
+        if (at == 0 or not _WORD[text[at - 1]]) and (at + length >= end or not _WORD[text[at + length]]):
+            found.append(at)
+        at = text.find(wanted, at + 1)
+    return found
+
+
+def unsigned(language: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
+    """The places of a name without those that a sign before makes another one's: `#name` of a class, `@name`."""
+    sign = _SIGNED.get(language)
+    if sign is None or name.startswith(sign):
+        return offsets
+    mark = sign.encode()
+    return [at for at in offsets if text[at - 1 : at] != mark]
+
+
+def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
+    """The places that are not inside strings and comments."""
+    if len(offsets) <= _FEW:
+        return [at for at in offsets if not facts.in_text(at)]
+    texts = facts.texts
+    if not len(texts):
+        return offsets
+    places = np.array(offsets, dtype=np.int64)
+    before = texts[:, 0].searchsorted(places, side="right") - 1
+    inside = (before >= 0) & (places < texts[before, 1])
+    return places[~inside].tolist() if inside.any() else offsets
+
+
+def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
+    """The places in text that may be code: after a syntax error a quote can seem to open where it closes."""
+    long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
+    spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
+    return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
+
+
+def _judged(
+    resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
+) -> Reference | None:
+    meaning = resolver.at(path, offset, asked.bounds[0].name)
+    language = languages().by_name[facts.language]
+    tier = _tier(meaning, path, asked, implicit=not language.explicit_members)
+    if meaning.how == "label" and not asked.shaped and _is_declared(resolver, facts, path, offset):
+        return None
+    if meaning.how == "name" and facts.language in _SCRIPTED:
+        tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
+    implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
+    if implicit and resolver.defined_at(path, facts, offset) is not None:
+        # A member that another type defines; whether types share it is asked elsewhere.
+        return None
+    if tier is None and meaning.own is not None:
+        tier = _tier_beside(language, resolver, text, facts, offset, asked, meaning.own)
+    if tier is None:
+        return None
+    receiver = shape(text, offset) if receivers and meaning.how == "member" else ""
+    role = _ROLES.get(meaning.how, "REFERENCE")
+    likely = tier != "UNKNOWN" or asked.member or asked.embedded or meaning.how != "member"
+    likely = likely or not language.explicit_members
+    likely = likely or resolver.may_be_module(path, facts, offset)
+    return Reference(
+        path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side, likely=likely
+    )
+
+
+def _tier_beside(
+    language: Language, resolver: Resolver, text: bytes, facts: Facts, offset: int, asked: _Asked, own: Bound
+) -> Tier | None:
+    """The tier of a place that a binding of its file explains, where that need not be another symbol.
+
+    A prototype and its definition are bound in two files; and a call may pass over the variable of its name.
+    """
+    if asked.local:
+        return None
+    elsewhere = all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds)
+    if language.linked and elsewhere and facts.scopes[own.scope].kind in ("file", "namespace"):
+        return "ANCHORED"
+    end = offset + len(own.name.encode())
+    marks = _MARKS.search(text, max(0, offset - _FEW), offset)
+    if language.name == "rust" and asked.member and is_short(text, marks.start() if marks else offset, end):
+        # `P { count }` is a field and a variable at once.
+        return "UNKNOWN"
+    if language.name == "rust" and own.scope != 0 and own.name[:1].isupper():
+        # A pattern seems to bind what it only compares with.
+        return "UNKNOWN"
+    called = text[end : end + _FEW].lstrip()[:1] == b"("
+    if language.calls_apart and called and asked.member:
+        functions = any(one.kind in ("function", "method") for _, one in resolver.definitions(own))
+        return None if functions else "UNKNOWN"
+    return None
+
+
+def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bool:
+    """Whether a class or type says here that it has a member: one of its own, then."""
+    defined = resolver.defined_at(path, facts, offset)
+    return defined is not None and facts.scopes[defined.scope].kind in _DECLARING
+
+
+def _tier_in_object(
+    resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, tier: Tier | None
+) -> Tier | None:
+    """The same where a plain name may be a member's: a method of an object, or `{ name }`, which is both."""
+    defined = resolver.defined_at(path, facts, offset)
+    if defined is not None and offset not in _places(resolver, path, facts, defined):
+        inside = facts.scopes[defined.scope].kind in _DECLARING
+        return "UNKNOWN" if asked.member and not inside else None
+    if tier is None and defined is not None and asked.plain and _augments(facts, defined):
+        return "UNKNOWN"
+    if tier is None and asked.member and is_short(text, offset, offset + len(asked.bounds[0].name.encode())):
+        return "UNKNOWN"
+    return tier
+
+
+def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
+    """The places of a file where a binding of it is made."""
+    rows = facts.rows(of.scope, of.name)
+    for row in rows:
+        yield facts.bind_at(row)
+    # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
+    if not rows or facts.scopes[of.scope].kind in _DECLARING:
+        for index in facts.defining(of.scope, of.name):
+            yield facts.definitions[index].name_at
+
+
+def _augments(facts: Facts, one: Definition) -> bool:
+    """Whether a definition stands in `declare module "…"`, which adds to what another file says."""
+    of = facts.scopes[one.scope].definition
+    return of >= 0 and facts.definitions[of].kind == "module"
+
+
+def _places(resolver: Resolver, path: str, facts: Facts, of: Definition) -> list[int]:
+    return [facts.bind_at(row) for row in facts.rows(of.scope, of.name)]
+
+
+def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier | None:
+    """How sure a place refers to what is asked for; None when it certainly means something else.
+
+    `implicit` says that the language reaches members by their bare names: an inherited one, or one that is imported.
+    """
+    meant = [one for one in (*meaning.entities, meaning.own) if isinstance(one, Bound) and one in asked.among]
+    if meant:
+        if meaning.how == "name" and any(path == one.file for one in meant):
+            return "PROVEN"
+        return "STRONG" if meaning.certain else "ANCHORED"
+    if meaning.how == "label":
+        return "UNKNOWN" if asked.member or asked.embedded else None
+    if meaning.how == "member" and any(
+        isinstance(one, Outside) and package_of(one.source) in asked.packages() for one in meaning.entities
+    ):
+        return "ANCHORED"
+    if meaning.entities or (meaning.own is not None and meaning.certain):
+        return None
+    if meaning.how == "member":
+        return "ANCHORED" if asked.member else "UNKNOWN"
+    # A name that nothing here binds, or an import whose module cannot be found.
+    return "UNKNOWN" if asked.plain or (asked.member and implicit) else None

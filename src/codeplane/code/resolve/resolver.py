@@ -1,0 +1,227 @@
+"""From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
+
+import re
+from collections.abc import Mapping
+
+from codeplane.code.facts.model import REASONS, Definition, Export, Facts
+from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
+from codeplane.code.resolve.evidence import binding_before, decorators, module_before
+from codeplane.code.resolve.exported import exported_places
+from codeplane.code.resolve.expression import Step, is_reached, receiver
+from codeplane.code.resolve.instance import Side, class_of_this, in_static
+from codeplane.code.resolve.names import Meaning
+from codeplane.code.resolve.narrowing import narrowings
+from codeplane.code.resolve.outside import gives_its_own
+from codeplane.code.resolve.rust_paths import RustPaths, path_before
+from codeplane.code.resolve.world import World
+
+_PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
+_BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
+
+# What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
+_Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
+
+
+class Resolver(RustPaths):
+    """Answers within one world; what it found is kept for its length."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._defined: dict[str, Mapping[int, Definition]] = {}
+        self._given: dict[str, Mapping[int, Export]] = {}
+        self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
+        self._assignments = Assignments(world, self)
+
+    def at(self, path: str, offset: int, name: str) -> Meaning:
+        """What the name at a place of a file means."""
+        facts = self._world.facts(path)
+        assert facts is not None
+        index = facts.imported_at.get(offset)
+        if index is not None:
+            one = facts.imports[index]
+            found = self.imported(path, facts, one)
+            certain = bool(found) and not self.guesses(path, facts, one)
+            return Meaning(entities=found, certain=certain, how="import")
+        text = self._world.text(path)
+        if facts.language == "python" and (before := module_before(text, offset)) is not None:
+            modules = tuple(map(Module, self._world.python().find(f"{before}{name}", path)))
+            return Meaning(entities=modules or (Outside(name),), certain=True, how="import")
+        if facts.exports and facts.language != "python":
+            given = self._given.get(path)
+            if given is None:
+                given = self._given[path] = exported_places(facts, text)
+            if offset in given:
+                return self._passed_on(path, facts, given[offset])
+        if facts.is_label(offset):
+            return Meaning(entities=(), certain=False, how="label")
+        if facts.language == "rust" and (parts := path_before(text, offset)) != ():
+            return self._at_path(path, facts, parts, offset, name)
+        steps = receiver(text, offset, facts.in_text)
+        if steps == () and not is_reached(facts.language, text, offset):
+            return self._lexical(path, facts, offset, name)
+        if not steps:
+            return Meaning(entities=(), certain=False, how="member")
+        return self._member(path, facts, steps, offset, name)
+
+    def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
+        """The definition whose name stands at a place."""
+        defined = self._defined.get(path)
+        if defined is None:
+            defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
+        return defined.get(offset)
+
+    def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
+        """What the member at a place is a member of, as far as that is known."""
+        steps = receiver(self._world.text(path), offset, facts.in_text)
+        return self._owner(path, facts, steps, offset)[0] if steps else None
+
+    def may_be_module(self, path: str, facts: Facts, offset: int) -> bool:
+        """Whether the receiver of a member begins with an import that brings a module, or nobody knows what."""
+        steps = receiver(self._world.text(path), offset, facts.in_text)
+        own = self.lexical(path, facts, steps[0].at, steps[0].name) if steps else None
+        rows = facts.rows(own.scope, own.name) if own is not None else ()
+        if own is None or not any(facts.bind_reason(row) == _IMPORT for row in rows):
+            return False
+        found = self.meaning(own)
+        return not found or any(isinstance(one, Module) for one in found)
+
+    def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
+        owner, skip_own = self._owner(path, facts, steps, offset)
+        if owner is None:
+            return Meaning(entities=(), certain=False, how="member")
+        if isinstance(owner, Outside):
+            return Meaning(entities=(owner,), certain=True, how="member")
+        if isinstance(owner, Module):
+            found = self.export(owner.path, name)
+            return Meaning(entities=found, certain=len(found) == 1, how="member")
+        of = owner.of if isinstance(owner, Instance) else owner
+        side: Side = ""
+        if self._scripted(facts):
+            side = "instance" if isinstance(owner, Instance) else "static"
+        member, whole = self.member(of, name, skip_own=skip_own, side=side)
+        if member is None:
+            return Meaning(entities=(), certain=whole, how="member")
+        # Which of two it is stands in no binding: who asks about one of them compares the sides.
+        certain = whole and not (side and self.has_both(member))
+        return Meaning(entities=(member,), certain=certain, how="member", side=side if whole else "")
+
+    def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
+        first = steps[0].at
+        scope = facts.scope_at(first)
+        reached = self._reaching(path, facts, scope, steps[0])
+        # In a class's body `this` is the class or an instance, field by field; `super` may be given a class.
+        own = facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super")
+        which = -2 - first if own or (steps[0].name == "super" and steps[0].called) else reached
+        key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), which)
+        held = self._owners.setdefault(path, {})
+        found = held.get(key)
+        if found is None:
+            found = self._owning(path, facts, steps, offset, reached)
+            if not self._typing:
+                held[key] = found
+        if facts.language == "python" and found[0] is not None and self._is_narrowed(path, facts, steps, found[0]):
+            return None, False
+        return found
+
+    def _is_narrowed(self, path: str, facts: Facts, steps: tuple[Step, ...], owner: Entity) -> bool:
+        """Whether the text asks about a receiver, so that it may be something else where it is used."""
+        scope = facts.scopes[facts.scope_at(steps[0].at)]
+        if scope.kind != "function" or any(step.called for step in steps):
+            return False
+        text, of = self._world.text(path), owner.of if isinstance(owner, Instance) else owner
+        chain = ".".join(step.name for step in steps).encode()
+        for one in narrowings(text, scope.start, steps[0].at, chain):
+            if one.around and not one.classes:
+                return True
+            named = [self._class_named(path, facts, found) for found in one.classes]
+            for found in named:
+                near = isinstance(found, Instance) and isinstance(of, Bound) and self._are_kin(found.of, of)
+                if not near and (one.around or isinstance(found, Instance)):
+                    return True
+        return False
+
+    def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
+        """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
+        if facts.language != "python":
+            return -1
+        rows = facts.rows(scope, first.name)
+        if len(rows) < 2 or self._set_elsewhere(Bound(path, scope, first.name), facts):
+            return -1
+        return binding_before(self._world.text(path), [facts.bind_at(row) for row in rows], first.at)
+
+    def _owning(
+        self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, reached: int = -1
+    ) -> tuple[Entity | None, bool]:
+        first = steps[0]
+        scripted = self._scripted(facts)
+        if first.name == "super" and (first.called or facts.language != "python"):
+            above = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
+            if first.called and above is not None and not self._begins_at(path, first, above):
+                return None, False
+            return (above, True) if above is not None and len(steps) == 1 else (None, False)
+        current: Entity | None
+        if first.name == "this" and facts.language != "python":
+            around = self.enclosing_class(path, facts, offset) if not scripted else None
+            current = self._of_this(path, facts, offset) if scripted else Instance(around) if around else None
+        elif scripted and self._is_exports(path, facts, steps):
+            steps = steps[1:] if first.name == "module" else steps
+            current = Module(path)
+        else:
+            meant = self._lexical(path, facts, first.at, first.name)
+            current = self._one(meant.entities) if meant.certain else None
+        if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
+            current = self._typed(current, reached) if not self._is_class(current) else self.value(current)
+        else:
+            current = self._called(current, first.name) if first.called else self._valued(current)
+        for step in steps[1:]:
+            current = self._one(self._step(current, step.name))
+            current = self._called(current, step.name) if step.called else self._valued(current)
+        return current, False
+
+    def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
+        """Whether `super(…)` looks behind the class it stands in, not behind another one that it names."""
+        named = _BEHIND.match(self._world.text(path), called.at + len(called.name))
+        return named is None or not isinstance(of, Bound) or named[1].decode() in (of.name, "__class__")
+
+    def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | Instance | None:
+        """What `this` is at a place: an instance of the class around, or the class itself where that is static."""
+        text = self._world.text(path)
+        scope = class_of_this(facts, text, offset)
+        if scope < 0 or facts.scopes[scope].definition < 0:
+            return None
+        definition = facts.definitions[facts.scopes[scope].definition]
+        of = Bound(path, definition.scope, definition.name)
+        return of if in_static(facts, text, offset, scope) else Instance(of)
+
+    def _is_exports(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> bool:
+        """Whether a chain begins with this module's own `exports` or `module.exports`."""
+        names = [step.name for step in steps[:2]]
+        if names[0] != "exports" and names != ["module", "exports"]:
+            return False
+        return self.lexical(path, facts, steps[0].at, names[0]) is None
+
+    def _valued(self, entity: Entity | None) -> Entity | None:
+        return self.value(entity) if entity is not None else None
+
+    def _called(self, entity: Entity | None, name: str) -> Entity | None:
+        if isinstance(entity, Outside):
+            return entity if gives_its_own(entity.source, name) else None
+        if not isinstance(entity, Bound):
+            return None
+        if self._makes(entity):
+            return None if self.is_replaced(entity) or self.makes_others(entity) else Instance(entity)
+        return self._made_by_class(entity) or self._returned(entity, called=True)
+
+    def _made_by_class(self, bound: Bound) -> Entity | None:
+        """What calling the first parameter of a class method makes."""
+        facts = self._world.facts(bound.file)
+        rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
+        if facts is None or len(rows) != 1 or facts.bind_reason(rows[0]) != _PARAM:
+            return None
+        at, scope = facts.bind_at(rows[0]), facts.scopes[bound.scope]
+        if not self._is_instance(facts, bound, at) or self._set_elsewhere(bound, facts):
+            return None
+        above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
+        of = self.enclosing_class(bound.file, facts, at) if b"classmethod" in above else None
+        return Instance(of) if of is not None and not self.makes_others(of) else None

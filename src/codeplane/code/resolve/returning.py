@@ -1,0 +1,26 @@
+"""What the body of a Python function says of what calling it gives."""
+
+import re
+from collections.abc import Iterator
+
+from codeplane.code.facts.model import Facts
+
+_YIELD = re.compile(rb"\byield\b")
+_MADE = re.compile(rb"\breturn[ \t]+([A-Za-z_\x80-\xff][\w.\x80-\xff]*)\(")
+
+
+def is_generator(facts: Facts, text: bytes, index: int) -> bool:
+    """Whether calling a function gives what yields its values, whatever its annotation says."""
+    return any(True for _ in _in_body(facts, text, index, _YIELD))
+
+
+def made_and_returned(facts: Facts, text: bytes, index: int) -> list[tuple[bytes, int]]:
+    """The names that a function returns calls of, and where they stand."""
+    return [(one[1], one.start(1)) for one in _in_body(facts, text, index, _MADE)]
+
+
+def _in_body(facts: Facts, text: bytes, index: int, wanted: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
+    body, definition = facts.body_of.get(index, -1), facts.definitions[index]
+    for one in wanted.finditer(text, definition.name_at, definition.end) if body >= 0 else ():
+        if not facts.in_text(one.start()) and facts.scope_at(one.start()) == body:
+            yield one

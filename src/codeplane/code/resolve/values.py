@@ -1,0 +1,319 @@
+"""What names hold: the class that bindings, annotations, and what makes or returns a value agree on."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+
+from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
+from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
+from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
+from codeplane.code.resolve.evidence import copied, decorators, is_property, returned, steps_of
+from codeplane.code.resolve.expression import (
+    Step,
+    annotated,
+    constructed,
+    declared_type,
+    is_first_of_several,
+    says_type,
+)
+from codeplane.code.resolve.given_places import names_given, says_nothing, sets_globals
+from codeplane.code.resolve.outside import gives_its_own, tells_nothing
+from codeplane.code.resolve.returning import is_generator, made_and_returned
+from codeplane.code.resolve.world import World
+
+_PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
+_STATIC = re.compile(rb"[ \t]*=[ \t]*staticmethod\b")
+_FUNCTIONS = frozenset({"function", "method"})
+_FIELDS = frozenset({"field", "property"})
+_FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
+# A method that more classes have is not followed into all of them.
+_MAX_HEIRS = 400
+# Languages in which a first value does not say what comes later.
+_UNTYPED = frozenset({"javascript", "python"})
+
+
+class Values(Classes, ABC):
+    """What is known of values within one world; whose member a chain ends in is told by who reads chains."""
+
+    _assignments: Assignments
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._outward: dict[tuple[str, str], Sequence[tuple[int, Sequence[int]]]] = {}
+        self._plainly_given: dict[tuple[str, str], dict[Bound | None, list[int]]] = {}
+        self._values: dict[Bound, Entity | None] = {}
+        self._overridden: dict[Bound, bool] = {}
+        self._typing: set[tuple[Bound, int]] = set()
+
+    @abstractmethod
+    def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
+        """What a chain of names is, and whether its own members are passed over."""
+
+    def value(self, entity: Entity) -> Entity | None:
+        """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
+        if not isinstance(entity, Bound):
+            return entity
+        if entity in self._values:
+            return self._values[entity]
+        if self._is_class(entity):
+            found: Entity | None = None if self.is_replaced(entity) else entity
+        else:
+            found = entity if self._holds(entity) else self._typed(entity)
+        if not self._underway and not self._typing:
+            self._values[entity] = found
+        return found
+
+    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+        """What the name that ends at a place is given there: by its type, or by what is made or copied."""
+        text = self._world.text(path)
+        return (
+            self._declared_here(path, facts, text, end)
+            if self._scripted(facts)
+            else self._given_here(path, facts, text, end)
+        )
+
+    def _are_kin(self, one: Bound, other: Bound) -> bool:
+        return other in self.line_of(one)[0] or one in self.line_of(other)[0]
+
+    def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
+        """What calling a function gives, or reading a property, by what all its definitions say."""
+        facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
+        if facts is None or facts.language != "python" or not definitions or self.is_rebound(of, facts):
+            return None
+        text = self._world.text(of.file)
+        found: set[Entity | None] = set()
+        for index, one in self.definitions(of):
+            if one.kind not in _FUNCTIONS or is_generator(facts, text, index):
+                return None
+            if is_property(text, one) is called:
+                # A setter is no reading; a property that is called gives what its value gives.
+                if called or len(definitions) == 1:
+                    return None
+                continue
+            chain = returned(text, one, awaited=awaited)
+            found.add(self._class_named(of.file, facts, chain) if chain else None)
+        given = found.pop() if len(found) == 1 else None
+        return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
+
+    def _gives_others(self, of: Bound, facts: Facts, given: Bound) -> bool:
+        """Whether a method is overridden by one that returns something else than it says itself."""
+        if facts.scopes[of.scope].kind != "class":
+            return False
+        held = self._overridden.get(of)
+        if held is None:
+            held = self._overridden[of] = any(not self._are_kin(one, given) for one in self._given_by_heirs(of, facts))
+        return held
+
+    def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
+        """The classes that overriding methods say they return, or are seen to make."""
+        owner = facts.definitions[facts.scopes[of.scope].definition]
+        above = Bound(of.file, owner.scope, owner.name)
+        for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
+            there = self._world.facts(path)
+            if there is None or there.language != "python" or position >= len(there.definitions):
+                continue
+            one = there.definitions[position]
+            scope = there.scopes[one.scope]
+            if scope.kind != "class" or scope.definition < 0 or one.kind not in _FUNCTIONS:
+                continue
+            heir = there.definitions[scope.definition]
+            if (
+                Bound(path, one.scope, one.name) == of
+                or above not in self.line_of(Bound(path, heir.scope, heir.name))[0]
+            ):
+                continue
+            text = self._world.text(path)
+            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
+            chains = [chain] if chain else made_and_returned(there, text, position)
+            for said in chains:
+                found = self._class_named(path, there, said)
+                if isinstance(found, Instance):
+                    yield found.of
+
+    def is_rebound(self, of: Bound, facts: Facts) -> bool:
+        """Whether a function's name is given something else anywhere: what it says then holds no longer."""
+        rows = facts.rows(of.scope, of.name)
+        if any(facts.bind_reason(row) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
+            return True
+        if facts.scopes[of.scope].kind == "class":
+            return self._assignments.is_replaced(of)
+        return of.scope == 0 and any(True for _ in self._assignments.to_module(of))
+
+    def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
+        """The class a variable's own bindings name, or one of them: by self, an annotation, or what it is given."""
+        facts = self._world.facts(bound.file)
+        if facts is None or (bound, only) in self._typing:
+            return None
+        self._typing.add((bound, only))
+        try:
+            return self._told(bound, facts, only)
+        finally:
+            self._typing.discard((bound, only))
+
+    def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
+        text = self._world.text(bound.file)
+        found: set[Entity | None] = set()
+        rows = facts.rows(bound.scope, bound.name)
+        places = [(facts.bind_at(row), facts.bind_reason(row)) for row in rows]
+        definitions = self.definitions(bound)
+        if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
+            return self._returned(bound, called=False)
+        if facts.scopes[bound.scope].kind == "class" and facts.language in _UNTYPED and not self._assignments.judging:
+            return self._assignments.member(bound)
+        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
+        if only >= 0:
+            places = [place for place in places if place[0] == only]
+        if only < 0:
+            places += self._set_elsewhere(bound, facts)
+        for at, reason in places:
+            if reason == _PARAM and self._is_instance(facts, bound, at):
+                of = self.enclosing_class(bound.file, facts, at)
+                found.add(Instance(of) if of is not None else None)
+                continue
+            end = at + len(bound.name.encode())
+            if reason == _PARAM and text[at - 1 : at] == b"*":
+                # The type is that of what it holds.
+                return None
+            if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
+                # A default says what may be given, not what is.
+                return None
+            if not says_nothing(text, end) or says_type(text, end):
+                found.add(self.given_at(bound.file, facts, end))
+        if None in found or len(found) != 1:
+            return None
+        if only < 0 and facts.language == "python" and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
+            if sets_globals(text, bound.name):
+                return None
+            found.update(self._assignments.to_module(bound))
+        return found.pop() if len(found) == 1 else None
+
+    def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
+        """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
+        if facts.language == "javascript":
+            here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
+            there = self._given_plainly(bound.file, facts, bound.name).get(bound, ())
+            return [(at, NO_TARGET) for at in there if at not in here]
+        if facts.language != "python" or not facts.reaches_out:
+            return []
+        found = []
+        for scope, rows in self._reaching_out(bound.file, facts, bound.name):
+            if scope == bound.scope:
+                continue
+            if self._bound(bound.file, facts, scope, bound.name) == bound:
+                places = ((facts.bind_at(row), facts.bind_reason(row)) for row in rows)
+                found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
+        return found
+
+    def _given_plainly(self, path: str, facts: Facts, name: str) -> Mapping[Bound | None, Sequence[int]]:
+        """The places of a file of JavaScript that give a plain name a value, by what it is bound to there."""
+        held = self._plainly_given.get((path, name))
+        if held is None:
+            held = self._plainly_given[path, name] = {}
+            for at in names_given(self._world.text(path), name):
+                if not facts.in_text(at) and not facts.is_label(at):
+                    held.setdefault(self.lexical(path, facts, at, name), []).append(at)
+        return held
+
+    def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
+        """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
+        held = self._outward.get((path, name))
+        if held is None:
+            scopes = facts.rows_by_scope(name).items()
+            held = [(at, rows) for at, rows in scopes if any(facts.bind_reason(row) in _FURTHER_OUT for row in rows)]
+            self._outward[path, name] = held
+        return held
+
+    def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
+        """What one binding of JavaScript says: the type written there, or the class that makes it."""
+        written = declared_type(text, end)
+        made = None if written or says_type(text, end) else constructed(text, end)
+        chain = written or made
+        named = self._class_named(path, facts, chain) if chain else None
+        return None if made and not self._gives(named, made[0]) else named
+
+    def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
+        """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
+        inside = facts.scope_at(end - 1)
+        if facts.scopes[inside].kind != "lambda":
+            written = annotated(text, end)
+            if written is not None:
+                return self._class_named(path, facts, written)
+        made = constructed(text, end)
+        chain = made or copied(text, end)
+        if chain is None:
+            return None
+        if facts.language != "python":
+            named = self._class_named(path, facts, made) if made else None
+            return named if made and self._gives(named, made[0]) else None
+        steps = steps_of(*chain, called=made is not None)
+        if made is not None and is_first_of_several(text, *chain):
+            return None
+        if b"await" in text[end : chain[1]].split():
+            return self._awaited(path, facts, steps) if made is not None else None
+        given, passed_over = self._owner(path, facts, steps, chain[1])
+        if isinstance(given, Outside):
+            # What a value of others holds or gives may be ours; what their modules make is theirs.
+            root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
+            return given if isinstance(root, Outside) else None
+        return given if isinstance(given, Instance) and not passed_over else None
+
+    def _awaited(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
+        """What awaiting a call gives, by what the function that is called says it returns."""
+        last = steps[-1]
+        if len(steps) > 1:
+            owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
+            called = self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
+        else:
+            called = self._one(self._lexical(path, facts, last.at, last.name).entities)
+        given = self._returned(called, called=True, awaited=True) if isinstance(called, Bound) else None
+        return given if isinstance(given, Instance) else None
+
+    def _gives(self, named: Entity | None, written: bytes) -> bool:
+        """Whether calling what a chain of names ends in certainly gives one of its own."""
+        if isinstance(named, Outside):
+            return gives_its_own(named.source, written.decode("utf-8", "replace").rpartition(".")[2].strip())
+        return not isinstance(named, Instance) or self._makes(named.of)
+
+    def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
+        written, at = chain
+        names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
+        current = self._one(self._lexical(path, facts, at, names[0]).entities)
+        for name in names[1:]:
+            current = self._one(self._step(current, name))
+        if isinstance(current, Outside):
+            return None if tells_nothing(current.source) else current
+        return Instance(current) if isinstance(current, Bound) and self._is_class(current) else None
+
+    def _is_instance(self, facts: Facts, bound: Bound, at: int) -> bool:
+        """Whether a parameter is the first of a method: the instance or the class itself."""
+        scope = facts.scopes[bound.scope]
+        outer = facts.scopes[scope.parent] if scope.parent >= 0 else None
+        methods = self._world.language(facts).methods_in
+        if facts.language != "python" or outer is None or outer.kind not in methods or scope.definition < 0:
+            return False
+        first = facts.first_parameters.get(bound.scope, -1)
+        above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
+        if first != at or b"staticmethod" in above or self._made_static(facts, bound):
+            return False
+        return not above or not self.is_handed_another(bound.file, facts, scope.definition)
+
+    def _made_static(self, facts: Facts, bound: Bound) -> bool:
+        """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""
+        method = facts.definitions[facts.scopes[bound.scope].definition]
+        text, length = self._world.text(bound.file), len(method.name.encode())
+        rows = facts.rows(method.scope, method.name)
+        ends = [facts.bind_at(row) + length for row in rows] if len(rows) > 1 else []
+        return any(_STATIC.match(text, end) for end in ends)
+
+    def _holds(self, bound: Bound) -> bool:
+        """Whether a name's members are written out where it is bound: a namespace's, an object's."""
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return False
+        for index, one in self.definitions(bound):
+            if one.kind in NAMESPACES:
+                return True
+            if one.kind in VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
+                return not says_type(self._world.text(bound.file), one.name_at + len(one.name.encode()))
+        return False

@@ -1,0 +1,207 @@
+"""The repository as resolution sees it: one snapshot's texts, facts and modules."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from codeplane.code.facts.language import Language, languages
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.given_members import GivenMembers
+from codeplane.code.resolve.go_packages import GoPackages
+from codeplane.code.resolve.javascript_modules import JavaScriptModules
+from codeplane.code.resolve.python_modules import PythonModules
+from codeplane.code.resolve.rust_modules import RustModules
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Known, Snapshot
+
+
+class Modules(Protocol):
+    """Finds the file a module is."""
+
+    def find(self, source: str, importer: str) -> tuple[str, ...]: ...
+
+    def outside(self, source: str) -> bool:
+        """Whether a module that was not found is certainly not of this repository."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class _Giving:
+    """The files that hold a name, in their order, and what was found in those that were looked at so far."""
+
+    paths: list[str]
+    looked_at: int = 0
+    found: list[tuple[str, Sequence[int]]] = field(default_factory=list)
+
+
+class World:
+    """What one answer is resolved against; everything asked for is kept for its length."""
+
+    def __init__(self, snapshot: Snapshot, store: FactStore, shared: "SharedModules") -> None:
+        self.snapshot = snapshot
+        self._store = store
+        self._shared = shared
+        self._facts: dict[str, Facts | None] = {}
+        self._texts: dict[str, bytes] = {}
+        self._holding: dict[str, list[str]] = {}
+        self._giving: dict[tuple[str, str], _Giving] = {}
+        self.missing: set[str] = set()
+
+    def facts(self, path: str) -> Facts | None:
+        """A file's facts, or None where there are none; what is still to come is remembered as missing."""
+        try:
+            return self._facts[path]
+        except KeyError:
+            known = self.snapshot.files.get(path)
+            found = self._store.facts(path, known.digest) if known is not None else None
+            if found is None and known is not None and languages().of(path) is not None:
+                self.missing.add(path)
+            self._facts[path] = found
+            return found
+
+    def text(self, path: str) -> bytes:
+        """A file's bytes."""
+        found = self._texts.get(path)
+        if found is None:
+            found = self._texts[path] = self.snapshot.text(self.snapshot.files[path])
+        return found
+
+    def members_given(self, path: str, name: str) -> Sequence[int]:
+        """The places of a file where something's member of a name is given a value."""
+        return self._shared.given.places(name, self.snapshot.files[path], lambda: self.text(path))
+
+    def giving(self, name: str, family: str, *, first: str = "") -> Iterator[tuple[str, Sequence[int]]]:
+        """The files of a family that give a member of a name a value, with the places; one of them first.
+
+        Most that hold a popular name do not, and are asked about it again and again: they are passed over once.
+        """
+        held = self._giving.get((name, family))
+        if held is None:
+            of_family = [path for path in self.holding(name) if _is_of(path, family)]
+            held = self._giving[name, family] = _Giving(paths=of_family)
+        at = bisect_left(held.paths, first)
+        if first and at < len(held.paths) and held.paths[at] == first and (places := self.members_given(first, name)):
+            yield first, places
+        position = 0
+        while position < len(held.found) or held.looked_at < len(held.paths):
+            if position < len(held.found):
+                one = held.found[position]
+                position += 1
+                if one[0] != first:
+                    yield one
+                continue
+            path = held.paths[held.looked_at]
+            held.looked_at += 1
+            if places := self.members_given(path, name):
+                held.found.append((path, places))
+
+    def holding(self, name: str) -> list[str]:
+        """The files of this world in which an identifier occurs."""
+        there = self._holding.get(name)
+        if there is None:
+            listed = (path for path, _ in self._store.files_with(name))
+            files = self.snapshot.files
+            there = [path for path in listed if path in files and files[path].skipped is None]
+            self._holding[name] = there
+        return there
+
+    def named(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
+        """The definitions of a name, each by its file and the position there; and whether these are all."""
+        listed = self._store.named(name, limit=limit)
+        files = self.snapshot.files
+        there = (one for one in listed if one.file in files and files[one.file].digest == one.digest)
+        return [(one.file, one.position) for one in there], len(listed) < limit
+
+    def language(self, facts: Facts) -> Language:
+        """The table of a file's language."""
+        return languages().by_name[facts.language]
+
+    def modules(self, facts: Facts) -> Modules | None:
+        """How modules are found in a file's language, where that is known."""
+        family = self.language(facts).family
+        if family == "python":
+            return self._shared.python(self.snapshot)
+        if family == "go":
+            return self._shared.go(self.snapshot)
+        if family == "rust":
+            return self._shared.rust(self.snapshot)
+        return self._shared.javascript(self.snapshot) if family == "javascript" else None
+
+    def go(self) -> GoPackages:
+        """Go's packages."""
+        return self._shared.go(self.snapshot)
+
+    def python(self) -> PythonModules:
+        """Python's modules."""
+        return self._shared.python(self.snapshot)
+
+
+class SharedModules:
+    """The modules of the newest snapshot asked about, kept while the paths stay the same; and where members are set."""
+
+    def __init__(self) -> None:
+        self.given = GivenMembers()
+        self._python: tuple[Mapping[str, Known], PythonModules] | None = None
+        self._javascript: tuple[Mapping[str, Known], JavaScriptModules] | None = None
+        self._go: tuple[Mapping[str, Known], GoPackages] | None = None
+        self._rust: tuple[Mapping[str, Known], RustModules] | None = None
+
+    def python(self, snapshot: Snapshot) -> PythonModules:
+        """Python's modules: they depend on paths alone."""
+        held = self._python
+        if held is None or held[0] is not snapshot.files:
+            same = held is not None and held[0].keys() == snapshot.files.keys()
+            modules = held[1] if held is not None and same else PythonModules(snapshot.files)
+            # Noted for the next who asks: to compare all paths takes longer than most questions about a module.
+            held = self._python = (snapshot.files, modules)
+        return held[1]
+
+    def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
+        """JavaScript's modules: some files rename them."""
+        held = self._javascript
+        if held is None or held[0] is not snapshot.files:
+            same = held is not None and _same_modules(held[0], snapshot.files)
+            modules = held[1] if held is not None and same else _javascript(snapshot)
+            held = self._javascript = (snapshot.files, modules)
+        return held[1]
+
+    def go(self, snapshot: Snapshot) -> GoPackages:
+        """Go's packages: they depend on the first lines of files too, so each snapshot has its own."""
+        held = self._go
+        if held is None or held[0] is not snapshot.files:
+            held = self._go = (snapshot.files, GoPackages(snapshot.files, lambda path: _text(snapshot, path)))
+        return held[1]
+
+    def rust(self, snapshot: Snapshot) -> RustModules:
+        """Rust's modules: manifests name the crates."""
+        held = self._rust
+        if held is None or held[0] is not snapshot.files:
+            held = self._rust = (snapshot.files, RustModules(snapshot.files, lambda path: _text(snapshot, path)))
+        return held[1]
+
+
+def _is_of(path: str, family: str) -> bool:
+    language = languages().of(path)
+    return language is not None and language.family == family
+
+
+def _javascript(snapshot: Snapshot) -> JavaScriptModules:
+    return JavaScriptModules(snapshot.files, lambda path: _text(snapshot, path))
+
+
+def _same_modules(one: Mapping[str, Known], other: Mapping[str, Known]) -> bool:
+    if one.keys() != other.keys():
+        return False
+    renaming = [path for path in one if path.endswith(".json") and _renames(path)]
+    return all(one[path].digest == other[path].digest for path in renaming)
+
+
+def _renames(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name == "package.json" or name.startswith(("tsconfig", "jsconfig"))
+
+
+def _text(snapshot: Snapshot, path: str) -> bytes | None:
+    known = snapshot.files.get(path)
+    return snapshot.text(known) if known is not None and known.skipped is None else None

@@ -1,0 +1,1 @@
+"""Mutations that are kept so that they can be taken back."""

@@ -1,0 +1,298 @@
+"""`undo`, `redo` and `mutation.list`: taking mutations back, whatever kind they are."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.edit.consequences import Consequence, Consequences
+from codeplane.edit.delta import Delta
+from codeplane.edit.history.kept import Kept, Reversal, State
+from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.history.told import Told
+from codeplane.edit.undo.foreseen import MUTATION, ForeseenUndo
+from codeplane.edit.write_files import summary
+from codeplane.index.truth.paths import shown, written
+from codeplane.kernel.actor import ActorKind
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CannotUndo, CodePlaneError
+from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.record import CALL_STARTED
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+
+_NAMED = 20
+_LATER = 3
+
+
+class UndoRequest(Request):
+    """Which mutation."""
+
+    mutation_id: str = Field("", max_length=100, description="the session's last without it")
+
+
+class UndoResult(Result):
+    """What was put back, or done again."""
+
+    mutation_id: str
+    what: str
+    state: Literal["applied", "undone"]
+    made_by: str | None = Field(None, description="who made it, where that was not the caller")
+    delta: Delta
+    affected_symbols: tuple[str, ...] = ()
+    affected_tests: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    repo_fingerprint: str = ""
+    epoch: int = 0
+
+    def text(self) -> str:
+        done = "undone" if self.state == "undone" else "done again"
+        whose = f" (made by {self.made_by}; it was the newest change of all)" if self.made_by else ""
+        said = [f"{done}: {self.what}{whose}", *self.delta.refs]
+        taken_back = "redo does it again" if self.state == "undone" else "undo takes it back"
+        if self.delta.files_changed or not self.delta.refs:
+            said.append(summary(self.delta, taken_back=taken_back))
+        else:
+            said.append(f"({self.mutation_id}; {taken_back})")
+        said += [f"WARNING: {warning}" for warning in self.warnings]
+        return "\n".join(said)
+
+
+class ListRequest(PageRequest):
+    """Mutations, the newest first."""
+
+    all_sessions: bool = Field(True, description="false: this session's alone")
+
+
+class MutationInfo(Result):
+    """One mutation that is kept."""
+
+    mutation_id: str
+    kind: Literal["files", "git"]
+    what: str
+    at: str
+    state: Literal["applied", "undone"]
+    session_id: str | None
+    actor: str | None = Field(None, description="who made it; missing where that was not kept")
+    files: int
+    insertions: int | None = Field(None, description="lines that came; missing where that is not known")
+    deletions: int | None = None
+    paths: tuple[str, ...]
+
+    def text(self) -> str:
+        lines = f", +{self.insertions} -{self.deletions}" if self.insertions is not None else ""
+        files = f" ({counted(self.files, 'file')}{lines})" if self.files else ""
+        by = f" by {self.actor}" if self.actor else ""
+        return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}{files}{by}"
+
+
+class MutationList(Result):
+    """One page of them."""
+
+    mutations: tuple[MutationInfo, ...]
+    total: int
+    retention: str
+    pagination: Pagination
+
+    def text(self) -> str:
+        if not self.mutations:
+            return f"[nothing to undo; kept for {self.retention}]"
+        end = f"[{len(self.mutations)} of {self.total}; kept for {self.retention}]"
+        return "\n".join([*(one.text() for one in self.mutations), end]) + self.pagination.line()
+
+
+class UndoOperations:
+    """Finds the mutation and has it reversed by whoever knows its kind."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        kept: KeptMutations,
+        reversals: Mapping[str, Reversal],
+        consequences: Consequences | None,
+        cursors: Cursors,
+        secrets: SecretRules = NOTHING_SHOWN,
+    ) -> None:
+        self._kept = kept
+        self._reversals = reversals
+        self._foreseen = ForeseenUndo(root=root, reversals=reversals, secrets=secrets)
+        self._consequences = consequences
+        self._cursors = cursors
+
+    @operation(
+        "undo", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", toolset="core", timeout_sec=120
+    )
+    async def undo(self, call: Call, request: UndoRequest) -> UndoResult:
+        """Take back the session's last mutation (files or local git), or the one named, while things are as it left
+        them."""
+        return await self._turned(call, request, wanted="applied")
+
+    @operation("redo", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
+    async def redo(self, call: Call, request: UndoRequest) -> UndoResult:
+        """Do again what was undone last in this session, or the mutation named."""
+        return await self._turned(call, request, wanted="undone")
+
+    @assesses("undo")
+    def assess_undo(self, call: Call | None, request: UndoRequest) -> Assessment:
+        """The files that would be put back."""
+        return self._assessed(call, request, "applied")
+
+    @assesses("redo")
+    def assess_redo(self, call: Call | None, request: UndoRequest) -> Assessment:
+        """The files that would be changed again."""
+        return self._assessed(call, request, "undone")
+
+    @previews("undo")
+    async def preview_undo(self, call: Call, request: UndoRequest) -> Preview:
+        """The diff of what would be taken back."""
+        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "applied"))
+
+    @previews("redo")
+    async def preview_redo(self, call: Call, request: UndoRequest) -> Preview:
+        """The diff of what would be done again."""
+        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "undone"))
+
+    @operation("mutation.list", risk=Risk.READ)
+    async def list_mutations(self, call: Call, request: ListRequest) -> MutationList:
+        """Mutations that can be undone or done again, the newest first."""
+        session = call.task.session_id if call.task else ""
+        scope = f"mutation.list:{session}:{request.all_sessions}"
+        after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
+        found = [
+            kept
+            for kept in await asyncio.to_thread(self._kept.all)
+            if request.all_sessions or kept.session_id == session
+        ]
+        rest = [kept for kept in found if after is None or kept.mutation_id < after]
+        page = rest[: request.limit]
+        cursor = None
+        if len(rest) > len(page):
+            cursor = self._cursors.issue(scope=scope, state={"after": page[-1].mutation_id})
+        return MutationList(
+            mutations=tuple(map(_info, page)),
+            total=len(found),
+            retention=self._kept.retention,
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(found)),
+        )
+
+    def _assessed(self, call: Call | None, request: UndoRequest, wanted: State) -> Assessment:
+        try:
+            kept = self._chosen(call, request.mutation_id, wanted)
+        except CodePlaneError:
+            # Why there is none is told by the run, to those who may call it.
+            return Assessment(risk=Risk.WRITE, whole=True)
+        return Assessment(risk=Risk.WRITE, paths=tuple(map(written, kept.paths)), whole=True)
+
+    async def _turned(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
+        # Where a person said yes to one, it is that one.
+        meant = call.pins.get(MUTATION, request.mutation_id)
+        kept = await asyncio.to_thread(self._chosen, call, meant, wanted)
+        reversal = self._reversals.get(kept.kind)
+        if reversal is None:
+            raise CannotUndo(f"mutations of kind {kept.kind} cannot be undone here")
+        before = await self._consequences.before() if self._consequences is not None else None
+        turn = reversal.undo if wanted == "applied" else reversal.redo
+        state: State = "undone" if wanted == "applied" else "applied"
+        try:
+            delta = await turn(call, kept)
+        except CannotUndo as error:
+            if later := await asyncio.to_thread(self._later, kept):
+                error.hint = f"undo the later one first: {', '.join(later)}; or look at what is there now and edit it"
+            raise
+        await asyncio.to_thread(self._kept.mark, kept.mutation_id, state)
+        found = Consequence()
+        if self._consequences is not None:
+            paths = None if kept.kind == "git" else kept.paths
+            found = await self._consequences.of(before, paths)
+        return UndoResult(
+            mutation_id=kept.mutation_id,
+            what=kept.what,
+            state=state,
+            made_by=None if meant else await _maker(call, kept),
+            delta=delta,
+            affected_symbols=found.symbols,
+            affected_tests=found.tests,
+            warnings=found.warnings,
+            repo_fingerprint=found.repo_fingerprint,
+            epoch=found.epoch,
+        )
+
+    def _later(self, kept: Kept) -> list[str]:
+        """Mutations after this one that changed the same files, the newest first."""
+        touched = set(kept.paths)
+        return [
+            one.mutation_id
+            for one in self._kept.all()
+            if one.mutation_id > kept.mutation_id and one.state == "applied" and touched & set(one.paths)
+        ][:_LATER]
+
+    def _chosen(self, call: Call | None, mutation_id: str, wanted: State) -> Kept:
+        """The mutation that is meant; without a call, as for a person."""
+        verb = "undo" if wanted == "applied" else "redo"
+        if mutation_id:
+            named = self._kept.named(mutation_id, CannotUndo)
+            if named.state != wanted:
+                other = "undone already; redo does it again" if wanted == "applied" else "not undone"
+                raise CannotUndo(f"{named.mutation_id} is {other}", hint="see mutation_list")
+            return named
+        session = call.task.session_id if call is not None and call.task else None
+        kept = self._kept.newest(state=wanted, session_id=session)
+        if kept is not None and wanted == "undone":
+            self._refuse_stale(kept, session)
+        if kept is None:
+            newest = self._kept.newest(state=wanted)
+            if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
+                # A session of a person ends when it is idle, and all mutations are theirs.
+                return newest
+            if newest is None:
+                raise CannotUndo(
+                    f"there is nothing to {verb}; mutations are kept for {self._kept.retention}",
+                    hint=f"nothing is left to {verb}: mutation_list shows what there was; git_status, how things are",
+                )
+            raise CannotUndo(
+                f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
+                hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
+            )
+        return kept
+
+    def _refuse_stale(self, kept: Kept, session: str | None) -> None:
+        """Whoever went on since the undo may not mean it any more."""
+        since = self._kept.newest(state="applied", session_id=session)
+        if since is not None and since.mutation_id > kept.mutation_id:
+            raise CannotUndo(
+                f"{since.what} came after what was undone last, {kept.what}",
+                hint=f"send mutation_id: {kept.mutation_id} if that one is meant",
+            )
+
+
+async def _maker(call: Call, kept: Kept) -> str | None:
+    """Who made a mutation, where that was somebody else than the caller."""
+    if kept.session_id is None or (call.task is not None and kept.session_id == call.task.session_id):
+        return None
+    found = await call.log.query(EventQuery(session_id=kept.session_id, types=(CALL_STARTED,), limit=1))
+    made_by = found[0].actor if found else f"session {kept.session_id}"
+    return None if made_by == str(call.actor) else made_by
+
+
+def _info(kept: Kept) -> MutationInfo:
+    told = Told.of(kept)
+    return MutationInfo(
+        mutation_id=kept.mutation_id,
+        kind=kept.kind,
+        what=kept.what,
+        at=rfc3339(kept.at_ns),
+        state=kept.state,
+        session_id=kept.session_id,
+        actor=told.actor,
+        files=len(kept.paths),
+        insertions=told.insertions,
+        deletions=told.deletions,
+        paths=tuple(shown(path) for path in kept.paths[:_NAMED]),
+    )

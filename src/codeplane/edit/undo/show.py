@@ -1,0 +1,164 @@
+"""`mutation.show`: one mutation with its files, as they were before it and as it left them."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.edit.history.kept import Kept, Reversal, Sides
+from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.history.told import Told
+from codeplane.edit.hunks import diff, hunks, lines_of
+from codeplane.edit.text import Text
+from codeplane.git.read.withheld import Withheld
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import NotFound, NotText
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+
+_MAX_DIFF = 60_000
+_MAX_IN_ALL = 200_000
+
+
+class ShowRequest(PageRequest):
+    """Which mutation."""
+
+    mutation_id: str = Field(min_length=1, max_length=100, description="as mutation_list names it")
+
+
+class FileSide(Result):
+    """One file of a mutation, and how it differs."""
+
+    path: str
+    action: Literal["created", "updated", "deleted", "moved"]
+    old_path: str | None = None
+    insertions: int | None = Field(None, description="lines that came; missing where that is not known")
+    deletions: int | None = Field(None, description="lines that went; missing where that is not known")
+    diff: str = Field("", description="unified; empty when nothing can be shown, and then `note` says why")
+    note: str = ""
+
+    def text(self) -> str:
+        sign = {"created": "A", "updated": "M", "deleted": "D", "moved": "R"}[self.action]
+        where = f"{self.old_path} → {self.path}" if self.old_path else self.path
+        said = f"{sign} {where}" + (f" [{self.note}]" if self.note else "")
+        return f"{said}\n{self.diff}".rstrip()
+
+
+class MutationView(Result):
+    """A mutation and a page of its files."""
+
+    mutation_id: str
+    kind: Literal["files", "git"]
+    what: str
+    at: str
+    state: Literal["applied", "undone"]
+    session_id: str | None
+    actor: str | None = Field(None, description="who made it; missing where that was not kept")
+    file_count: int
+    files: tuple[FileSide, ...]
+    pagination: Pagination
+
+    def text(self) -> str:
+        head = f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}"
+        return "\n".join([head, *(one.text() for one in self.files)]) + self.pagination.line()
+
+
+class ShowOperations:
+    """Looks at what is kept for undo; what is not kept any more is said."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        kept: KeptMutations,
+        reversals: Mapping[str, Reversal],
+        cursors: Cursors,
+        secrets: SecretRules = NOTHING_SHOWN,
+    ) -> None:
+        self._root = root
+        self._secrets = secrets
+        self._kept = kept
+        self._reversals = reversals
+        self._cursors = cursors
+
+    @operation("mutation.show", risk=Risk.READ)
+    async def show(self, call: Call, request: ShowRequest) -> MutationView:
+        """One mutation: what it did to each file, as a diff of before and after it, while that is kept."""
+        kept = await asyncio.to_thread(self._kept.named, request.mutation_id, NotFound)
+        scope = f"mutation.show:{kept.mutation_id}"
+        start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
+        paths = kept.paths[start : start + request.limit]
+        following = start + len(paths)
+        cursor = None
+        if following < len(kept.paths):
+            cursor = self._cursors.issue(scope=scope, state={"start": following})
+        reversal = self._reversals.get(kept.kind)
+        sides = await reversal.sides(kept, paths) if reversal is not None else []
+        return MutationView(
+            mutation_id=kept.mutation_id,
+            kind=kept.kind,
+            what=kept.what,
+            at=rfc3339(kept.at_ns),
+            state=kept.state,
+            session_id=kept.session_id,
+            actor=Told.of(kept).actor,
+            file_count=len(kept.paths),
+            files=await asyncio.to_thread(self._files, kept, sides),
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(kept.paths)),
+        )
+
+    def _files(self, kept: Kept, sides: list[Sides]) -> tuple[FileSide, ...]:
+        withheld, room = Withheld(self._root, self._secrets), _MAX_IN_ALL
+        files: list[FileSide] = []
+        for one in sides:
+            hidden = any(withheld.covers(path) for path in (one.path, one.old_path) if path)
+            file = file_side(one, hidden=hidden, room=room)
+            room -= len(file.diff)
+            files.append(file)
+        return tuple(files)
+
+
+def file_side(sides: Sides, *, hidden: bool, room: int) -> FileSide:
+    """One file as it is shown: its diff, or why there is none; `room` is how many characters it may take."""
+    action: Literal["created", "updated", "deleted", "moved"] = (
+        "moved" if sides.old_path else "created" if not sides.was_there else "updated" if sides.is_there else "deleted"
+    )
+    plain = FileSide(path=shown(sides.path), action=action, old_path=shown(sides.old_path) if sides.old_path else None)
+    if hidden:
+        return plain.model_copy(update={"note": "its content is left out by the rules for secrets or by .cplignore"})
+    if sides.note:
+        return plain.model_copy(update={"note": sides.note})
+    try:
+        before, after = (
+            Text.of(content, sides.path).raw if content is not None else None for content in (sides.before, sides.after)
+        )
+    except NotText:
+        return plain.model_copy(update={"note": "a binary file"})
+    text = diff(sides.old_path or sides.path, before, after, new_path=sides.path)
+    # Not by the lines of the diff, which leaves out what is too much to show.
+    changed = hunks(lines_of(before or ""), lines_of(after or ""))
+    counts = {
+        "insertions": sum(one.insertions for one in changed),
+        "deletions": sum(one.deletions for one in changed),
+    }
+    if len(text) > min(_MAX_DIFF, room):
+        return plain.model_copy(update={**counts, "note": "the difference is too large to show here"})
+    return plain.model_copy(update={**counts, "diff": text, "note": "" if text else _unchanged(sides)})
+
+
+def _unchanged(sides: Sides) -> str:
+    if sides.before is None and sides.after is None:
+        return "there was no file on either side"
+    return (
+        "moved as it was"
+        if sides.old_path
+        else "empty"
+        if not (sides.before or sides.after)
+        else "the text is the same"
+    )

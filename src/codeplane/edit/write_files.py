@@ -1,0 +1,200 @@
+"""The `write_files` operation: edits of any number of files in one call, all or none."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.edit.delta import Delta
+from codeplane.edit.described import described
+from codeplane.edit.engine import Engine
+from codeplane.edit.entry import Change
+from codeplane.edit.foretold import diff_of
+from codeplane.edit.placeholder import refuse_placeholders
+from codeplane.edit.plan import Plan
+from codeplane.edit.refusal import refusal
+from codeplane.edit.request import Edit, WriteRequest
+from codeplane.edit.scope import Scope
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument
+from codeplane.kernel.json import JsonValue
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+
+_NAMED = 20
+_FAILED = 20
+
+
+class WriteResult(Result):
+    """What was written, or with dry_run would be; `affected_*` are bounded, and say when there are more."""
+
+    applied: bool
+    dry_run: bool = False
+    delta: Delta
+    affected_symbols: tuple[str, ...] = ()
+    affected_tests: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = Field((), description="syntax errors that were not there before, and what is not known")
+    ignored: tuple[str, ...] = Field((), description="files that git ignores")
+    repo_fingerprint: str = ""
+    epoch: int = 0
+    diff: str | None = None
+
+    def text(self) -> str:
+        if self.dry_run:
+            return (self.diff or "nothing would change") + _lines(self)
+        if not self.applied:
+            return "nothing to change: it is so already"
+        return summary(self.delta) + _lines(self)
+
+
+def summary(delta: Delta, *, taken_back: str = "undo takes it back") -> str:
+    """A delta in few words, with how it is taken back."""
+    files = f"{delta.files_changed} file{'s' * (delta.files_changed != 1)}"
+    head = f"{files}, +{delta.insertions} -{delta.deletions} ({delta.mutation_id}; {taken_back})"
+    named = [file.text() for file in delta.files[:_NAMED]]
+    if delta.files_changed > len(named):
+        named.append(f"and {delta.files_changed - len(named)} more")
+    return "\n".join([head, *named])
+
+
+def _lines(result: WriteResult) -> str:
+    said = [f"WARNING: {warning}" for warning in result.warnings]
+    if result.ignored:
+        said.append(f"git-ignored: {', '.join(result.ignored[:_NAMED])}")
+    if result.affected_symbols:
+        said.append(f"symbols: {', '.join(result.affected_symbols[:_NAMED])}")
+    if result.affected_tests:
+        more = f" and {len(result.affected_tests) - _NAMED} more" if len(result.affected_tests) > _NAMED else ""
+        said.append(f"tests: {', '.join(result.affected_tests[:_NAMED])}{more}")
+    return "".join(f"\n{line}" for line in said)
+
+
+class WriteOperations:
+    """Plans edits against the disk and hands them to the engine."""
+
+    def __init__(self, *, root: Path, scope: Scope, engine: Engine) -> None:
+        self._root = root
+        self._scope = scope
+        self._engine = engine
+
+    @assesses("write_files")
+    def assess(self, request: WriteRequest) -> Assessment:
+        """A dry run only reads."""
+        if request.dry_run:
+            return Assessment(risk=Risk.READ)
+        named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
+        try:
+            located = dict.fromkeys(map(self._scope.located, named))
+            return Assessment(risk=Risk.WRITE, paths=tuple(located), whole=True)
+        except OSError:
+            # Something is being swapped right now: each path is asked about again before it is written.
+            return Assessment(risk=Risk.WRITE)
+
+    @previews("write_files")
+    async def preview(self, request: WriteRequest) -> Preview:
+        """The diff of what would be written; an edit that does not fit is refused before anyone is asked."""
+        _refuse_empty(request)
+        changes = await asyncio.to_thread(self._planned, self._scope.refuse, request.edits)
+        return await self._engine.foreseen(changes, verb="show the change of" if request.dry_run else "change")
+
+    @operation(
+        "write_files",
+        risk=Risk.WRITE,
+        budget=Budget.MUTATION,
+        capability="write_files",
+        toolset="core",
+        timeout_sec=120,
+    )
+    async def write_files(self, call: Call, request: WriteRequest) -> WriteResult:
+        """Create, update, delete or move files, all edits or none: whole content, old_text/new_text, or line patches.
+        Answers with the delta, affected symbols and tests, and new syntax errors."""
+        _refuse_empty(request)
+        changes = await asyncio.to_thread(self._planned, partial(self._scope.admit, call), request.edits)
+        if request.dry_run:
+            return await self._shown(call, changes)
+        if not changes:
+            return WriteResult(applied=False, delta=Delta(mutation_id="", files_changed=0))
+        applied = await self._engine.apply(call, changes, what=_what(changes))
+        return WriteResult(
+            applied=True,
+            delta=applied.delta,
+            affected_symbols=applied.consequence.symbols,
+            affected_tests=applied.consequence.tests,
+            warnings=applied.consequence.warnings,
+            ignored=applied.ignored,
+            repo_fingerprint=applied.consequence.repo_fingerprint,
+            epoch=applied.consequence.epoch,
+        )
+
+    def _planned(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
+        plan = Plan(self._root, self._scope)
+        failed: list[tuple[int, str, CodePlaneError]] = []
+        for number, edit in enumerate(edits):
+            try:
+                # Before anything is read: what may not be written is not told about either.
+                named = [edit.path, *([edit.new_path] if edit.new_path else [])]
+                admit(map(self._scope.located, named))
+                plan.add(edit)
+            except CodePlaneError as error:
+                failed.append((number, edit.path, error))
+                # To say why one does not fit takes a look at all of its file; enough is known by now.
+                if len(failed) > _FAILED:
+                    break
+            except OSError as error:
+                raise refusal(error, edit.path) from error
+        if failed:
+            raise _all_of(failed, len(edits))
+        return plan.changes()
+
+    async def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
+        self._engine.admit(call, changes)
+        await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
+        found = await asyncio.to_thread(described, self._root, changes)
+        ignored = await asyncio.to_thread(self._scope.ignored, [change.path for change in changes])
+        delta, consequence = await self._engine.expected(found)
+        return WriteResult(
+            applied=False,
+            dry_run=True,
+            delta=delta,
+            affected_symbols=consequence.symbols,
+            affected_tests=consequence.tests,
+            warnings=consequence.warnings,
+            diff=await asyncio.to_thread(diff_of, changes, found),
+            ignored=tuple(sorted(map(shown, ignored))),
+        )
+
+
+def _refuse_empty(request: WriteRequest) -> None:
+    if not request.edits:
+        raise InvalidArgument("there is no edit", hint='send edits: [{"path": "a.py", "old_text": …, "new_text": …}]')
+
+
+def _all_of(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> CodePlaneError:
+    """One error for all edits that do not fit; with one edit in all, that very error."""
+    first = failed[0][2]
+    if count == 1:
+        return first
+    said = [f"edits[{number}] {error.name}: {error.message}" for number, _, error in failed[:_FAILED]]
+    number_of = str(len(failed))
+    if len(failed) > _FAILED:
+        number_of = f"more than {_FAILED}"
+        said.append(f"and more; those after edits[{failed[-1][0]}] were not looked at")
+    room = max(3500 // len(said), 120)
+    details: list[JsonValue] = [
+        {"edit": number, "path": path[:200], "error": error.name, "message": error.message[:room], **error.details}
+        for number, path, error in failed[:_FAILED]
+    ]
+    hints = list(dict.fromkeys(error.hint for _, _, error in failed))
+    return type(first)(
+        f"{number_of} of {count} edits do not fit, so none was made:\n" + "\n".join(one[:room] for one in said),
+        hint="; ".join(hints[:3]),
+        details={"failed": details},
+    )
+
+
+def _what(changes: Sequence[Change]) -> str:
+    moved = {change.moved_from for change in changes}
+    named = [shown(change.path) for change in changes if change.path not in moved]
+    return f"write_files {', '.join(named[:3])}" + (f" and {len(named) - 3} more" if len(named) > 3 else "")

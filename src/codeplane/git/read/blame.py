@@ -1,0 +1,169 @@
+"""The `git.blame` operation: which commit last touched which lines."""
+
+import os
+import re
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from codeplane.git.read.commit_info import Author, moment
+from codeplane.git.read.pages import Continued, Pages
+from codeplane.git.read.reading import Reading
+from codeplane.git.read.withheld import Withheld
+from codeplane.index.truth.paths import canonical, shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, RefNotFound
+from codeplane.kernel.ids import digest
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import Pagination
+
+_SHORT = 9
+_TOO_FEW = re.compile(r"has only (\d+) lines?")
+
+
+class BlameRequest(Continued):
+    """Which file, and which of its lines."""
+
+    path: str = Field(max_length=4096)
+    line_range: tuple[int, ...] = Field((), max_length=2, description="first and last line, as in [10, 40]")
+    ref: str | None = Field(None, max_length=1000, description="as of this commit; default: the file as it is now")
+    limit: int = Field(100, ge=1, le=1000, description="groups of lines on a page")
+
+
+class BlameHunk(Result):
+    """Lines in a row that come from one commit; without one while they are not committed."""
+
+    start_line: int
+    end_line: int
+    oid: str | None
+    short_oid: str | None
+    author: Author | None
+    message: str
+    old_path: str | None = None
+    boundary: bool = False
+
+    def text(self) -> str:
+        lines = f"{self.start_line}-{self.end_line}" if self.end_line > self.start_line else str(self.start_line)
+        if self.author is None:
+            return f"{lines} not committed"
+        old = f" [{self.old_path}]" if self.old_path else ""
+        edge = "^" if self.boundary else ""
+        return f"{lines} {edge}{self.short_oid} {self.author.day} {self.author.name}: {self.message}{old}"
+
+
+class BlameResult(Result):
+    """A page of a file's lines, grouped by the commits they come from."""
+
+    path: str
+    hunks: tuple[BlameHunk, ...]
+    pagination: Pagination
+
+    def text(self) -> str:
+        return "\n".join(hunk.text() for hunk in self.hunks) + self.pagination.line() if self.hunks else "no lines"
+
+
+class BlameOperations:
+    """Answers `git.blame`; by git, since libgit2's blame takes many times as long and follows fewer moves."""
+
+    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+        self._reading = reading
+        self._pages = Pages(cursors)
+
+    @operation("git.blame", risk=Risk.READ)
+    async def blame(self, call: Call, request: BlameRequest) -> BlameResult:
+        """Who last changed which lines of a file, grouped by commit; line_range narrows it, paged."""
+        path = canonical(request.path, root=self._reading.root)
+        Withheld(self._reading.root, self._reading.secrets).refuse(path)
+        lines = _lines(request.line_range)
+        at = [await self._reading.commit(request.ref)] if request.ref else []
+        try:
+            form = ("--porcelain", "--encoding=UTF-8", "--no-textconv")
+            found = await self._reading.run("blame", *form, *lines, *at, "--", path)
+        except GitRefused as error:
+            raise await self._meant(error, request, path) from error
+        hunks = _hunks(found.out, path)
+        # Not of all that was printed: lines that are not committed carry the time of the asking.
+        said = "\n".join(hunk.model_dump_json() for hunk in hunks).encode()
+        state = digest(said + b"\n".join(line for line in found.out.split(b"\n") if line.startswith(b"\t")))
+        page = self._pages.page(call, request, hunks, limit=request.limit, state=state)
+        return BlameResult(path=shown(path), hunks=tuple(page.items), pagination=page.pagination)
+
+    async def _meant(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
+        if found := _TOO_FEW.search(error.message):
+            lines = f"{found[1]} line{'' if found[1] == '1' else 's'}"
+            return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
+        if await self._reading.head() is None:
+            return RefNotFound("the repository has no commits yet", hint="commit first")
+        if "no such path" in error.message or "cannot stat path" in error.message:
+            where = f"in {request.ref}" if request.ref else "in the last commit"
+            return NotFound(f"there is no file {shown(path)!r} {where}", hint="git_log with paths tells where it was")
+        return error
+
+
+def _lines(wanted: Sequence[int]) -> list[str]:
+    if not wanted:
+        return []
+    first, last = wanted[0], wanted[-1]
+    if first < 1 or last < first:
+        raise InvalidArgument(f"{list(wanted)} is no range of lines", hint="lines count from 1; send [first, last]")
+    return [f"-L{first},{last}"]
+
+
+def _hunks(out: bytes, path: str) -> list[BlameHunk]:
+    """Read git's porcelain: facts of a commit stand before the first line that comes from it."""
+    facts: dict[str, dict[str, str]] = {}
+    hunks: list[BlameHunk] = []
+    oid, number, count = "", 0, 0
+    for raw in out.split(b"\n"):
+        if raw.startswith(b"\t"):
+            if count:
+                hunks.append(_hunk(oid, number, count, facts[oid], path))
+            oid = ""
+        elif not raw:
+            continue
+        elif not oid:
+            words = raw.decode().split(" ")
+            # A further line of the same group has no count.
+            oid, number, count = words[0], int(words[2]), int(words[3]) if len(words) > 3 else 0
+            facts.setdefault(oid, {})
+        else:
+            name, _, value = raw.partition(b" ")
+            known = facts[oid]
+            key = name.decode("utf-8", "backslashreplace")
+            known[key] = os.fsdecode(value) if key == "filename" else value.decode("utf-8", "backslashreplace")
+    return hunks
+
+
+def _hunk(oid: str, number: int, count: int, facts: dict[str, str], path: str) -> BlameHunk:
+    committed = oid.strip("0") != ""
+    old = _unquoted(facts.get("filename", path))
+    author = Author(
+        name=facts.get("author", ""),
+        email=facts.get("author-mail", "").strip("<>"),
+        time=moment(f"{facts.get('author-time', '')} {facts.get('author-tz', '')}"),
+    )
+    return BlameHunk(
+        start_line=number,
+        end_line=number + count - 1,
+        oid=oid if committed else None,
+        short_oid=oid[:_SHORT] if committed else None,
+        author=author if committed else None,
+        message=facts.get("summary", "") if committed else "",
+        old_path=shown(old) if committed and old != path else None,
+        boundary="boundary" in facts,
+    )
+
+
+_ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "r": "\r", "v": "\v"}
+
+
+def _unquoted(name: str) -> str:
+    """A file name as it is: git quotes one that holds quotes or control characters."""
+    if not (name.startswith('"') and name.endswith('"') and len(name) > 1):
+        return name
+    return re.sub(
+        r"\\([0-7]{3}|.)",
+        lambda found: chr(int(found[1], 8)) if found[1].isdigit() else _ESCAPES.get(found[1], found[1]),
+        name[1:-1],
+    )

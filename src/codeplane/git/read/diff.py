@@ -1,0 +1,163 @@
+"""The `git.diff` operation: what differs between two commits, the index and the work tree."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from codeplane.git.read.difference import DiffFile, Stats, page_of, stats_of
+from codeplane.git.read.pages import Continued, Pages
+from codeplane.git.read.patch import FORM, FilePatch, parsed
+from codeplane.git.read.reading import Reading
+from codeplane.git.read.status import status
+from codeplane.git.read.withheld import Withheld
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.ids import digest
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import Pagination
+
+# What is read of a patch at once: beyond it, pages come from asking with paths.
+MAX_PATCH = 8 * 1024 * 1024
+_NAMED = 10
+
+
+class DiffRequest(Continued):
+    """Which sides, and which paths."""
+
+    base: str | None = Field(None, max_length=1000, description="commit or a..b; default: the index")
+    target: str | None = Field(None, max_length=1000, description="commit; default: working tree")
+    staged: bool = Field(False, description="index against HEAD or base")
+    paths: tuple[str, ...] = Field((), max_length=1000)
+    stat_only: bool = False
+    context: int = Field(3, ge=0, le=1000, description="lines around a change")
+
+
+class DiffResult(Result):
+    """A page of differences; `stats` counts all of it."""
+
+    files: tuple[DiffFile, ...]
+    stats: Stats
+    stat_only: bool = False
+    staged_not_shown: int = 0
+    untracked: tuple[str, ...] = ()
+    untracked_count: int = 0
+    pagination: Pagination
+
+    def text(self) -> str:
+        lines = [file.stat() if self.stat_only else file.text() for file in self.files]
+        head = self.stats.text() if self.stats.files_changed else "no differences"
+        if self.staged_not_shown:
+            head += f"; staged and not shown here: {self.staged_not_shown} (staged=true)"
+        if self.untracked_count:
+            more = ", …" if self.untracked_count > len(self.untracked) else ""
+            head += f"; untracked: {self.untracked_count} ({', '.join(self.untracked)}{more})"
+        return "\n".join([head, *lines]) + self.pagination.line()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sides:
+    """What git is asked to compare; `trees` are the commits among it, `asked` how the caller named them."""
+
+    arguments: tuple[str, ...]
+    trees: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    of_index: bool = False
+    of_files: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences:
+    """The files that differ, and a mark of what further pages must still be pages of."""
+
+    files: list[FilePatch]
+    state: str
+    said: str = ""
+
+
+class DiffOperations:
+    """Answers `git.diff`."""
+
+    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+        self._reading = reading
+        self._pages = Pages(cursors)
+
+    @operation("git.diff", risk=Risk.READ, toolset="core")
+    async def diff(self, call: Call, request: DiffRequest) -> DiffResult:
+        """Unified diff of the working tree (unstaged changes; staged=true: index against HEAD; base=HEAD: both), or of
+        two commits; renames detected, paged."""
+        sides = await _sides(self._reading, request)
+        paths = self._reading.pathspecs(request.paths)
+        found, now = await asyncio.gather(
+            self._found(sides, paths, request),
+            status(self._reading, paths) if sides.of_files else _nothing(),
+        )
+        if not found.files and not (now and now.records):
+            await self._reading.refuse_unknown(paths, *sides.trees)
+        at = self._pages.opened(call, request, state=found.state) if request.cursor else None
+        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
+        untracked = [record.path for record in now.records if record.is_untracked] if now else []
+        return DiffResult(
+            files=page.files,
+            stats=stats_of(found.files),
+            stat_only=request.stat_only,
+            staged_not_shown=now.staged if now and sides.of_index else 0,
+            untracked=tuple(shown(path) for path in untracked[:_NAMED]),
+            untracked_count=len(untracked),
+            pagination=self._pages.pagination(call, request, page.next, state=found.state),
+        )
+
+    async def _found(self, sides: _Sides, paths: Sequence[str], request: DiffRequest) -> Differences:
+        command = ("diff", *sides.arguments)
+        try:
+            found = await differences(
+                self._reading, command, paths, context=request.context, stat_only=request.stat_only
+            )
+        except GitRefused:
+            await asyncio.gather(*map(self._reading.commit, sides.asked))
+            raise
+        if "ambiguous" in found.said:
+            await asyncio.gather(*map(self._reading.commit, sides.asked))
+        return found
+
+
+async def differences(
+    reading: Reading, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
+) -> Differences:
+    """The files that a command of git's finds different, with their hunks unless only numbers are wanted."""
+    form = [*FORM, *(() if stat_only else ("--patch", f"-U{context}"))]
+    found = await reading.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
+    files = await asyncio.to_thread(parsed, found.out, cut=found.cut)
+    return Differences(files=files, state=digest(found.out), said=found.said)
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _sides(reading: Reading, request: DiffRequest) -> _Sides:
+    base, target = request.base, request.target
+    if base and not target and ".." in base:
+        symmetric = "..." in base
+        left, _, right = base.partition("..." if symmetric else "..")
+        return await _between(reading, left or "HEAD", right or "HEAD", *(("--merge-base",) if symmetric else ()))
+    if request.staged:
+        if target:
+            raise InvalidArgument("staged compares the index; it takes no target", hint="leave out staged or target")
+        against = (await reading.name(base),) if base else ()
+        return _Sides(arguments=("--cached", *against), trees=against, asked=(base,) if base else ())
+    if target:
+        return await _between(reading, base or "HEAD", target)
+    if base:
+        one = await reading.name(base)
+        return _Sides(arguments=(one,), trees=(one,), asked=(base,), of_files=True)
+    # A path in conflict is compared with our side: the markers are what is left to do.
+    return _Sides(arguments=("--ours",), of_files=True, of_index=True)
+
+
+async def _between(reading: Reading, left: str, right: str, *options: str) -> _Sides:
+    one, other = await asyncio.gather(reading.name(left), reading.name(right))
+    return _Sides(arguments=(*options, one, other), trees=(one, other), asked=(left, right))

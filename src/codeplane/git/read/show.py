@@ -1,0 +1,143 @@
+"""The `git.show` operation: a commit with its changes, a tag, or a file as it was."""
+
+import asyncio
+import re
+
+from pydantic import Field
+
+from codeplane.git.read.commit_info import FORMAT, Commit, commits_in, moment
+from codeplane.git.read.diff import differences
+from codeplane.git.read.difference import DiffFile, Stats, page_of, stats_of
+from codeplane.git.read.file_then import FileThen, FolderThen, split_name, then
+from codeplane.git.read.pages import Continued, Pages
+from codeplane.git.read.reading import Reading
+from codeplane.git.read.withheld import Withheld
+from codeplane.kernel.call import Call
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import Pagination
+
+_MAX_MESSAGE = 32_000
+# Steps from what is checked out end at commits.
+_NO_TAG = re.compile(r"(HEAD|@)([~^]\d*)*")
+
+
+class ShowRequest(Continued):
+    """What to show."""
+
+    ref: str = Field(
+        "HEAD", max_length=4096, description="commit, tag, ref:path (a file as it was), :2:path in a conflict"
+    )
+    paths: tuple[str, ...] = Field((), max_length=1000, description="changes of these alone")
+    stat_only: bool = False
+    context: int = Field(3, ge=0, le=1000)
+
+
+class TagInfo(Result):
+    """What an annotated tag says."""
+
+    name: str
+    tagger: str
+    time: str
+    message: str
+
+
+class ShowResult(Result):
+    """A commit with what it changed against its first parent, or what was at a path."""
+
+    commit: Commit | None = None
+    tag: TagInfo | None = None
+    files: tuple[DiffFile, ...] = ()
+    stats: Stats | None = None
+    stat_only: bool = False
+    file: FileThen | None = None
+    folder: FolderThen | None = None
+    pagination: Pagination
+
+    def text(self) -> str:
+        lines: list[str] = []
+        if self.tag is not None:
+            lines += [f"tag {self.tag.name} {self.tag.time[:10]} {self.tag.tagger}", self.tag.message, ""]
+        if self.commit is not None:
+            author = self.commit.author
+            lines += [f"commit {self.commit.oid}", f"{author.name} <{author.email}> {author.time}"]
+            if len(self.commit.parents) > 1:
+                others = " ".join(parent[:9] for parent in self.commit.parents)
+                lines.append(f"merge of {others}; changes against the first")
+            lines += ["", self.commit.message, ""]
+        if self.stats is not None:
+            lines.append(self.stats.text())
+        lines += [file.stat() if self.stat_only else file.text() for file in self.files]
+        lines += [found.text() for found in (self.file, self.folder) if found is not None]
+        return "\n".join(lines) + self.pagination.line()
+
+
+async def _nothing() -> None:
+    return None
+
+
+class ShowOperations:
+    """Answers `git.show`."""
+
+    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+        self._reading = reading
+        self._pages = Pages(cursors)
+
+    @operation("git.show", risk=Risk.READ)
+    async def show(self, call: Call, request: ShowRequest) -> ShowResult:
+        """A commit or tag with message and diff, or with ref:path a file or folder as it was there."""
+        revision, path = split_name(request.ref)
+        if path is not None:
+            return await self._then(call, request, revision, path)
+        oid = await self._reading.commit(revision)
+        paths = self._reading.pathspecs(request.paths)
+        tag, printed, found = await asyncio.gather(
+            _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
+            self._reading.run("log", *FORMAT, "--max-count=1", oid, "--"),
+            differences(
+                self._reading,
+                ("show", "--format=", "--diff-merges=first-parent", oid),
+                paths,
+                context=request.context,
+                stat_only=request.stat_only,
+            ),
+        )
+        if not found.files:
+            await self._reading.refuse_unknown(paths, oid)
+        at = self._pages.opened(call, request, state=found.state) if request.cursor else None
+        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
+        return ShowResult(
+            commit=commits_in(printed.records(), max_message=_MAX_MESSAGE)[0],
+            tag=tag,
+            files=page.files,
+            stats=stats_of(found.files),
+            stat_only=request.stat_only,
+            pagination=self._pages.pagination(call, request, page.next, state=found.state),
+        )
+
+    async def _then(self, call: Call, request: ShowRequest, revision: str, path: str) -> ShowResult:
+        found = await then(self._reading, revision, path)
+        at = self._pages.opened(call, request, state=found.oid)["first"] if request.cursor else 0
+        page, following = found.page(at)
+        more = {"first": following} if following is not None else None
+        return ShowResult(
+            file=page if isinstance(page, FileThen) else None,
+            folder=page if isinstance(page, FolderThen) else None,
+            pagination=self._pages.pagination(call, request, more, state=found.oid),
+        )
+
+    async def _tag(self, revision: str) -> TagInfo | None:
+        """What the tag says when the name is an annotated tag's."""
+        kind = await self._reading.run("cat-file", "-t", revision, codes=(0, 1, 128))
+        if kind.out.strip() != b"tag":
+            return None
+        printed = await self._reading.run("cat-file", "tag", revision, max_bytes=4 * _MAX_MESSAGE)
+        heads, _, message = printed.out.decode("utf-8", "backslashreplace").partition("\n\n")
+        fields = dict(line.split(" ", 1) for line in heads.splitlines() if " " in line)
+        who, _, when = fields.get("tagger", "").rpartition("> ")
+        return TagInfo(
+            name=fields.get("tag", revision),
+            tagger=f"{who}>" if who else "",
+            time=moment(when) if who else "",
+            message=message.rstrip("\n")[:_MAX_MESSAGE],
+        )

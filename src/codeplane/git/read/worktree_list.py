@@ -1,0 +1,89 @@
+"""The `git.worktrees` operation."""
+
+import os
+
+from codeplane.git.read.reading import Reading
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+
+
+class WorktreesRequest(InWorkspace):
+    """Every work tree."""
+
+
+class WorktreeInfo(Result):
+    """A work tree of the repository; a reason is empty when none was given."""
+
+    path: str
+    head: str | None
+    branch: str | None
+    detached: bool = False
+    bare: bool = False
+    is_main: bool = False
+    current: bool = False
+    locked: bool = False
+    lock_reason: str | None = None
+    prunable: bool = False
+    prune_reason: str | None = None
+
+    def text(self) -> str:
+        at = "bare" if self.bare else f"{self.branch or 'detached'} {(self.head or 'no commit')[:9]}"
+        marks = [
+            "main" if self.is_main else "",
+            f"locked{f': {self.lock_reason}' if self.lock_reason else ''}" if self.locked else "",
+            f"prunable{f': {self.prune_reason}' if self.prune_reason else ''}" if self.prunable else "",
+        ]
+        said = "; ".join(mark for mark in marks if mark)
+        return f"{'*' if self.current else ' '} {self.path} {at}" + (f" ({said})" if said else "")
+
+
+class WorktreesResult(Result):
+    """The work trees, the main one first."""
+
+    worktrees: tuple[WorktreeInfo, ...]
+
+    def text(self) -> str:
+        return "\n".join(one.text() for one in self.worktrees)
+
+
+class WorktreeReadOperations:
+    """Answers `git.worktrees`."""
+
+    def __init__(self, *, reading: Reading) -> None:
+        self._reading = reading
+
+    @operation("git.worktrees", risk=Risk.READ)
+    async def worktrees(self, call: Call, request: WorktreesRequest) -> WorktreesResult:
+        """Work trees of this repository: path, branch, head, locked and prunable with the reason."""
+        found = await self._reading.run("worktree", "list", "--porcelain", "-z")
+        trees: list[dict[str, str]] = [{}]
+        for field in found.out.split(b"\0"):
+            if not field:
+                trees.append({})
+                continue
+            name, _, value = os.fsdecode(field).partition(" ")
+            trees[-1][name] = value
+        known = [facts for facts in trees if "worktree" in facts]
+        root = str(self._reading.root)
+        return WorktreesResult(
+            worktrees=tuple(_worktree(facts, root=root, is_main=at == 0) for at, facts in enumerate(known))
+        )
+
+
+def _worktree(facts: dict[str, str], *, root: str, is_main: bool) -> WorktreeInfo:
+    head, branch = facts.get("HEAD"), facts.get("branch")
+    return WorktreeInfo(
+        path=shown(facts["worktree"]),
+        head=head if head and head.strip("0") else None,
+        branch=shown(branch.removeprefix("refs/heads/")) if branch else None,
+        detached="detached" in facts,
+        bare="bare" in facts,
+        is_main=is_main,
+        current=facts["worktree"] == root,
+        locked="locked" in facts,
+        lock_reason=shown(facts["locked"]) if facts.get("locked") else None,
+        prunable="prunable" in facts,
+        prune_reason=shown(facts["prunable"]) if facts.get("prunable") else None,
+    )

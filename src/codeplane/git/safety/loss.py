@@ -1,0 +1,146 @@
+"""What would be lost, as a person is told, and bound to what it is now: an approval is not for what comes later."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
+from codeplane.kernel.secret_files import is_secret_name
+
+_NAMED = 10
+_MAX_READ = 4 * 1024 * 1024
+_MAX_READ_IN_ALL = 64 * 1024 * 1024
+_DIGITS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One kind of loss in words, with all that it is about: the words name only some.
+
+    `for_good` is whether no recovery ref keeps it.
+    """
+
+    said: str
+    kind: Kind
+    commits: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    for_good: bool = False
+
+
+def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
+    """How the loss of commits is told."""
+    if not commits:
+        return []
+    return [
+        Loss(
+            said=f"{counted(len(commits), 'commit')} {where}: {few_of(commits)}", kind="history", commits=tuple(commits)
+        )
+    ]
+
+
+def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
+    """How the loss of work in files is told."""
+    if not paths:
+        return []
+    files = tuple(root / path for path in paths)
+    return [Loss(said=f"{what} in {counted(len(paths), 'file')}: {few_of(paths)}", kind="work", files=files)]
+
+
+def kinds_of(losses: Sequence[Loss], *kinds: Kind) -> tuple[Kind, ...]:
+    """The kinds of a call and of what is lost by it, each once."""
+    return tuple(dict.fromkeys((*kinds, *(loss.kind for loss in losses))))
+
+
+def judged(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: Sequence[Kind] = ()) -> Assessment:
+    """Destructive when something would be lost, a plain write otherwise; of these kinds in any case."""
+    return Assessment(
+        risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
+        effects=tuple(loss.said for loss in losses),
+        trusted_as=tuple(map(_whole, losses)),
+        paths=tuple(map(shown, paths)),
+        kinds=kinds_of(losses, *kinds),
+    )
+
+
+def previewed(
+    summary: str,
+    losses: Sequence[Loss],
+    facts: Sequence[str] = (),
+    *,
+    bound: Iterable[bytes] = (),
+    files: Iterable[Path] = (),
+    kept: bool = True,
+) -> Preview:
+    """What a person is shown: the facts, then the losses; it holds while `bound` and the `files` stay as they are.
+
+    `kept` is whether recovery refs keep what is lost.
+    """
+    body = [*facts, *(loss.said for loss in losses)]
+    if not losses:
+        body.append("Nothing is lost by it.")
+    elif kept and (others := [loss for loss in losses if not loss.for_good]):
+        kept_part = "It" if len(others) == len(losses) else "What is not lost for good"
+        body.append(f"{kept_part} is kept below refs/codeplane/recovery/ for a while{_but_secrets(others)}.")
+    if state := _state(losses, bound, files):
+        body.append(f"Bound to the state that is shown (fingerprint {state}): when it changes, this is not run.")
+    return Preview(summary=shown(summary), body="\n".join(body))
+
+
+def _but_secrets(losses: Sequence[Loss]) -> str:
+    has_secrets = any(is_secret_name(file.name) for loss in losses for file in loss.files)
+    return "; secrets files in .codeplane/ alone, for undo" if has_secrets else ""
+
+
+def few_of(names: Sequence[str]) -> str:
+    """The first of the names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
+
+
+def _whole(loss: Loss) -> str:
+    """The loss told so that no other is told alike: words that name only some say nothing of the rest."""
+    names = [*loss.commits, *map(str, loss.files)]
+    if len(names) <= _NAMED:
+        return loss.said
+    return f"{loss.said} ({sha256(chr(0).join(names).encode(errors='surrogateescape')).hexdigest()[:_DIGITS]})"
+
+
+def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]) -> str:
+    """One value for everything that the words stand for; nothing when there is nothing behind them."""
+    parts = [*bound]
+    for loss in losses:
+        parts += [os.fsencode(commit) for commit in loss.commits]
+    left = _MAX_READ_IN_ALL
+    for file in (*files, *(file for loss in losses for file in loss.files)):
+        found, read = _held(file, left)
+        left -= read
+        parts.append(os.fsencode(file) + b"\0" + found)
+    if not parts:
+        return ""
+    hashed = sha256()
+    for part in parts:
+        hashed.update(b"%d:" % len(part) + part)
+    return hashed.hexdigest()[:_DIGITS]
+
+
+def _held(file: Path, left: int) -> tuple[bytes, int]:
+    """What a place holds, and how much was read to know it."""
+    try:
+        found = os.lstat(file)
+        if stat.S_ISLNK(found.st_mode):
+            return b"link " + os.fsencode(file.readlink()), 0
+        if stat.S_ISREG(found.st_mode) and found.st_size <= min(_MAX_READ, left):
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as opened:
+                content = opened.read(_MAX_READ + 1)
+            return b"%o " % found.st_mode + sha256(content).digest(), len(content)
+    except OSError as error:
+        return b"error %d" % (error.errno or 0), 0
+    # Too much to read: whoever writes to it moves its times, of which one cannot be set at will.
+    times = (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return repr(times).encode(), 0

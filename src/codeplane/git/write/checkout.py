@@ -1,0 +1,230 @@
+"""`git.checkout`: another branch or commit, or files as another commit has them."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from codeplane.git.read.opened import common
+from codeplane.git.read.partial_clone import is_partial, lacking
+from codeplane.git.safety.loss import Loss, few_of, judged, lost_commits, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named, named_in_tree
+from codeplane.git.write.answered import Changed
+from codeplane.git.write.branches import HEADS
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.new_branch import refuse_elsewhere, refuse_taken, track
+from codeplane.git.write.revision import (
+    MAX_REF,
+    Revision,
+    checked,
+    commit_now,
+    commit_of,
+    exact,
+    fresh_name,
+    revision_now,
+    revision_of,
+)
+from codeplane.git.write.writing import Writer, Writing
+from codeplane.index.truth.paths import canonical
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import InvalidArgument, RefNotFound
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+
+class CheckoutRequest(InWorkspace):
+    """What to check out."""
+
+    ref: str = Field(
+        min_length=1, max_length=MAX_REF, description="branch, tag or commit; with create a new branch's name"
+    )
+    create: bool = False
+    start: str = Field("", max_length=MAX_REF, description="where a created branch begins; else HEAD")
+    paths: tuple[str, ...] = Field((), max_length=5000, description="only make these files what they are in ref")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target(Revision):
+    """What is switched to; `new` when that is a branch of one remote, which gets a local one of the same name."""
+
+    new: bool = False
+
+
+class Checkout:
+    """Switches branches and restores files."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git, writer.secrets)
+
+    @operation("git.checkout", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def checkout(self, call: Call, request: CheckoutRequest) -> Changed:
+        """Switch to a branch or commit, or with paths restore files from it; work in the way is never overwritten
+        by a switch, and kept under a recovery ref when paths overwrite it."""
+        if request.start and not request.create:
+            raise InvalidArgument("start is for create", hint="leave start out, or set create")
+        if request.paths:
+            if request.create:
+                raise InvalidArgument("paths and create do not go together", hint="do one after the other")
+            return await self._restore(call, request)
+        if request.create:
+            return await self._create(call, request)
+        async with self._writer.writing(call, "checkout") as writing:
+            target = await asyncio.to_thread(self._target, request.ref)
+            await self._reach(writing, target.commit)
+            await self._switch(call, request.ref, target)
+            return Changed(delta=await writing.finished())
+
+    @foresees("git.checkout")
+    def foresee_checkout(self, request: CheckoutRequest) -> Iterable[str]:
+        """The files that are restored, or that differ between here and there."""
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            named = self._listed(commit_now(self._git, request.ref), paths)
+            return [*(path for path in paths if path != "."), *named.paths, *self._losses.in_place(named)]
+        if request.create and not request.start:
+            return ()
+        target = self._target_now(request.start if request.create else request.ref, guess=not request.create)
+        return self._losses.differing(self._losses.head, target).paths if target else ()
+
+    @assesses("git.checkout")
+    def assess_checkout(self, call: Call | None, request: CheckoutRequest) -> Assessment:
+        """Files restored over work lose it, a switch what is ignored and in its way; and a head without a branch that
+        is left loses its commits."""
+        if request.paths:
+            self._writer.refuse_secret_changes(call, self.foresee_checkout(request))
+        return judged(self._lost(request))
+
+    @previews("git.checkout")
+    async def preview_checkout(self, request: CheckoutRequest) -> Preview:
+        """What comes in place of what, and the changes or commits that go."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: CheckoutRequest) -> Preview:
+        lost = self._lost(request)
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            commit = commit_now(self._git, request.ref)
+            facts = [f"from {self._foreseen.named(commit)}", *self._foreseen.diff("-R", commit, paths=paths)]
+            return previewed(
+                f"Make {few_of(paths)} what {request.ref} has", lost, facts, bound=[self._foreseen.index()]
+            )
+        ref = request.start if request.create else request.ref
+        target = self._target_now(ref, guess=not request.create) if ref else self._losses.head
+        facts = [f"{self._foreseen.head()} → {request.ref} at {target or 'no commit yet'}"]
+        made = "Make the branch and check out" if request.create else "Check out"
+        return previewed(f"{made} {request.ref}", lost, facts)
+
+    async def _create(self, call: Call, request: CheckoutRequest) -> Changed:
+        name = await fresh_name(self._git, HEADS, request.ref)
+        async with self._writer.writing(call, "checkout") as writing:
+            if not request.start:
+                await self._git.run("checkout", "--quiet", "-b", name, "--")
+                return Changed(delta=await writing.finished())
+            start = await revision_of(self._git, request.start)
+            await self._reach(writing, start.commit)
+            await self._begin(call, name, start)
+            return Changed(delta=await writing.finished())
+
+    async def _restore(self, call: Call, request: CheckoutRequest) -> Changed:
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "checkout") as writing:
+            commit = await commit_of(self._git, request.ref)
+            named = await asyncio.to_thread(self._listed, commit, paths)
+            self._writer.refuse_secret_changes(call, named.paths)
+            hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
+            await writing.reaches((), hidden=hidden, named=named)
+            await writing.loses()
+            await asyncio.to_thread(self._refuse_lacking, commit, paths)
+            await self._git.run("checkout", "--quiet", exact(commit), "--", *paths)
+            return Changed(delta=await writing.finished())
+
+    async def _reach(self, writing: Writing, target: str) -> None:
+        before = writing.before
+        await writing.reaches_between((before.head, target))
+        left = [before.head] if before.symbolic is None and before.head else []
+        await writing.loses(commits=left, work=False)
+
+    async def _switch(self, call: Call, ref: str, target: "_Target") -> None:
+        if ref in ("HEAD", "@"):
+            await self._git.run("checkout", "--quiet", "HEAD", "--")
+        elif target.branch is not None:
+            await refuse_elsewhere(self._git, target.branch)
+            # With the commit beside the name: that was checked, and the branch may move meanwhile.
+            await self._git.run("checkout", "--quiet", "-B", target.branch, target.exact, "--")
+        elif target.new:
+            await self._begin(call, await fresh_name(self._git, HEADS, ref), target)
+        else:
+            await self._git.run("checkout", "--quiet", "--detach", target.exact, "--")
+
+    async def _begin(self, call: Call, name: str, start: Revision) -> None:
+        """Make a branch at a commit and check it out."""
+        await refuse_taken(self._git, name, start, instead="to switch to it, leave out create")
+        await self._git.run("checkout", "--quiet", "-b", name, start.exact, "--")
+        await track(self._git, call, name, start)
+
+    def _target(self, ref: str) -> "_Target":
+        try:
+            found = revision_now(self._git, ref)
+            return _Target(commit=found.commit, ref=found.ref)
+        except RefNotFound:
+            # Git makes a branch of that name when exactly one remote has it.
+            pattern = f"refs/remotes/*/{checked(ref)}"
+            lines = self._git.ask("for-each-ref", "--format=%(objectname) %(refname)", pattern).line.splitlines()
+            if len(lines) != 1:
+                raise
+            commit, _, full = lines[0].partition(" ")
+            return _Target(commit=commit, ref=full, new=True)
+
+    def _lost(self, request: CheckoutRequest) -> list[Loss]:
+        checked(request.ref)
+        if request.paths:
+            return self._lost_below(request)
+        if request.create and not request.start:
+            return []
+        ref = checked(request.start) if request.create else request.ref
+        target = self._target_now(ref, guess=not request.create)
+        head, branch = self._losses.head, self._losses.head_ref
+        lost: list[Loss] = []
+        if head is not None and branch is None:
+            commits = self._losses.commits(head, kept=[target] if target else [])
+            lost += lost_commits(commits, "that only HEAD reaches, which is on no branch")
+        if target:
+            lost += self._losses.files(self._losses.ignored(self._losses.differing(head, target)), "everything")
+        return lost
+
+    def _target_now(self, ref: str, *, guess: bool) -> str:
+        """The commit that is meant, also by a branch that one remote alone has; nothing when there is none."""
+        try:
+            return self._target(ref).commit if guess else commit_now(self._git, ref)
+        except RefNotFound:
+            return ""
+
+    def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
+        """What files restored from a commit overwrite: changes, and what git does not track."""
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        named = self._listed(commit_now(self._git, request.ref), paths)
+        head = self._losses.head
+        edited = self._losses.edited(request.paths, against=head) if head else []
+        in_place = self._losses.in_place(named)
+        if head and in_place - named.paths:
+            # Above a name there may be a file with changes, which no path of the request leads to.
+            edited += [path for path in self._losses.edited(against=head) if path in in_place and path not in edited]
+        told = set(edited)
+        unknown = [path for path in self._losses.overwritten(named) if path not in told]
+        return self._losses.files(edited, "changes") + self._losses.files(unknown, "untracked work")
+
+    def _refuse_lacking(self, commit: str, paths: Sequence[str]) -> None:
+        """GitRefused where a partial clone lacks a file: git would leave an empty one in its place."""
+        if is_partial(common(self._git.folder)):
+            below = [] if "." in paths else paths
+            if self._git.ask("ls-tree", "-r", "--long", "--full-tree", commit, "--", *below, check=False).code != 0:
+                raise lacking()
+
+    def _listed(self, commit: str, paths: Sequence[str]) -> Named:
+        below = [] if "." in paths else paths
+        return named_in_tree(self._git.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below).fields)

@@ -1,0 +1,211 @@
+"""`git.commit` and `git.amend`."""
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from codeplane.git.read.refusal import few, redacted, refusal, unresolved
+from codeplane.git.safety.command import Done
+from codeplane.git.safety.loss import Loss, few_of, judged, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.write.answered import Changed, GitDelta
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.picture import Picture
+from codeplane.git.write.revision import commit_of
+from codeplane.git.write.writing import Writer
+from codeplane.index.truth.paths import canonical
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument
+from codeplane.kernel.operation import (
+    Assessment,
+    Budget,
+    Preview,
+    Request,
+    Risk,
+    assesses,
+    foresees,
+    operation,
+    previews,
+)
+from codeplane.kernel.place import InWorkspace
+
+MAX_MESSAGE = 100_000
+_MAX_SAID = 1500
+_SHORT = 9
+_NOTHING = re.compile(r"^(nothing to commit|(no changes|nothing) added to commit)", re.MULTILINE)
+
+
+class Author(Request):
+    """Whose work it is, when it is not the user's."""
+
+    name: str = Field(min_length=1, max_length=200)
+    email: str = Field(min_length=1, max_length=200)
+
+    @property
+    def option(self) -> str:
+        """The author as git is told."""
+        if any(char in "<>\n\r\0" for char in self.name + self.email):
+            raise InvalidArgument("an author's name and address cannot hold <, > or line ends")
+        return f"--author={self.name} <{self.email}>"
+
+
+class CommitRequest(InWorkspace):
+    """What to commit."""
+
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE)
+    paths: tuple[str, ...] = Field(
+        (), max_length=5000, description="only these, as they are on disk; else what is staged"
+    )
+    author: Author | None = None
+    allow_empty: bool = False
+
+
+class AmendRequest(InWorkspace):
+    """What to change about the last commit; what is staged goes into it."""
+
+    message: str = Field("", max_length=MAX_MESSAGE, description="instead of the present one")
+    paths: tuple[str, ...] = Field((), max_length=5000, description="add only these, as they are on disk")
+    author: Author | None = None
+
+
+class CommitResult(Changed):
+    """The commit; `said` is what hooks had to say."""
+
+    oid: str
+    short_oid: str
+    said: str = ""
+
+    def text(self) -> str:
+        return "\n".join(part for part in (f"commit {self.short_oid}", self.delta.text(), self.said) if part)
+
+
+class Commits:
+    """Makes commits, with the user's hooks and signing."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.commit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def commit(self, call: Call, request: CommitRequest) -> CommitResult:
+        """Commit what is staged, or the given paths as they are on disk, new files included."""
+        options = ["--allow-empty"] if request.allow_empty else []
+        return await self._commit(call, "commit", options, request.message, request.paths, request.author)
+
+    @operation("git.amend", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def amend(self, call: Call, request: AmendRequest) -> CommitResult:
+        """Replace the last commit: with what is staged, another message, or both; the old one stays for undo."""
+        await commit_of(self._git, "HEAD")
+        options = ["--amend", *([] if request.message else ["--no-edit"])]
+        return await self._commit(call, "amend", options, request.message, request.paths, request.author)
+
+    @foresees("git.commit")
+    def foresee_commit(self, request: CommitRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.amend")
+    def foresee_amend(self, request: AmendRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @assesses("git.amend")
+    def assess_amend(self, request: AmendRequest) -> Assessment:
+        """A commit that others may have must not be replaced lightly."""
+        return judged(self._lost(), kinds=("history",))
+
+    @previews("git.amend")
+    async def preview_amend(self, request: AmendRequest) -> Preview:
+        """Which commit is replaced, by what, and whether it was pushed."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: AmendRequest) -> Preview:
+        foreseen = Foreseen(self._git, self._writer.secrets)
+        facts = [f"on {foreseen.head()}", f"replaces {foreseen.named('HEAD')}"]
+        facts += [f"message: {request.message}"] if request.message else []
+        facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []
+        if request.paths:
+            paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+            facts += [f"with {few_of(paths)} as on disk", *foreseen.diff("HEAD", paths=paths)]
+            fresh = self._losses.untracked(request.paths)
+            facts += [f"new: {few_of(fresh)}"] if fresh else []
+            edited = self._losses.edited(request.paths, against=self._losses.head)
+            files = [self._git.root / path for path in (*edited, *fresh)]
+            return previewed("Replace the last commit", self._lost(), facts, files=files)
+        facts += [*foreseen.staged(), *foreseen.diff("--cached")]
+        return previewed("Replace the last commit", self._lost(), facts, bound=[foreseen.index()])
+
+    def _lost(self) -> list[Loss]:
+        head = self._losses.head
+        if head is None or not self._losses.is_pushed(head):
+            return []
+        return [Loss(said=f"the last commit, {head[:9]}, was pushed: others may have it", kind="history")]
+
+    async def _commit(
+        self,
+        call: Call,
+        what: str,
+        options: list[str],
+        message: str,
+        given: tuple[str, ...],
+        author: Author | None,
+    ) -> CommitResult:
+        paths = self._writer.paths(call, given)
+        who = [author.option] if author else []
+        words = ["--file=-"] if message else []
+        async with self._writer.writing(call, what, calm=what == "amend") as writing:
+            if conflicts := writing.before.conflicts:
+                raise unresolved([one.path for one in conflicts])
+            if what == "amend" and writing.before.head:
+                await writing.loses(commits=[writing.before.head])
+            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
+            fresh = await self._unknown(paths)
+            # Without anything to commit git looks at everything there is, of which we tell ourselves.
+            quiet = ("--quiet", "--untracked-files=no")
+            only = ["--only", "--", *paths] if paths else []
+            try:
+                await self._git.each("add", paths=fresh)
+                done = await self._git.run(
+                    *("commit", *quiet, *options, *who, *words, *only),
+                    input=message.encode() if message else None,
+                    check=False,
+                )
+                if done.code != 0:
+                    raise _refused(done, writing.before, given)
+            except BaseException:
+                await asyncio.shield(self._git.each("reset", "--quiet", paths=fresh))
+                raise
+            delta = await writing.finished(compared="commits")
+            return _result(delta, done.err)
+
+    async def _unknown(self, paths: list[str]) -> list[str]:
+        """Those below the paths that git does not know yet."""
+        if not paths:
+            return []
+        return (await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)).fields
+
+
+def _refused(done: Done, before: Picture, given: tuple[str, ...]) -> CodePlaneError:
+    """Why there is no commit: when nothing was staged, what could have been."""
+    # Git says so on its output; what it says beside that is a hook's word.
+    if not _NOTHING.search(done.line):
+        return refusal("commit", done.err or done.line, done.code)
+    changed, untracked = sorted(before.changed), sorted(before.untracked)
+    if given:
+        return GitRefused(f"nothing has changed in {few(given)}", hint="git_status shows what has")
+    if not changed and not untracked:
+        return GitRefused(
+            "nothing has changed since the last commit", hint="allow_empty=true makes a commit without changes"
+        )
+    parts = [f"{kind}: {few(names)}" for kind, names in (("changed", changed), ("untracked", untracked)) if names]
+    return GitRefused(
+        f"nothing is staged; {'; '.join(parts)}", hint='give paths=["."] or some of these, or git_stage first'
+    )
+
+
+def _result(delta: GitDelta, said: str) -> CommitResult:
+    oid = delta.head or ""
+    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redacted(said).strip()[:_MAX_SAID])

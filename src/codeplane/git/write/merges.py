@@ -1,0 +1,155 @@
+"""`git.merge`: begin a merge, conclude it, or give it up."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.read.conflict import Conflict
+from codeplane.git.read.refusal import refusal, unresolved
+from codeplane.git.safety.command import Done
+from codeplane.git.safety.loss import Loss, judged, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named
+from codeplane.git.write.answered import GitDelta, Stoppable
+from codeplane.git.write.commits import MAX_MESSAGE
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.merge_source import message_of, object_of, ranges, ranges_now, source_of
+from codeplane.git.write.resolution import resolved, resolved_work
+from codeplane.git.write.revision import MAX_REF, commit_now, revision_of
+from codeplane.git.write.writing import Writer
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+
+class MergeRequest(InWorkspace):
+    """What to merge into the branch that is checked out."""
+
+    ref: str = Field("", max_length=MAX_REF, description="branch, tag or commit")
+    message: str = Field("", max_length=MAX_MESSAGE)
+    ff: Literal["auto", "only", "never"] = Field("auto", description="whether moving forward is enough, or must be")
+    action: Literal["start", "continue", "abort"] = "start"
+
+
+class MergeResult(Stoppable):
+    """How the merge went; conflicts are left in the work tree to be resolved, staged and continued."""
+
+    success: bool
+    fastforward: bool = False
+    commit: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    def text(self) -> str:
+        if not self.success:
+            first = "stopped: resolve the conflicts, git_stage the files, then git_merge with action continue"
+        else:
+            first = "fast-forward" if self.fastforward else f"merged in {self.commit[:9]}" if self.commit else "done"
+        return f"{first}\n{self.delta.text()}"
+
+
+class Merges:
+    """Merges, with conflicts as data."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
+
+    @operation("git.merge", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def merge(self, call: Call, request: MergeRequest) -> MergeResult:
+        """Merge a branch into the one that is checked out; action continue concludes a merge that stopped, abort
+        gives it up."""
+        if request.action != "start":
+            return await self._go_on(call, request)
+        if not request.ref:
+            raise InvalidArgument(
+                "ref is required", hint="name the branch to merge, or set action to continue or abort"
+            )
+        ff = {"auto": [], "only": ["--ff-only"], "never": ["--no-ff"]}[request.ff]
+        async with self._writer.writing(call, "merge", calm=True) as writing:
+            revision = await revision_of(self._git, request.ref)
+            target, oid = revision.commit, await object_of(self._git, revision)
+            await writing.reaches_between(*await ranges(self._git, writing.before.head, target))
+            await writing.loses(work=False)
+            message = request.message or await message_of(self._git, oid, source_of(revision, request.ref))
+            done = await self._git.run("merge", "--quiet", *ff, "-m", message, oid, check=False)
+            delta = await writing.finished()
+            stopped_or_raise(done, delta, "merge")
+            forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
+            return merged(delta, fastforward=forward)
+
+    @foresees("git.merge")
+    def foresee_merge(self, request: MergeRequest) -> Iterable[str]:
+        """The files that the other side changed."""
+        return self._incoming(request).paths if request.action == "start" and request.ref else ()
+
+    @assesses("git.merge")
+    def assess_merge(self, request: MergeRequest) -> Assessment:
+        """Giving up a merge loses what was resolved by hand; beginning one, what is ignored and in its way."""
+        return judged(self._lost(request))
+
+    @previews("git.merge")
+    async def preview_merge(self, request: MergeRequest) -> Preview:
+        """What comes into which branch; what was resolved by hand, or is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: MergeRequest) -> Preview:
+        lost, facts = self._lost(request), [f"into {self._foreseen.head()}"]
+        if request.action != "start":
+            facts += [f"merging {self._foreseen.id_of('MERGE_HEAD') or 'nothing'}"]
+            bound = [self._foreseen.index()]
+            return previewed(f"{request.action} a merge", lost, facts, bound=bound)
+        if request.ref:
+            target = commit_now(self._git, request.ref)
+            mine = [head] if (head := self._losses.head) else []
+            facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="to bring in")]
+        facts += [f"fast-forward: {request.ff}"] if request.ff != "auto" else []
+        return previewed(f"start a merge of {request.ref}", lost, facts)
+
+    async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
+        async with self._writer.writing(
+            call, f"merge_{request.action}", undoable=request.action == "continue"
+        ) as writing:
+            if writing.before.state != "merge":
+                raise GitRefused(f"no merge is under way to {request.action}", hint="see git_status for the state")
+            if request.action == "abort":
+                await writing.reaches(writing.before.staged)
+                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
+                await self._git.run("merge", "--abort")
+            else:
+                if writing.before.conflicts:
+                    raise unresolved([one.path for one in writing.before.conflicts])
+                message = ["-m", request.message] if request.message else ["--no-edit"]
+                await self._git.run("commit", "--quiet", *message)
+            return merged(await writing.finished())
+
+    def _lost(self, request: MergeRequest) -> list[Loss]:
+        if request.action == "abort":
+            return resolved_work(self._losses)
+        if request.action != "start" or not request.ref:
+            return []
+        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+
+    def _incoming(self, request: MergeRequest) -> Named:
+        target = commit_now(self._git, request.ref)
+        found = [self._losses.differing(*one) for one in ranges_now(self._git, self._losses.head, target)]
+        paths = frozenset(path for named in found for path in named.paths)
+        files = frozenset(path for named in found for path in named.files)
+        return Named(paths=paths, links=paths - files)
+
+
+def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:
+    """Raise what git refused; a stop at conflicts is an answer, not a refusal."""
+    if done.code != 0 and not delta.conflicts and delta.repo_state == "none":
+        raise refusal(command, done.err or done.line, done.code)
+
+
+def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:
+    """How a merge went, from what it did."""
+    success = not delta.conflicts and delta.repo_state == "none"
+    commit = delta.head if success and not fastforward and delta.head != delta.head_before else None
+    return MergeResult(delta=delta, success=success, fastforward=fastforward, commit=commit, conflicts=delta.conflicts)

@@ -1,0 +1,203 @@
+"""`git.cherrypick` and `git.revert`: commits done again, or taken back by new ones."""
+
+import asyncio
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.read.conflict import Conflict
+from codeplane.git.safety.loss import Loss, judged, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named
+from codeplane.git.write.answered import GitDelta, Stoppable
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.merges import stopped_or_raise
+from codeplane.git.write.picture import Picture
+from codeplane.git.write.resolution import resolved, resolved_work
+from codeplane.git.write.revision import MAX_REF, commit_now, commit_of
+from codeplane.git.write.sequence import commits_left, sequence_start
+from codeplane.git.write.writing import Writer
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+_COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
+# What git says on its output when a commit would be empty.
+_NOTHING = re.compile(r"^(nothing to commit|(no changes|nothing) added to commit)", re.MULTILINE)
+_COMMIT = Field("", max_length=MAX_REF, description="branch, tag or commit")
+_MAINLINE = Field(0, ge=0, le=16, description="for a merge: which parent it is compared with, from 1")
+
+
+class CherrypickRequest(InWorkspace):
+    """Which commit."""
+
+    commit: str = _COMMIT
+    mainline: int = _MAINLINE
+    action: Literal["start", "continue", "skip", "abort"] = "start"
+
+
+class RevertRequest(InWorkspace):
+    """Which commit."""
+
+    commit: str = _COMMIT
+    mainline: int = _MAINLINE
+    action: Literal["start", "continue", "skip", "abort"] = "start"
+
+
+class PickResult(Stoppable):
+    """How it went; conflicts are left in the work tree to be resolved, staged and continued."""
+
+    success: bool
+    commit: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    empty: bool = Field(False, description="nothing is left of the commit here: it is already applied")
+
+    def unmet(self) -> str | None:
+        return "nothing to apply" if self.empty else super().unmet()
+
+    def text(self) -> str:
+        if self.empty:
+            return f"empty here: nothing to apply; call again with action skip or abort\n{self.delta.text()}"
+        if self.success:
+            return f"{f'commit {self.commit[:9]}' if self.commit else 'done'}\n{self.delta.text()}"
+        advice = "resolve, git_stage the files, then call again with action continue (or skip, abort)"
+        return f"stopped: {advice}\n{self.delta.text()}"
+
+
+class Picks:
+    """Applies single commits to the branch that is checked out."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
+
+    @operation("git.cherrypick", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def cherrypick(self, call: Call, request: CherrypickRequest) -> PickResult:
+        """Do a commit of elsewhere again, here; action continue, skip or abort goes on after a conflict."""
+        return await self._pick(call, "cherrypick", request)
+
+    @operation("git.revert", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def revert(self, call: Call, request: RevertRequest) -> PickResult:
+        """Take a commit back with a new one; action continue, skip or abort goes on after a conflict."""
+        return await self._pick(call, "revert", request)
+
+    @foresees("git.cherrypick")
+    def foresee_cherrypick(self, request: CherrypickRequest) -> Iterable[str]:
+        """The files that the commit changed."""
+        return self._incoming(request).paths if request.action == "start" and request.commit else ()
+
+    @foresees("git.revert")
+    def foresee_revert(self, request: RevertRequest) -> Iterable[str]:
+        """The files that the commit changed."""
+        return self._incoming(request).paths if request.action == "start" and request.commit else ()
+
+    @assesses("git.cherrypick")
+    def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
+        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        return judged(self._lost(request))
+
+    @assesses("git.revert")
+    def assess_revert(self, request: RevertRequest) -> Assessment:
+        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        return judged(self._lost(request))
+
+    @previews("git.cherrypick")
+    async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
+        """What was resolved by hand, or is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed, "cherry-pick", request)
+
+    @previews("git.revert")
+    async def preview_revert(self, request: RevertRequest) -> Preview:
+        """What was resolved by hand, or is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed, "revert", request)
+
+    def _previewed(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
+        lost, facts = self._lost(request), [f"on {self._foreseen.head()}"]
+        if request.action == "start":
+            facts += [f"{what} {self._foreseen.named(request.commit)}"] if request.commit else []
+            facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
+            return previewed(f"start a {what}", lost, facts)
+        under_way = self._foreseen.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
+        facts.append(f"{what} of {under_way or 'nothing'}")
+        return previewed(f"{request.action} a {what}", lost, facts, bound=[self._foreseen.index()])
+
+    async def _pick(
+        self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
+    ) -> PickResult:
+        command = _COMMANDS[what]
+        if request.action != "start":
+            return await self._go_on(call, what, request.action)
+        if not request.commit:
+            raise InvalidArgument("commit is required", hint="name a commit, or set action to continue, skip or abort")
+        mainline = [f"--mainline={request.mainline}"] if request.mainline else []
+        async with self._writer.writing(call, what, calm=True) as writing:
+            target = await commit_of(self._git, request.commit)
+            parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
+            await writing.reaches_between((_base(parents, request.mainline), target))
+            await writing.loses(work=False)
+            edit = ["--no-edit"] if what == "revert" else []
+            done = await self._git.run(command, *edit, *mainline, target, check=False)
+            delta = await writing.finished()
+            if done.code != 0 and _NOTHING.search(done.line) and delta.repo_state == "none":
+                raise GitRefused(
+                    f"empty here: nothing to apply, the change of {target[:9]} is not there to be taken back",
+                    hint="nothing was changed; git_log shows what took it back",
+                )
+            stopped_or_raise(done, delta, command)
+            return _result(delta, writing.after)
+
+    async def _go_on(
+        self, call: Call, what: Literal["cherrypick", "revert"], action: Literal["continue", "skip", "abort"]
+    ) -> PickResult:
+        command = _COMMANDS[what]
+        async with self._writer.writing(call, f"{what}_{action}", undoable=action != "abort") as writing:
+            if writing.before.state != what:
+                raise GitRefused(f"no {what} is under way to {action}", hint="see git_status for the state")
+            if action != "continue":
+                await writing.reaches(writing.before.staged)
+                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
+            # Somebody may have begun it elsewhere, where nobody was asked about its files.
+            if action != "abort":
+                await self._writer.may_write_commits(call, await commits_left(self._git))
+            elif start := await asyncio.to_thread(sequence_start, self._git.folder):
+                await self._writer.may_write_between(call, writing.before.head, start)
+            done = await self._git.run(command, f"--{action}", check=False)
+            delta = await writing.finished()
+            if done.code != 0 and delta.head == delta.head_before:
+                stopped_or_raise(done, delta, command)
+            return _result(delta, writing.after)
+
+    def _lost(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
+        if request.action in ("skip", "abort"):
+            return resolved_work(self._losses)
+        if request.action != "start" or not request.commit:
+            return []
+        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+
+    def _incoming(self, request: CherrypickRequest | RevertRequest) -> Named:
+        target = commit_now(self._git, request.commit)
+        parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
+        return self._losses.differing(_base(parents, request.mainline), target)
+
+
+def _base(parents: list[str], mainline: int) -> str | None:
+    """What a commit is compared with."""
+    return parents[max(mainline, 1) - 1] if len(parents) >= max(mainline, 1) else None
+
+
+def _result(delta: GitDelta, after: Picture | None) -> PickResult:
+    success = not delta.conflicts and delta.repo_state == "none"
+    moved = success and delta.head != delta.head_before
+    return PickResult(
+        delta=delta,
+        success=success,
+        commit=delta.head if moved else None,
+        conflicts=delta.conflicts,
+        # It waits for a commit that there is nothing to make of.
+        empty=not success and after is not None and not after.staged,
+    )

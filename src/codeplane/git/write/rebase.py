@@ -1,0 +1,347 @@
+"""`git.rebase_plan`, `git.rebase_execute`, `git.rebase_continue`, `git.rebase_abort` and `git.rebase_skip`."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.read.refusal import refusal
+from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named
+from codeplane.git.write.answered import GitDelta, Stoppable
+from codeplane.git.write.begun import original_head
+from codeplane.git.write.foreseen import Foreseen, listing
+from codeplane.git.write.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
+from codeplane.git.write.resolution import resolved, resolved_work
+from codeplane.git.write.revision import MAX_REF, checked, commit_now, commit_of
+from codeplane.git.write.sequence import commits_left, refuse_commands
+from codeplane.git.write.writing import Writer
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.operation import (
+    Assessment,
+    Budget,
+    Preview,
+    Result,
+    Risk,
+    assesses,
+    foresees,
+    operation,
+    previews,
+)
+from codeplane.kernel.place import InWorkspace
+
+_MAX_STEPS = 5000
+_MAX_NAMED = 30
+
+
+class RebasePlanRequest(InWorkspace):
+    """What the branch is to be put upon."""
+
+    upstream: str = Field(min_length=1, max_length=MAX_REF)
+    onto: str = Field("", max_length=MAX_REF, description="another base than upstream")
+
+
+class RebaseExecuteRequest(InWorkspace):
+    """The plan."""
+
+    plan: PlanGiven
+
+
+class RebaseStateRequest(InWorkspace):
+    """No arguments."""
+
+
+class RebaseStep(Result):
+    """One commit that would be done again."""
+
+    action: Literal["pick"] = "pick"
+    commit_sha: str
+    message: str
+
+
+class RebasePlan(Result):
+    """The commits that would be done again, oldest first."""
+
+    upstream: str
+    onto: str
+    steps: tuple[RebaseStep, ...]
+
+    def text(self) -> str:
+        first = f"upstream {self.upstream} onto {self.onto}"
+        return "\n".join([first, *(f"{one.action} {one.commit_sha[:9]} {one.message}" for one in self.steps)])
+
+
+class RebaseResult(Stoppable):
+    """How far the rebase came."""
+
+    success: bool
+    completed_steps: int
+    total_steps: int
+    state: Literal["done", "conflict", "edit_pause", "aborted"]
+    conflict_paths: tuple[str, ...] = ()
+    current_commit: str | None = None
+    new_head: str | None = None
+    said: str = ""
+
+    def text(self) -> str:
+        first = f"{self.state}, {self.completed_steps} of {counted(self.total_steps, 'step')}"
+        if self.state in ("conflict", "edit_pause"):
+            first += f" at {(self.current_commit or '?')[:9]}: git_stage what you change, then git_rebase_continue"
+        return "\n".join(part for part in (first, self.said, self.delta.text()) if part)
+
+
+class Rebase:
+    """Does commits again on another base."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+
+    @operation("git.rebase_plan", risk=Risk.READ)
+    async def plan(self, call: Call, request: RebasePlanRequest) -> RebasePlan:
+        """The commits that a rebase onto upstream would do again; change actions or order, then git_rebase_execute."""
+        upstream = await commit_of(self._git, request.upstream)
+        onto = await commit_of(self._git, request.onto) if request.onto else upstream
+        commits = await self._commits(upstream)
+        return RebasePlan(
+            upstream=upstream,
+            onto=onto,
+            steps=tuple(RebaseStep(commit_sha=oid, message=shown(subject)) for oid, subject in commits),
+        )
+
+    @operation("git.rebase_execute", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def execute(self, call: Call, request: RebaseExecuteRequest) -> RebaseResult:
+        """Do the steps of a plan (pick, reword, edit, squash, fixup, drop), each commit of the plan once; stops at
+        conflicts and edits, and undo takes it back."""
+        plan = request.plan
+        async with self._writer.writing(call, "rebase", calm=True) as writing:
+            upstream = await commit_of(self._git, plan.upstream)
+            onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
+            head = await commit_of(self._git, "HEAD")
+            planned = dict(await self._commits(upstream))
+            steps = [(one.action, await commit_of(self._git, one.commit_sha), one.message) for one in plan.steps]
+            _refuse_other(list(planned), [oid for _, oid, _ in steps])
+            # A plan comes with the present messages, and may come back as it was given.
+            todo = Todo(
+                [
+                    (action, oid, None if action != "reword" and message == shown(planned[oid]) else message)
+                    for action, oid, message in steps
+                ]
+            )
+            base = (await self._git.run("merge-base", head, onto, check=False)).line
+            await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
+            await self._writer.may_write_commits(call, (oid for action, oid, _ in steps if action != "drop"))
+            dropped = any(action == "drop" for action, _, _ in steps)
+            await writing.loses(commits=[head], work=False, replaced=not dropped)
+            folder = self._git.folder
+            with todo.laid_out(folder) as env:
+                options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop")
+                done = await self._git.run(
+                    *(*comment_option(folder, todo), "rebase", *options, f"--onto={onto}", upstream),
+                    env=env,
+                    check=False,
+                )
+            delta = await writing.finished()
+            if done.code != 0 and delta.repo_state != "rebase":
+                raise refusal("rebase", done.err or done.line, done.code)
+            return await self._result(delta, total=len(steps), said=done.err if done.code else "")
+
+    @operation("git.rebase_continue", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def go_on(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Go on with a rebase after conflicts were resolved and staged, or a commit was edited."""
+        return await self._step(call, "continue")
+
+    @operation("git.rebase_skip", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def skip(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Leave out the commit that the rebase stopped at, and go on."""
+        return await self._step(call, "skip")
+
+    @operation("git.rebase_abort", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def abort(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
+        """Give a rebase up: everything is as before it."""
+        return await self._step(call, "abort")
+
+    @foresees("git.rebase_execute")
+    def foresee_execute(self, request: RebaseExecuteRequest) -> Iterable[str]:
+        """The files that differ between here and there, and those of the commits that are done again."""
+        upstream = commit_now(self._git, request.plan.upstream)
+        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        return sorted(path for named in self._moved(onto) for path in named.paths)
+
+    @assesses("git.rebase_execute")
+    def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
+        """Commits that others may have, those that are dropped, and ignored files in the way make it destructive."""
+        return judged(self._lost(request), kinds=("history",))
+
+    @previews("git.rebase_execute")
+    async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
+        """What was pushed, what is dropped, and what is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    @assesses("git.rebase_abort")
+    def assess_abort(self, request: RebaseStateRequest) -> Assessment:
+        """Giving up loses what was resolved by hand."""
+        return judged(self._lost_by_leaving())
+
+    @previews("git.rebase_abort")
+    async def preview_abort(self, request: RebaseStateRequest) -> Preview:
+        """What was resolved by hand."""
+        return await asyncio.to_thread(self._previewed_leaving, "Give the rebase up")
+
+    @assesses("git.rebase_skip")
+    def assess_skip(self, request: RebaseStateRequest) -> Assessment:
+        """The commit itself is left out, and with it what was resolved by hand."""
+        return judged(self._lost_by_leaving())
+
+    @previews("git.rebase_skip")
+    async def preview_skip(self, request: RebaseStateRequest) -> Preview:
+        """What was resolved by hand."""
+        return await asyncio.to_thread(self._previewed_leaving, "Leave the commit out")
+
+    def _previewed(self, request: RebaseExecuteRequest) -> Preview:
+        plan, foreseen = request.plan, Foreseen(self._git)
+        upstream = commit_now(self._git, plan.upstream)
+        onto = commit_now(self._git, plan.onto) if plan.onto else upstream
+        steps = [f"{one.action} {foreseen.named(checked(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
+        facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
+        facts += listing(counted(len(plan.steps), "step"), steps, len(plan.steps))
+        return previewed(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
+
+    def _previewed_leaving(self, summary: str) -> Preview:
+        foreseen, folder = Foreseen(self._git), self._git.folder
+        step, steps = _progress(folder)
+        facts = [foreseen.head(), f"stopped in step {step} of {steps} at {foreseen.named('REBASE_HEAD')}"]
+        facts.append(f"began at {original_head(folder) or 'no commit that is known'}")
+        return previewed(summary, self._lost_by_leaving(), facts, bound=[foreseen.index()])
+
+    async def _commits(self, upstream: str) -> list[tuple[str, str]]:
+        options = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", "-z")
+        limit = f"--max-count={_MAX_STEPS + 1}"
+        done = await self._git.run("log", *options, limit, "--format=%m%H %s", f"{upstream}...HEAD", "--")
+        marked = [(oid[0], oid[1:], subject) for oid, _, subject in (one.partition(" ") for one in done.fields)]
+        # What upstream has already is left out, as git does; one that never changed anything is like no other.
+        found = [(oid, subject) for mark, oid, subject in marked if mark != "=" or await self._is_empty(oid)]
+        if len(found) > _MAX_STEPS:
+            raise InvalidArgument(f"more than {_MAX_STEPS} commits", hint="name an upstream that is nearer")
+        return found
+
+    async def _is_empty(self, oid: str) -> bool:
+        trees = await self._git.run("rev-parse", "--verify", f"{oid}^{{tree}}", check=False)
+        parents = await self._git.run("rev-parse", "--verify", f"{oid}^^{{tree}}", check=False)
+        return trees.line == parents.line
+
+    async def _step(self, call: Call, verb: str) -> RebaseResult:
+        abort = verb == "abort"
+        async with self._writer.writing(call, f"rebase_{verb}", undoable=not abort) as writing:
+            if writing.before.state != "rebase":
+                raise GitRefused("no rebase is under way", hint="see git_status for the state")
+            folder, head = self._git.folder, writing.before.head
+            if verb != "continue":
+                await writing.reaches(writing.before.changed)
+                work = await asyncio.to_thread(resolved, self._losses, all_work=True)
+                # Where git paused for an edit it says at which commit: another one is somebody's.
+                paused = await asyncio.to_thread(_text, folder / FOLDER / "amend")
+                await writing.loses(commits=[head] if head else [], only=work, replaced=not paused or paused == head)
+            before = await asyncio.to_thread(_progress, folder)
+            was = await asyncio.to_thread(original_head, folder)
+            # Somebody may have begun it elsewhere, where nobody was asked about its files.
+            if abort and was:
+                await self._writer.may_write_between(call, head, was)
+            elif not abort:
+                await asyncio.to_thread(refuse_commands, folder)
+                await self._writer.may_write_commits(call, await commits_left(self._git, since=was))
+            done = await self._git.run(
+                *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
+            )
+            delta = await writing.finished(since=None if abort else was)
+            if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
+                raise refusal("rebase", done.err or done.line, done.code)
+            return await self._result(
+                delta, total=before[1], said=done.err if done.code else "", aborted=abort, at=before[0]
+            )
+
+    async def _result(
+        self, delta: GitDelta, *, total: int, said: str, aborted: bool = False, at: int = 0
+    ) -> RebaseResult:
+        folder = self._git.folder
+        if delta.repo_state != "rebase":
+            return RebaseResult(
+                delta=delta,
+                success=not aborted,
+                completed_steps=max(at - 1, 0) if aborted else total,
+                total_steps=total,
+                state="aborted" if aborted else "done",
+                new_head=delta.head,
+            )
+        step, steps = await asyncio.to_thread(_progress, folder)
+        current = await self._git.run("rev-parse", "--verify", "--quiet", "REBASE_HEAD", check=False)
+        stopped = current.line or await asyncio.to_thread(_text, folder / FOLDER / "stopped-sha")
+        pause = not delta.conflicts
+        return RebaseResult(
+            delta=delta,
+            success=False,
+            completed_steps=step if pause and (folder / FOLDER / "amend").exists() else max(step - 1, 0),
+            total_steps=steps or total,
+            state="edit_pause" if pause else "conflict",
+            conflict_paths=tuple(one.path for one in delta.conflicts),
+            current_commit=stopped or None,
+            said="" if delta.conflicts else str(refusal("rebase", said).message)[:500] if said else "",
+        )
+
+    def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
+        upstream = commit_now(self._git, request.plan.upstream)
+        pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
+        sent = counted(pushed, "commit", verbs=("was", "were"))
+        lost = [Loss(said=f"{sent} pushed: others may have them", kind="history")] if pushed else []
+        dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
+        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
+
+    def _lost_in_place(self, onto: str) -> list[Loss]:
+        """What is ignored and lies where files come, on the way there or when commits are done again."""
+        lost = {path for named in self._moved(onto) for path in self._losses.ignored(named)}
+        return self._losses.files(sorted(lost), "everything")
+
+    def _moved(self, onto: str) -> list[Named]:
+        head = self._losses.head
+        if head is None:
+            return []
+        base = self._git.ask("merge-base", head, onto, check=False).line or None
+        return [self._losses.differing(head, onto), self._losses.differing(base, head)]
+
+    def _lost_by_leaving(self) -> list[Loss]:
+        return resolved_work(self._losses, all_work=True)
+
+
+def _refuse_other(planned: list[str], given: list[str]) -> None:
+    if twice := [oid for oid in given if given.count(oid) > 1]:
+        raise InvalidArgument(f"{twice[0][:9]} is in the plan twice")
+    if missing := [oid for oid in planned if oid not in given]:
+        raise InvalidArgument(
+            f"{counted(len(missing), 'commit', verbs=ARE)} not in the plan: "
+            f"{', '.join(oid[:9] for oid in missing[:10])}",
+            hint="to leave a commit out, give it the action drop; git_rebase_plan makes a new plan",
+        )
+    if other := [oid for oid in given if oid not in planned]:
+        raise InvalidArgument(
+            f"{other[0][:9]} is not among the commits to rebase", hint="git_rebase_plan makes a new plan"
+        )
+
+
+def _progress(folder: Path) -> tuple[int, int]:
+    numbers = [_text(folder / FOLDER / name) for name in ("msgnum", "end")]
+    return tuple(int(text) if text.isdigit() else 0 for text in numbers)  # type: ignore[return-value]  # there are two
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,105 @@
+"""What a rebase is to do, step by step, and how git is told without anyone at an editor."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.write.commits import MAX_MESSAGE
+from codeplane.git.write.revision import MAX_REF
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.operation import Request
+
+Action = Literal["pick", "reword", "edit", "squash", "fixup", "drop"]
+FOLDER = "rebase-merge"
+_KEPT = "codeplane"
+_COMMENT = "comment"
+_JOINS = ("squash", "fixup")
+# Git hands these to a shell with the file's name behind them; paths come by the environment, however odd they are.
+_LAY_OUT = 'f() { cp "$CODEPLANE_STEPS/todo" "$1" && cp -R "$CODEPLANE_STEPS/codeplane" "$CODEPLANE_REBASE/"; }; f'
+_WORD = (
+    'f() { n=$(cat "$CODEPLANE_REBASE/msgnum"); m="$CODEPLANE_REBASE/codeplane/$n"; '
+    'if [ -f "$m" ]; then cp "$m" "$1"; fi; }; f'
+)
+
+
+class StepGiven(Request):
+    """One step, as planned or changed."""
+
+    action: Action = "pick"
+    commit_sha: str = Field(min_length=4, max_length=MAX_REF)
+    message: str | None = Field(None, max_length=MAX_MESSAGE, description="for reword and squash")
+
+
+class PlanGiven(Request):
+    """A plan, as git_rebase_plan gave it, with actions changed or steps in another order."""
+
+    upstream: str = Field(min_length=1, max_length=MAX_REF)
+    onto: str = Field("", max_length=MAX_REF, description="else upstream")
+    steps: tuple[StepGiven, ...] = Field(max_length=5000)
+
+
+class Todo:
+    """Steps whose commits are known, laid out for git."""
+
+    def __init__(self, steps: Sequence[tuple[Action, str, str | None]]) -> None:
+        self._steps = steps
+        first = next((action for action, _, _ in steps if action != "drop"), None)
+        if first in _JOINS:
+            raise InvalidArgument(f"the first step cannot be {first}: there is nothing before it to go into")
+        for action, commit, message in steps:
+            if action == "reword" and not (message or "").strip():
+                raise InvalidArgument(f"reword of {commit[:9]} needs a message")
+            if message is not None and action not in ("reword", "squash"):
+                raise InvalidArgument(f"{action} takes no message", hint="use reword to change a message")
+
+    @contextmanager
+    def laid_out(self, folder: Path) -> Iterator[dict[str, str]]:
+        """The environment in which git finds the steps; messages move into its own folder with the first of them."""
+        with tempfile.TemporaryDirectory(prefix="codeplane-") as place:
+            kept = Path(place) / _KEPT
+            kept.mkdir()
+            messages = self._messages()
+            for number, message in messages.items():
+                (kept / str(number)).write_text(message, encoding="utf-8")
+            if any(line.startswith("#") for message in messages.values() for line in message.splitlines()):
+                (kept / _COMMENT).touch()
+            lines = [f"{action} {oid}\n" for action, oid, _ in self._steps]
+            (Path(place) / "todo").write_text("".join(lines) or "noop\n")
+            yield editors(folder) | {"CODEPLANE_STEPS": place, "GIT_SEQUENCE_EDITOR": _LAY_OUT}
+
+    @property
+    def keeps_hashes(self) -> bool:
+        """Whether a message has lines that git would take for comments."""
+        return any(line.startswith("#") for message in self._messages().values() for line in message.splitlines())
+
+    def _messages(self) -> dict[int, str]:
+        """Messages by the step at which git asks for them: that of a squash at the end of its run."""
+        found: dict[int, str] = {}
+        pending: str | None = None
+        for number, (action, _, message) in enumerate(self._steps, start=1):
+            if action == "reword" and message is not None:
+                found[number] = message
+            if action in _JOINS:
+                pending = message if message is not None else pending
+                following = [one for one, _, _ in self._steps[number:] if one != "drop"]
+                if pending is not None and (not following or following[0] not in _JOINS):
+                    found[number], pending = pending, None
+            elif action != "drop":
+                pending = None
+        return found
+
+
+def editors(folder: Path) -> dict[str, str]:
+    """The environment in which git finds the messages of a rebase under way."""
+    return {"CODEPLANE_REBASE": str(folder / FOLDER), "GIT_EDITOR": _WORD}
+
+
+def comment_option(folder: Path, todo: Todo | None = None) -> list[str]:
+    """Another sign for comments, where a message has lines that begin with #."""
+    if (todo is not None and todo.keeps_hashes) or (folder / FOLDER / _KEPT / _COMMENT).exists():
+        return ["-c", "core.commentChar=\x01"]
+    return []

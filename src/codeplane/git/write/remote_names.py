@@ -1,0 +1,49 @@
+"""Remotes as the repository's own settings name them: no others are talked to."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codeplane.git.read.refusal import redacted
+from codeplane.git.safety.command import Git
+from codeplane.git.write.revision import checked
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import RefNotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteName:
+    """A remote by its name, with the address that can be shown."""
+
+    name: str
+    url: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.url})"
+
+
+def remote_now(git: Git, given: str, *, push: bool = False) -> RemoteName:
+    """The remote of that name, or the one that git would take without a name; RefNotFound when there is none."""
+    names = git.ask("remote").line.splitlines()
+    name = given or _usual(git, names)
+    if name not in names:
+        near = difflib.get_close_matches(checked(name), names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see git_remotes; addresses are not taken here"
+        raise RefNotFound(f"there is no remote {shown(redacted(name)[:200])!r}", hint=hint)
+    done = git.ask("remote", "get-url", *(["--push"] if push else []), name, check=False)
+    return RemoteName(name=name, url=redacted(done.line) or "no address")
+
+
+async def talking(git: Git) -> Mapping[str, str]:
+    """The environment in which git talks to remotes: ssh, the user's own, asks nobody."""
+    done = await git.run("config", "--get", "core.sshCommand", check=False)
+    return {"GIT_SSH_COMMAND": f"{done.line or 'ssh'} -oBatchMode=yes"}
+
+
+def _usual(git: Git, names: list[str]) -> str:
+    branch = git.ask("symbolic-ref", "--quiet", "--short", "HEAD", check=False).line
+    if branch:
+        configured = git.ask("config", "--get", f"branch.{branch}.remote", check=False).line
+        if configured in names:
+            return configured
+    return names[0] if len(names) == 1 else "origin"

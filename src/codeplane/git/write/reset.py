@@ -1,0 +1,118 @@
+"""`git.reset`: the branch to another commit, and with it the index and the files."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named, named_in_raw, named_in_tree
+from codeplane.git.write.answered import Changed
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.revision import MAX_REF, commit_now, commit_of
+from codeplane.git.write.writing import Writer
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+_HEAD = "HEAD"
+
+
+class ResetRequest(InWorkspace):
+    """Where to, and how much follows."""
+
+    ref: str = Field("HEAD", min_length=1, max_length=MAX_REF)
+    mode: Literal["soft", "mixed", "hard"] = Field(
+        "mixed", description="soft: only the branch; mixed: the index too; hard: the files too"
+    )
+
+
+class Reset:
+    """Moves the branch that is checked out."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
+
+    @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def reset(self, call: Call, request: ResetRequest) -> Changed:
+        """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
+        async with self._writer.writing(call, "reset") as writing:
+            unborn = await asyncio.to_thread(self._is_unborn, request)
+            target = None if unborn else await commit_of(self._git, request.ref)
+            before = writing.before
+            if request.mode == "hard":
+                moved = await asyncio.to_thread(self._moved, target)
+                hidden = await asyncio.to_thread(self._losses.hidden)
+                await writing.reaches(before.changed, hidden=hidden, named=moved)
+            left = [before.head] if before.head and before.head != target else []
+            hard = request.mode == "hard"
+            await writing.loses(commits=left, work=hard, replaced=not hard)
+            await self._git.run("reset", "--quiet", f"--{request.mode}", *([target] if target else []), "--")
+            return Changed(delta=await writing.finished())
+
+    @foresees("git.reset")
+    def foresee_reset(self, request: ResetRequest) -> Iterable[str]:
+        """The files that hard makes what the commit has."""
+        if request.mode != "hard":
+            return ()
+        unborn, head = self._is_unborn(request), self._losses.head
+        moved = self._moved(None if unborn else commit_now(self._git, request.ref))
+        return [*moved.paths, *(self._losses.edited(against=head) if head else ())]
+
+    @assesses("git.reset")
+    def assess_reset(self, request: ResetRequest) -> Assessment:
+        """What is lost makes it destructive: commits that nothing else reaches, changes that hard overwrites."""
+        return judged(self._lost(request))
+
+    @previews("git.reset")
+    async def preview_reset(self, request: ResetRequest) -> Preview:
+        """Where the branch goes from where, and the commits and changes that go."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: ResetRequest) -> Preview:
+        target = "no commit yet" if self._is_unborn(request) else commit_now(self._git, request.ref)
+        follows = {"soft": "only the branch", "mixed": "the branch and the index", "hard": "branch, index and files"}
+        facts = [f"{self._foreseen.head()} → {target}", f"moves {follows[request.mode]}"]
+        # The index is given up as a whole, what is staged and nowhere else too.
+        bound = [] if request.mode == "soft" else [self._foreseen.index()]
+        return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
+
+    def _is_unborn(self, request: ResetRequest) -> bool:
+        """Whether there is no commit yet, and the index alone is meant."""
+        return request.ref == _HEAD and self._losses.head is None and self._losses.head_ref is not None
+
+    def _lost(self, request: ResetRequest) -> list[Loss]:
+        if self._is_unborn(request):
+            staged = sorted(self._moved(None).files) if request.mode == "hard" else []
+            return self._losses.files(staged, "everything")
+        target, head = commit_now(self._git, request.ref), self._losses.head
+        lost: list[Loss] = []
+        edited: list[str] = []
+        if head is not None:
+            lost += lost_commits(
+                self._losses.commits(head, gone=self._losses.head_ref, kept=[target]), "that nothing else reaches"
+            )
+            if request.mode == "hard":
+                edited = self._losses.edited(against=head)
+                lost += self._losses.files(edited, "changes")
+        if request.mode == "hard":
+            told = set(edited)
+            unknown = self._losses.overwritten(self._moved(target))
+            lost += self._losses.files([path for path in unknown if path not in told], "untracked work")
+        return lost
+
+    def _moved(self, target: str | None) -> Named:
+        """What the index, or the commit that is checked out, has otherwise than the target; all of it without one."""
+        if target is None:
+            return named_in_tree(self._git.ask("ls-files", "--stage", "-z").fields)
+        options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")
+        staged = named_in_raw(self._git.ask("diff", *options, target, "--").fields)
+        head = self._losses.head
+        between = self._losses.differing(head, target) if head else staged
+        files = staged.files | between.files
+        return Named(paths=staged.paths | between.paths, links=(staged.links | between.links) - files)

@@ -1,0 +1,146 @@
+"""`git.stage`, `git.unstage` and `git.discard`."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pydantic import Field
+
+from codeplane.git.safety.loss import Loss, few_of, judged, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.write.answered import Changed
+from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.picture import links_in
+from codeplane.git.write.writing import Writer
+from codeplane.index.truth.paths import canonical
+from codeplane.kernel.call import Call
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+_PATHS = Field(min_length=1, max_length=5000, description="files or folders; . is everything")
+
+
+class StageRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+
+
+class UnstageRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+
+
+class DiscardRequest(InWorkspace):
+    """Which files."""
+
+    paths: tuple[str, ...] = _PATHS
+    untracked: bool = Field(False, description="remove files that git does not know, too")
+
+
+class Staging:
+    """Moves changes between work tree and index."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git, writer.secrets)
+
+    @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def stage(self, call: Call, request: StageRequest) -> Changed:
+        """Stage files for the next commit: new, changed and deleted ones."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "stage") as writing:
+            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
+            await self._add(paths, links_in(writing.before))
+            return Changed(delta=await writing.finished(compared="index"))
+
+    async def _add(self, paths: list[str], links: frozenset[str]) -> None:
+        """Add what is there; of submodules only the commit they are at, since to add them git would enter them."""
+        wanted = sorted(
+            link for link in links if any(path in (".", link) or link.startswith(f"{path}/") for path in paths)
+        )
+        others = [path for path in paths if path not in links]
+        if others:
+            without = [f":(exclude,literal){link}" for link in wanted]
+            await self._git.run(*("add", "--", *(f":(literal){path}" for path in others), *without), literal=False)
+        if wanted:
+            given = "".join(f"{link}\0" for link in wanted).encode("utf-8", "surrogateescape")
+            await self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=given)
+
+    @operation("git.unstage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def unstage(self, call: Call, request: UnstageRequest) -> Changed:
+        """Take files out of the next commit; the files themselves stay as they are."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "unstage") as writing:
+            await self._writer.below(call, paths)
+            await self._git.run("reset", "--quiet", "--", *paths)
+            return Changed(delta=await writing.finished(compared="index"))
+
+    @operation("git.discard", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def discard(self, call: Call, request: DiscardRequest) -> Changed:
+        """Throw away changes that are not staged; what is lost stays under a recovery ref, and undo brings it back."""
+        paths = self._writer.paths(call, request.paths)
+        async with self._writer.writing(call, "discard") as writing:
+            edited = (await self._git.run("diff", "--name-only", "-z", "--no-ext-diff", "--", *paths)).fields
+            unknown = []
+            if request.untracked:
+                listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
+                unknown = [path for path in listed.fields if not path.endswith("/")]
+            hidden = await asyncio.to_thread(self._losses.hidden, paths)
+            self._writer.refuse_secret_changes(call, [*edited, *unknown, *hidden])
+            await writing.reaches([*edited, *unknown], hidden=hidden)
+            await writing.loses()
+            known = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
+            if known:
+                await self._git.run("restore", "--worktree", "--", *paths)
+            if unknown:
+                await self._git.run("clean", "--force", "--quiet", "-d", "--", *paths)
+            return Changed(delta=await writing.finished(compared="worktree"))
+
+    @foresees("git.stage")
+    def foresee_stage(self, request: StageRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.unstage")
+    def foresee_unstage(self, request: UnstageRequest) -> Iterable[str]:
+        """The changed files that are named, or lie below."""
+        return self._losses.below(request.paths)
+
+    @foresees("git.discard")
+    def foresee_discard(self, request: DiscardRequest) -> Iterable[str]:
+        """The files whose changes go, and those that git does not know where they go too."""
+        named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
+        unknown = self._losses.untracked(request.paths) if request.untracked else []
+        return [*named, *self._losses.edited(request.paths), *unknown]
+
+    @assesses("git.discard")
+    def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
+        """Nothing is lost where nothing was changed."""
+        self._writer.refuse_secret_changes(call, self.foresee_discard(request))
+        return judged(self._lost(request))
+
+    @previews("git.discard")
+    async def preview_discard(self, request: DiscardRequest) -> Preview:
+        """The files whose changes go, and the changes."""
+        return await asyncio.to_thread(self._previewed, request)
+
+    def _previewed(self, request: DiscardRequest) -> Preview:
+        lost = self._lost(request)
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        told = previewed(
+            f"Discard changes that are not staged in {few_of(paths)}",
+            lost,
+            ["files that git does not know go too"] if request.untracked else [],
+            bound=[self._foreseen.index()],
+        )
+        return replace(told, body="\n".join([told.body, *self._foreseen.diff(paths=paths)]))
+
+    def _lost(self, request: DiscardRequest) -> list[Loss]:
+        lost = self._losses.files(self._losses.edited(request.paths), "changes")
+        if request.untracked:
+            lost += self._losses.files(self._losses.untracked(request.paths), "everything")
+        return lost

@@ -1,0 +1,268 @@
+"""`git.stash_push`, `git.stash_pop`, `git.stash_apply` and `git.stash_drop`."""
+
+import asyncio
+import os
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from codeplane.git.read.conflict import Conflict
+from codeplane.git.read.refusal import few
+from codeplane.git.safety.loss import Loss, few_of, judged, previewed
+from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.obstacles import Named, named_in_raw
+from codeplane.git.write.answered import Stoppable
+from codeplane.git.write.commits import MAX_MESSAGE
+from codeplane.git.write.foreseen import Foreseen, listing
+from codeplane.git.write.merges import stopped_or_raise
+from codeplane.git.write.picture import links_in
+from codeplane.git.write.writing import Writer, Writing
+from codeplane.index.truth.paths import canonical, shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import GitRefused, RefNotFound
+from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.place import InWorkspace
+
+_INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
+
+_ALL = "everything"
+
+
+class StashPushRequest(InWorkspace):
+    """What to put aside."""
+
+    message: str = Field("", max_length=MAX_MESSAGE)
+    include_untracked: bool = False
+    paths: tuple[str, ...] = Field((), max_length=5000, description="only these")
+
+
+class StashPopRequest(InWorkspace):
+    """Which stash."""
+
+    index: int = _INDEX
+    restore_index: bool = Field(False, description="stage again what was staged")
+
+
+class StashApplyRequest(StashPopRequest):
+    """Which stash."""
+
+
+class StashDropRequest(InWorkspace):
+    """Which stash."""
+
+    index: int = _INDEX
+
+
+class StashResult(Stoppable):
+    """What became of the stash."""
+
+    success: bool = True
+    stash: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    def text(self) -> str:
+        first = f"stash {self.stash[:9]}" if self.stash else "done"
+        return f"{first if self.success else 'conflicts; the stash is still there'}\n{self.delta.text()}"
+
+
+class Stashing:
+    """Puts work aside, and takes it up again."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._git = writer.git
+        self._losses = Losses(writer.git)
+        self._foreseen = Foreseen(writer.git)
+
+    @operation("git.stash_push", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def push(self, call: Call, request: StashPushRequest) -> StashResult:
+        """Put changes aside, so that the work tree is as the last commit; git_stash_pop brings them back."""
+        paths = self._writer.paths(call, request.paths)
+        options = ["--include-untracked"] if request.include_untracked else []
+        options += [f"--message={request.message}"] if request.message else []
+        async with self._writer.writing(call, "stash_push") as writing:
+            before = writing.before
+            if not paths and (inside := await asyncio.to_thread(self._git.unnamed, links_in(before))):
+                raise GitRefused(
+                    f"git would enter {few(inside)}, which .gitmodules does not name, and run what is set there",
+                    hint="name it in .gitmodules, or give paths",
+                )
+            reached = before.changed | (before.untracked if request.include_untracked else frozenset())
+            aside = [path for path in reached if not paths or _below(path, paths)]
+            self._writer.refuse_secrets(call, aside)
+            await writing.reaches(aside)
+            done = await self._git.run(
+                *("stash", "push", "--quiet", *options, *(["--", *paths] if paths else [])), literal=bool(paths)
+            )
+            delta = await writing.finished(compared="worktree")
+            top = await self._git.run("rev-parse", "--verify", "--quiet", "refs/stash", check=False)
+            if not top.line or top.line == (before.stashes[0][0] if before.stashes else ""):
+                raise GitRefused(
+                    f"there is nothing to put aside{done.line and f': {done.line}'}", hint="see git_status"
+                )
+            return StashResult(delta=delta, stash=top.line)
+
+    @operation("git.stash_pop", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def pop(self, call: Call, request: StashPopRequest) -> StashResult:
+        """Bring stashed changes back and forget the stash; with conflicts it is not forgotten."""
+        return await self._bring(call, "pop", request)
+
+    @operation("git.stash_apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def apply(self, call: Call, request: StashApplyRequest) -> StashResult:
+        """Bring stashed changes back and keep the stash."""
+        return await self._bring(call, "apply", request)
+
+    @operation("git.stash_drop", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
+    async def drop(self, call: Call, request: StashDropRequest) -> StashResult:
+        """Forget a stash; it stays under a recovery ref, and undo brings it back."""
+        async with self._writer.writing(call, "stash_drop") as writing:
+            oid = _chosen(writing, request.index)
+            await writing.loses(commits=[oid], work=False)
+            await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
+            return StashResult(delta=await writing.finished(), stash=oid)
+
+    @foresees("git.stash_push")
+    def foresee_push(self, request: StashPushRequest) -> Iterable[str]:
+        """The files that are put aside."""
+        head = self._losses.head
+        changed = self._losses.edited(request.paths, against=head) if head else []
+        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
+        return [*named, *changed, *fresh]
+
+    @foresees("git.stash_pop")
+    def foresee_pop(self, request: StashPopRequest) -> Iterable[str]:
+        """The files that come back."""
+        return {path for named in self._brought(request) for path in named.paths}
+
+    @foresees("git.stash_apply")
+    def foresee_apply(self, request: StashApplyRequest) -> Iterable[str]:
+        """The files that come back."""
+        return {path for named in self._brought(request) for path in named.paths}
+
+    @assesses("git.stash_push")
+    def assess_push(self, request: StashPushRequest) -> Assessment:
+        """What is ignored and lies where a file comes back would be lost."""
+        return judged(self._lost_by_push())
+
+    @previews("git.stash_push")
+    async def preview_push(self, request: StashPushRequest) -> Preview:
+        """What is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed_push, request)
+
+    @assesses("git.stash_pop")
+    def assess_pop(self, request: StashPopRequest) -> Assessment:
+        """What is ignored and lies where a file is to come would be lost."""
+        return judged(self._lost_by_bringing(request))
+
+    @previews("git.stash_pop")
+    async def preview_pop(self, request: StashPopRequest) -> Preview:
+        """What is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed_bringing, request, keeps=False)
+
+    @assesses("git.stash_apply")
+    def assess_apply(self, request: StashApplyRequest) -> Assessment:
+        """What is ignored and lies where a file is to come would be lost."""
+        return judged(self._lost_by_bringing(request))
+
+    @previews("git.stash_apply")
+    async def preview_apply(self, request: StashApplyRequest) -> Preview:
+        """What is ignored and in the way."""
+        return await asyncio.to_thread(self._previewed_bringing, request, keeps=True)
+
+    @assesses("git.stash_drop")
+    def assess_drop(self, request: StashDropRequest) -> Assessment:
+        """The stashed work would be lost."""
+        return judged(self._lost(request), kinds=("delete",))
+
+    @previews("git.stash_drop")
+    async def preview_drop(self, request: StashDropRequest) -> Preview:
+        """What is in the stash."""
+        return await asyncio.to_thread(self._previewed_drop, request)
+
+    def _previewed_push(self, request: StashPushRequest) -> Preview:
+        paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
+        head = self._losses.head
+        changed = self._losses.edited(request.paths, against=head) if head else []
+        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        facts = [f"on {self._foreseen.head()}", *([f"message: {request.message}"] if request.message else [])]
+        named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
+        facts += listing(f"put aside: {counted(len(named), 'file')}", named, len(named))
+        files = [self._git.root / path for path in (*changed, *fresh)]
+        bound = [self._foreseen.index(), *map(os.fsencode, paths)]
+        return previewed("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
+
+    def _previewed_bringing(self, request: StashPopRequest, *, keeps: bool) -> Preview:
+        facts = [self._stash(request.index), f"onto {self._foreseen.head()}"]
+        facts += ["what was staged is staged again"] if request.restore_index else []
+        facts += ["the stash stays"] if keeps else ["the stash is forgotten then"]
+        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request), facts)
+
+    def _previewed_drop(self, request: StashDropRequest) -> Preview:
+        return previewed(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
+
+    def _stash(self, index: int) -> str:
+        """The stash by its id: numbers move on with every other one."""
+        return f"stash {index} is {self._foreseen.named(f'stash@{{{index}}}')}"
+
+    async def _bring(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
+        async with self._writer.writing(call, f"stash_{verb}", calm=True) as writing:
+            oid = _chosen(writing, request.index)
+            parents = (await self._git.run("rev-list", "--parents", "--max-count=1", oid)).line.split()[1:]
+            untracked = [(None, parent) for parent in parents[2:3]]
+            await writing.reaches_between((parents[0], oid), *untracked)
+            await writing.loses(commits=[oid] if verb == "pop" else [], work=False, replaced=True)
+            options = ["--index"] if request.restore_index else []
+            # By its id: numbers move on when somebody else stashes.
+            done = await self._git.run("stash", "apply", "--quiet", *options, oid, check=False, literal=False)
+            if verb == "pop" and done.code == 0:
+                await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
+            delta = await writing.finished(compared="worktree")
+            if done.code != 0:
+                stopped_or_raise(done, delta, f"stash {verb}")
+            return StashResult(delta=delta, success=done.code == 0, stash=oid, conflicts=delta.conflicts)
+
+    def _lost_by_push(self) -> list[Loss]:
+        if self._losses.head is None:
+            return []
+        options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
+        named = named_in_raw(self._git.ask("diff", *options, "HEAD", "--").fields)
+        return self._losses.files(self._losses.ignored(named), _ALL)
+
+    def _lost_by_bringing(self, request: StashPopRequest) -> list[Loss]:
+        lost = {path for named in self._brought(request) for path in self._losses.ignored(named)}
+        return self._losses.files(sorted(lost), _ALL)
+
+    def _brought(self, request: StashPopRequest) -> list[Named]:
+        """What is in the stash, and what of it git did not track then."""
+        name = f"stash@{{{request.index}}}"
+        done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
+        oid, *parents = done.line.split() or [""]
+        if done.code != 0 or not parents:
+            return []
+        untracked = [self._losses.differing(None, parent) for parent in parents[2:3]]
+        return [self._losses.differing(parents[0], oid), *untracked]
+
+    def _lost(self, request: StashDropRequest) -> list[Loss]:
+        name = f"stash@{{{request.index}}}"
+        done = self._git.ask("log", "--walk-reflogs", "--max-count=1", "--format=%gs", name, "--", check=False)
+        if done.code != 0 or not done.line:
+            return []
+        files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
+        return [
+            Loss(
+                said=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {few_of(files)}", kind="work"
+            )
+        ]
+
+
+def _chosen(writing: Writing, index: int) -> str:
+    stashes = writing.before.stashes
+    if index >= len(stashes):
+        raise RefNotFound(f"there are {len(stashes)} stashes, and none is number {index}", hint="see git_stash_list")
+    return stashes[index][0]
+
+
+def _below(path: str, folders: list[str]) -> bool:
+    return any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)

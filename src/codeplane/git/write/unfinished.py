@@ -1,0 +1,130 @@
+"""Git mutations that the last run left under way: what git made of them is kept for undo, and told once."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from codeplane.edit.endings import Recovered
+from codeplane.edit.history.kept import CALL, Kept
+from codeplane.edit.journal import JOURNAL
+from codeplane.git.write.keeping import Keeper, Keeping, is_other
+from codeplane.git.write.pending import Started
+from codeplane.git.write.picture import Picture, pictured
+from codeplane.git.write.submodule_addition import SubmoduleAddition
+from codeplane.git.write.worktree_places import forget_excluded
+from codeplane.git.write.worktree_undo import is_complete
+from codeplane.kernel.errors import CodePlaneError, NotGit
+
+_INDEX_ALONE = ("stage", "unstage")
+
+
+class Unfinished:
+    """Ends what was under way. Git went on by itself, or ended in its own way; here nothing of it is touched, but for a
+    submodule that was not added to its end."""
+
+    def __init__(self, keeper: Keeper, warn: Callable[[str], None]) -> None:
+        self._keeper = keeper
+        self._warn = warn
+
+    async def recover(self) -> list[Recovered]:
+        """Find out what became of each; runs before the first write, and again when it is interrupted."""
+        return [await self._recovered(started) for started in await asyncio.to_thread(self._keeper.pending.all)]
+
+    async def _recovered(self, started: Started) -> Recovered:
+        keeper, mutation_id = self._keeper, started.mutation_id
+        kept, since, certain = None, frozenset[str](), False
+        # First of all: what ends after that may have changed something after all.
+        running = await asyncio.to_thread(keeper.pending.is_running, mutation_id)
+        try:
+            if started.worktree is not None and not running:
+                # It was kept out of commits before it was made, and may not be made.
+                await asyncio.to_thread(forget_excluded, keeper.git)
+            settled = await self._settle(started) if not running else False
+            kept, since, certain = await self._kept(started)
+            # Before that was written down, nothing was done.
+            settled = settled or (started.what == "submodule_add" and started.submodule is None and kept is None)
+            certain = certain or settled
+        except NotGit:
+            pass
+        except (CodePlaneError, OSError) as error:
+            return Recovered(journal_id=mutation_id, mutation_id=mutation_id, outcome="stuck", reason=str(error))
+        await asyncio.to_thread(keeper.pending.end, mutation_id)
+        return Recovered(
+            journal_id=mutation_id,
+            mutation_id=mutation_id,
+            outcome="applied" if kept is not None else "rolled_back",
+            kept=kept or _said(started),
+            conflicts=tuple(sorted(since)),
+            certain=certain and not running,
+        )
+
+    async def _settle(self, started: Started) -> bool:
+        """Take back a submodule that was not added to its end; whether it is certain that it was added, or was not."""
+        if started.submodule is None:
+            return False
+        try:
+            addition = SubmoduleAddition.of_json(started.submodule)
+        except (KeyError, TypeError):
+            return False
+        return await addition.settle(self._keeper.git)
+
+    async def _kept(self, started: Started) -> tuple[Kept | None, frozenset[str], bool]:
+        """What is kept of it, or told at least, None when nothing is other than it was; files left alone; and whether
+        it is certain that all of it was done, or nothing."""
+        keeper, before = self._keeper, started.before
+        keeping = Keeping(keeper, started, self._warn, more={JOURNAL: started.mutation_id, CALL: started.call_id})
+        after = await pictured(keeper.git)
+        since, untouched = frozenset[str](), False
+        # Killed right before its end, it was kept already.
+        if not keeper.mutations.holds(started.mutation_id):
+            work = await keeping.work(after)
+            untouched = keeping.is_untouched(after, work)
+            since = frozenset(one for one in _edited_since(started, after) if one in work and len({*work[one]}) > 1)
+            await keeping.undoable(after, {path: work[path] for path in work if path not in since}, before.head)
+        else:
+            await keeping.ended(after)
+        found = await asyncio.to_thread(keeper.mutations.get, started.mutation_id)
+        return (
+            found or (_said(started) if is_other(before, after) else None),
+            since,
+            untouched or await self._is_whole(started, after),
+        )
+
+    async def _is_whole(self, started: Started, after: Picture) -> bool:
+        """Whether all of it was done."""
+        if started.worktree is not None:
+            return await is_complete(self._keeper.git, Path(started.worktree))
+        return _is_whole(started, after)
+
+
+def _is_whole(started: Started, after: Picture) -> bool:
+    """Whether what git left shows that it came to its end: it moves refs last, and writes its index at once."""
+    before = started.before
+    if after.state != "none" or started.what == "stash_push":
+        # A stash is recorded before the changes in it are taken out of the work tree.
+        return False
+    if started.what in _INDEX_ALONE:
+        return before.index != after.index
+    names = ("symbolic", "head", "refs", "stashes")
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def _edited_since(started: Started, after: Picture) -> frozenset[str]:
+    """Files with edits that git, having come to an end, does not leave: somebody's, made since, or of a git that was
+    ended too; they are left alone, and said."""
+    if after.state != "none" or started.what.startswith("stash_"):
+        return frozenset()
+    return after.changed - after.staged
+
+
+def _said(started: Started) -> Kept:
+    return Kept(
+        mutation_id=started.mutation_id,
+        kind="git",
+        what=started.what,
+        at_ns=started.at_ns,
+        session_id=started.session_id,
+        state="applied",
+        paths=(),
+        details={CALL: started.call_id},
+    )

@@ -1,0 +1,71 @@
+"""A root that may become a context, and the context it becomes."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from codeplane.index.truth.paths import written
+
+Status: TypeAlias = Literal["pending", "detached", "valid", "failed", "empty"]
+# A path's place in the order in which a probe looks at files: shortest first, then by name.
+Order: TypeAlias = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A family's root as discovery found it: `tier` 1 fences a workspace, 2 is a package, 0 needs no marker."""
+
+    family: str
+    root: str
+    tier: int
+    markers: tuple[str, ...] = ()
+    status: Status = "pending"
+    reason: str = ""
+    # Set when a person gave the context a name in contexts.yaml; such a one is not probed.
+    pinned: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The name a person gave it, or one that only family and root decide."""
+        return self.pinned or context_id(self.family, self.root)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A namespace of definitions: a family's files below a root, less what is punched out."""
+
+    id: str
+    family: str | None
+    root: str
+    tier: int
+    status: Status
+    reason: str = ""
+    markers: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    # The last file that the probe's verdict depends on; None: any file of the context can change it.
+    edge: Order | None = None
+
+
+def context_id(family: str, root: str) -> str:
+    """A text that stays the same for as long as family and root do, e.g. `python:apps/api` or `go:.`."""
+    return f"{family}:{written(root) or '.'}"
+
+
+def fallback(family: str | None) -> Context:
+    """What owns the files that no context owns: `python` for a family, `none` for files without one."""
+    return Context(id=family or "none", family=family, root="", tier=0, status="valid", reason="no context owns these")
+
+
+def is_inside(path: str, root: str) -> bool:
+    """Whether a path is the root or below it, by whole segments."""
+    return root == "" or path == root or path.startswith(root + "/")
+
+
+def relative(path: str, root: str) -> str:
+    """A path below a root, as seen from it."""
+    return path[len(root) + 1 :] if root else path
+
+
+def parent(root: str) -> str:
+    """The folder around a folder; the repository's root is its own."""
+    return root.rpartition("/")[0]

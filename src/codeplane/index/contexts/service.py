@@ -1,0 +1,210 @@
+"""Contexts of the repository as it is now, and the operations that show them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.code.facts.language import languages
+from codeplane.index.contexts.contexts import Contexts
+from codeplane.index.contexts.family import families_of
+from codeplane.index.contexts.file import NAME, ContextsFile
+from codeplane.index.contexts.probe import ParseCheck
+from codeplane.index.freshness import Fresh
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.file import Stamp, stamp_of
+from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.worker import Source
+from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import CodePlaneError, NotFound
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+
+_SHOWN = 200
+_DISCOVERY_SEC = 2.0
+
+
+class ContextInfo(Result):
+    """A context: a family's files below a root."""
+
+    id: str
+    family: str | None
+    root: str
+    tier: int
+    status: str
+    reason: str = ""
+    files: int = 0
+
+    def line(self) -> str:
+        """The context in one line."""
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{self.id}  {self.status}  {counted(self.files, 'file')}  root={self.root or '.'}{why}"
+
+
+class ListRequest(InWorkspace):
+    """Which contexts."""
+
+    family: str | None = Field(None, description="only this language family")
+    all: bool = Field(False, description="detached, failed and empty ones too")
+
+
+class ListResult(Result):
+    """The contexts, in the order of family and root."""
+
+    contexts: tuple[ContextInfo, ...]
+    total: int
+    problem: str | None = None
+
+    def text(self) -> str:
+        lines = [one.line() for one in self.contexts]
+        if len(lines) < self.total:
+            lines.append(f"[{len(lines)} of {self.total}; narrow with family]")
+        if self.problem:
+            lines.append(f"contexts.yaml was not heeded: {self.problem}")
+        return "\n".join(lines) or "[no contexts]"
+
+
+class OfRequest(InWorkspace):
+    """Whose context."""
+
+    path: str
+
+
+class OfResult(Result):
+    """The contexts that own a file, one a family; `home` is the one its facts belong to."""
+
+    path: str
+    home: str
+    owners: dict[str, str]
+
+    def text(self) -> str:
+        return f"{self.path}: {self.home}"
+
+
+class ContextOperations:
+    """Discovers contexts when something that decides about them changed, and answers from the last discovery."""
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        root: Path,
+        fresh: Callable[[], Awaitable[Fresh]],
+        parsers: Parsers,
+        is_indexed: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._root = root
+        self._is_indexed = is_indexed
+        self._file = home / NAME
+        self._fresh = fresh
+        self._parsers = parsers
+        self._discovering = asyncio.Lock()
+        self._last: tuple[Snapshot, Stamp | None, Contexts] | None = None
+
+    async def now(self) -> tuple[Snapshot, Contexts]:
+        """The contexts of the newest snapshot."""
+        snapshot = await (await self._fresh()).snapshot(strict=False)
+        async with self._discovering:
+            return snapshot, await asyncio.to_thread(self._of, snapshot)
+
+    async def state(self, call: Call) -> JsonObject:
+        """The words of `status`; contexts that nobody has asked for yet are looked for a moment."""
+        if self._last is None and self._is_indexed():
+            with suppress(TimeoutError, CodePlaneError):
+                async with asyncio.timeout(_DISCOVERY_SEC):
+                    await self.now()
+        if self._last is None:
+            return {"discovered": False}
+        contexts = self._last[2]
+        valid = contexts.valid()
+        active: list[JsonValue] = [one.id for one in valid[:_SHOWN]]
+        found: JsonObject = {"discovered": True, "active": active, "valid": len(valid), "all": len(contexts.all)}
+        return found | ({"problem": str(contexts.problem)} if contexts.problem else {})
+
+    @operation("context.list", risk=Risk.READ)
+    async def list(self, call: Call, request: ListRequest) -> ListResult:
+        """The projects of this repository by language family: their roots, and whether their files parse."""
+        snapshot, contexts = await self.now()
+        counts: dict[str, int] = {}
+        for home in contexts.router.assign(snapshot.files).values():
+            counts[home] = counts.get(home, 0) + 1
+        chosen = [
+            ContextInfo(
+                id=one.id,
+                family=one.family,
+                root=shown(one.root),
+                tier=one.tier,
+                status=one.status,
+                reason=one.reason,
+                files=counts.get(one.id, 0),
+            )
+            for one in contexts.all
+            if (request.all or one.status == "valid") and request.family in (None, one.family)
+        ]
+        problem = str(contexts.problem) if contexts.problem else None
+        return ListResult(contexts=tuple(chosen[:_SHOWN]), total=len(chosen), problem=problem)
+
+    @operation("context.of", risk=Risk.READ)
+    async def of(self, call: Call, request: OfRequest) -> OfResult:
+        """Which context a file belongs to."""
+        path = canonical(request.path, root=self._root)
+        snapshot, contexts = await self.now()
+        if path not in snapshot.files:
+            raise NotFound(f"no file {shown(path)} in the index", hint="search or list_dir shows what there is")
+        owners = {
+            family: owner.id
+            for family in families_of(path)
+            if (owner := contexts.router.context_of(path, family)) is not None
+        }
+        return OfResult(path=shown(path), home=contexts.router.home_of(path).id, owners=owners)
+
+    def _of(self, snapshot: Snapshot) -> Contexts:
+        written = stamp_of(str(self._file))
+        last = self._last
+        if last is not None and last[1] == written and not last[2].changed(_differing(last[0], snapshot)):
+            self._last = (snapshot, written, last[2])
+            return last[2]
+        found = Contexts.discover(
+            snapshot.files,
+            lambda path: _text(snapshot, path),
+            lambda path, content: self._checked(snapshot, path),
+            ContextsFile(self._file),
+        )
+        self._last = (snapshot, stamp_of(str(self._file)), found)
+        return found
+
+    def _checked(self, snapshot: Snapshot, path: str) -> ParseCheck | None:
+        known = snapshot.files[path]
+        language = languages().of(path)
+        if language is None:
+            return None
+        source = Source(key=0, name="", language=language.name, offset=known.offset, length=known.length)
+        for batch in self._parsers.parse(snapshot.content_file, [source], check=True):
+            for one in batch:
+                return ParseCheck(nodes=one.nodes, errors=one.errors, has_content=one.has_content)
+        return ParseCheck(nodes=0, errors=0, has_content=False)
+
+
+def _differing(before: Snapshot, after: Snapshot) -> Iterable[str]:
+    """The files that were added, edited or removed between two snapshots."""
+    if before.files is after.files:
+        return ()
+    gone = before.files.keys() - after.files.keys()
+    return [
+        *gone,
+        *(
+            path
+            for path, known in after.files.items()
+            if (old := before.files.get(path)) is None or old.digest != known.digest
+        ),
+    ]
+
+
+def _text(snapshot: Snapshot, path: str) -> bytes | None:
+    known = snapshot.files.get(path)
+    return snapshot.text(known) if known is not None and known.skipped is None else None

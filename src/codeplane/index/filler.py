@@ -1,0 +1,189 @@
+"""Giving every file its vectors, behind everything else: the newest text first asks, the rest fills in."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from codeplane.code.facts.language import languages
+from codeplane.code.facts.model import Facts
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.vectors.chunks import REVISION, Chunk, chunk
+from codeplane.vectors.embedder import Embedder
+from codeplane.vectors.store import Hit, VectorStore
+
+_PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
+_DATA = frozenset({"json", "yaml", "toml", "css", "html"})
+_MAX_FILE = 1024 * 1024
+_COMMIT_CHUNKS = 2000
+_NICE = 10
+_MANY = 100
+_SMALL = 1000
+
+
+class Near(NamedTuple):
+    """A chunk of a file, by the content that has it, and how near to the question it is."""
+
+    path: str
+    hit: Hit
+
+    @property
+    def score(self) -> float:
+        """The cosine, at most one."""
+        return self.hit.score
+
+
+class FactsOf(Protocol):
+    """Where the facts of a file are asked for; `keep` is for who will ask again."""
+
+    def __call__(self, path: str, digest: str, *, keep: bool) -> Facts | None: ...
+
+
+class Filler:
+    """The vectors of a workspace; the model is loaded when first needed."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        embedder: Callable[[], Embedder],
+        facts: FactsOf,
+    ) -> None:
+        self._folder = folder
+        self._make = embedder
+        self._facts = facts
+        self._opening = threading.Lock()
+        self._opened: tuple[Embedder, VectorStore] | None = None
+        self._live: tuple[Mapping[str, Known], tuple[str, ...], dict[str, list[Known]]] | None = None
+        self.failure: str | None = None
+        self.waiting = 0
+
+    @property
+    def model(self) -> str | None:
+        """The model that speaks, once it is loaded."""
+        return self._opened[0].name if self._opened else None
+
+    @property
+    def remade(self) -> str | None:
+        """Why vectors that were there are made again, if they are."""
+        return self._opened[1].remade if self._opened else None
+
+    def fill(self, snapshot: Snapshot, *, stop: Callable[[], bool]) -> None:
+        """Embed what has no vectors yet; leaves early, with what it has committed, when told to stop."""
+        embedder, store = self._open()
+        digests, files = self._of(snapshot)
+        there = store.has(digests)
+        wanted = [files[digest][0] for digest in digests if digest not in there]
+        self.waiting = len(wanted)
+        if len(wanted) > _MANY:
+            # Much work goes on behind those who ask; where threads have no priorities, beside them. A few files do not:
+            # on a busy machine those who ask would wait for the one who holds the interpreter and does not get to run.
+            with contextlib.suppress(OSError, AttributeError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        added = 0
+        for known in wanted:
+            if stop():
+                break
+            text = snapshot.text(known)
+            chunks = self._chunks(known, text)
+            store.add(known.digest, chunks, embedder.embed([_worded(text, one) for one in chunks]))
+            self.waiting -= 1
+            added += len(chunks)
+            if added >= _COMMIT_CHUNKS:
+                store.commit()
+                added = 0
+        store.commit()
+        if not self.waiting and store.rows > 2 * max(_SMALL, store.rows_of(digests)):
+            store.compact(digests)
+
+    def near(self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int) -> list[Near]:
+        """The chunks nearest to a text, best first."""
+        embedder, store = self._open()
+        digests, files = self._of(snapshot)
+        if keep is not None:
+            files = {digest: kept for digest in digests if (kept := [one for one in files[digest] if keep(one.path)])}
+            digests = tuple(files)
+        (query,) = embedder.embed([text])
+        hits = [hit for hit in store.search(query, digests, limit) if hit.score > 0]
+        return [Near(one.path, hit) for hit in hits for one in files[hit.digest]][:limit]
+
+    def chunks_of(self, some: Sequence[Near]) -> list[Chunk | None]:
+        """Where chunks are in their files, for those that are shown; None where vectors were dropped meanwhile."""
+        return self._open()[1].chunks([near.hit for near in some])
+
+    def missing(self, snapshot: Snapshot) -> int:
+        """How many files still have no vectors."""
+        _, store = self._open()
+        digests, _ = self._of(snapshot)
+        return store.lacking(digests)
+
+    def copy_to(self, folder: Path) -> str | None:
+        """Write a copy of the vectors and name the model; nothing while no model was needed yet."""
+        if self._opened is None:
+            return None
+        embedder, store = self._opened
+        store.copy_to(folder)
+        return embedder.name
+
+    def take_from(self, folder: Path, model: str, snapshot: Snapshot) -> int:
+        """Take over vectors that the same model made of contents that are here; how many contents that were."""
+        embedder, store = self._open()
+        if model != embedder.name:
+            return 0
+        other = VectorStore(folder, model=f"{embedder.name} chunks{REVISION}", dimensions=embedder.dimensions)
+        try:
+            return store.take_from(other, self._of(snapshot)[0])
+        finally:
+            other.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened[1].close()
+                self._opened = None
+
+    def _open(self) -> tuple[Embedder, VectorStore]:
+        with self._opening:
+            if self._opened is None:
+                try:
+                    embedder = self._make()
+                except CodePlaneError as error:
+                    self.failure = str(error)
+                    raise
+                model = f"{embedder.name} chunks{REVISION}"
+                store = VectorStore(self._folder, model=model, dimensions=embedder.dimensions)
+                self._opened = (embedder, store)
+                self.failure = None
+            return self._opened
+
+    def _of(self, snapshot: Snapshot) -> tuple[tuple[str, ...], dict[str, list[Known]]]:
+        """The contents worth a vector, each once, and the files that have it; kept while the files are the same."""
+        held = self._live
+        if held is None or held[0] is not snapshot.files:
+            files: dict[str, list[Known]] = {}
+            for known in snapshot.texts:
+                if 0 < known.length <= _MAX_FILE and _speaks(known.path):
+                    files.setdefault(known.digest, []).append(known)
+            held = self._live = (snapshot.files, tuple(files), files)
+        return held[1], held[2]
+
+    def _chunks(self, known: Known, text: bytes) -> list[Chunk]:
+        facts = self._facts(known.path, known.digest, keep=False)
+        bounds = [(one.start, one.end) for one in facts.definitions] if facts else []
+        return chunk(text, [(start, end) for start, end in bounds if 0 <= start <= end <= len(text)])
+
+
+@lru_cache(maxsize=65_536)
+def _speaks(path: str) -> bool:
+    """Whether a file's words mean something: code and prose do, data and catalogues of texts do not."""
+    language = languages().of(path)
+    return (language is not None and language.name not in _DATA) or path.lower().endswith(_PROSE)
+
+
+def _worded(text: bytes, one: Chunk) -> str:
+    return text[one.start : one.end].decode("utf-8", "replace")

@@ -1,0 +1,392 @@
+"""The follower as a running part: awake when there is a new epoch, waited for by those who need its facts."""
+
+import asyncio
+import gc
+import math
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from codeplane.code.facts.language import languages
+from codeplane.index.facts import FactStore
+from codeplane.index.filler import Filler
+from codeplane.index.follower import Follower, Progress
+from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.errors import IndexNotReady, StorageFailed
+from codeplane.kernel.event import Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import EventLog
+
+_RETRY_SEC = 5.0
+_AGAIN_SEC = 0.5
+_TELL_EVERY_SEC = 1.0
+_FILL_SEC = 5.0
+# While edits come one upon another, their full text is committed and their vectors are made together, this often.
+_COMMIT_EVERY_SEC = 0.5
+_FILL_EVERY_SEC = 2.0
+_SOON_SEC = 0.01
+# A pass that is overtaken sooner is ended all the same: where edits come one upon another, none would ever be.
+_SHORT_SEC = 1.0
+_LARGE = 1000
+_SETTLINGS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """How much of a snapshot is not parsed yet; nothing when `files` is 0."""
+
+    files: int
+    eta_sec: float | None = None
+
+    def line(self) -> str:
+        """What an answer says of it."""
+        if not self.files:
+            return ""
+        eta = f", about {self.eta_sec:.0f} s more" if self.eta_sec is not None else ""
+        return f"PARTIAL: {counted(self.files, 'file', verbs=ARE)} not parsed yet{eta}"
+
+
+class Following:
+    """Runs the follower off the event loop, one pass at a time, until it has caught up."""
+
+    def __init__(
+        self,
+        *,
+        follower: Callable[[Callable[[Progress], None]], Follower],
+        vectors: Callable[[FactStore], Filler] | None,
+        newest: Callable[[], Snapshot | None],
+        mend: Callable[[], Awaitable[bool]],
+        log: EventLog,
+        stream: str,
+        wait_sec: float,
+        said: Callable[[str, JsonObject], None],
+    ) -> None:
+        self._follower = follower(self._progressed)
+        self.vectors = vectors(self._follower.facts) if vectors is not None else None
+        self._filling: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
+        # A task that nobody holds may be collected before it has run.
+        self._notifying: asyncio.Task[None] | None = None
+        self._newest = newest
+        self._mend = mend
+        self._log = log
+        self._stream = stream
+        self._wait_sec = wait_sec
+        self._said = said
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._awake = asyncio.Event()
+        self._caught_up = asyncio.Condition()
+        self._epoch = 0
+        self._followed = 0
+        self._told_sec = 0.0
+        self._failure: str | None = None
+        self._closing = False
+        self._settled = 0
+        self._follower.text.on_wait = self.wake
+        self._committed_sec = self._filled_sec = -math.inf
+        self._vectors_wanted = asyncio.Event()
+
+    @property
+    def follower(self) -> Follower:
+        """The follower itself, with its stores."""
+        return self._follower
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch whose facts are all there; its full text may still be to come."""
+        return self._epoch
+
+    def wake(self) -> None:
+        """There may be something to follow; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._awake.set)
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._awake.set()
+        for what, why in (("symbols are", self._follower.facts.remade), ("full text is", self._follower.text.remade)):
+            if why is not None:
+                self._said(f"{what} indexed again", {"reason": why})
+        if self._newest() is None:
+            await asyncio.to_thread(self._follower.warm)
+        while True:
+            await self._until_awake()
+            if (why := self._follower.facts.damaged) is not None:
+                self._said("symbols are damaged and are indexed again", {"reason": why})
+                await self._remake(why)
+            snapshot = self._newest()
+            if snapshot is not None and snapshot.epoch != self._followed:
+                if await self._mend():
+                    self._awake.set()
+                    continue
+                await self._pass(snapshot)
+            elif self._follower.is_text_behind and self._commits():
+                await self._commit_text()
+
+    async def _until_awake(self) -> None:
+        """Wait until there is something to follow or to commit."""
+        due_sec = self._committed_sec + _COMMIT_EVERY_SEC - time.monotonic()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(due_sec, _SOON_SEC) if self._follower.is_text_behind else None):
+                await self._awake.wait()
+        self._awake.clear()
+
+    def _commits(self) -> bool:
+        """Whether the full text is committed now: somebody waits for it, or the last time is a while ago."""
+        return (
+            self._closing
+            or self._follower.text.is_awaited
+            or time.monotonic() - self._committed_sec >= _COMMIT_EVERY_SEC
+        )
+
+    async def _commit_text(self) -> None:
+        try:
+            await asyncio.to_thread(self._follower.commit_text)
+        except Exception as error:  # the pass that feeds it again says what is wrong if it lasts
+            self._said("the full text could not be committed and is fed again", {"reason": str(error)})
+            self._followed = -1
+            self._awake.set()
+        self._committed_sec = time.monotonic()
+
+    async def behind(self, snapshot: Snapshot) -> Behind:
+        """Wait, bounded, for a snapshot's facts; what is missing after that is said."""
+        if self._follower.facts.damaged is not None:
+            self._epoch = 0
+            self._awake.set()
+        try:
+            async with asyncio.timeout(self._wait_sec):
+                async with self._caught_up:
+                    await self._caught_up.wait_for(lambda: self._epoch >= snapshot.epoch)
+        except TimeoutError:
+            if self._failure is not None:
+                raise IndexNotReady(f"symbols cannot be indexed: {self._failure}") from None
+            pending = await asyncio.to_thread(self._follower.pending, snapshot)
+            progress = self._follower.progress
+            return Behind(files=len(pending), eta_sec=progress.eta_sec if progress else None)
+        return Behind(files=0)
+
+    async def filled(self) -> None:
+        """Wait a little for the vectors; what is missing after that is said by those who search them."""
+        newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
+        self._vectors_wanted.set()
+        if newest is not None:
+            # They are begun once the facts are there.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(longest), self._caught_up:
+                    await self._caught_up.wait_for(lambda: self._followed >= newest.epoch)
+        # Those that were being made meanwhile may have been of another state.
+        self._vectors_wanted.set()
+        if self._filling is not None:
+            await asyncio.wait({self._filling}, timeout=longest)
+
+    async def warmed(self) -> None:
+        """Wait until the facts that are unpacked before anyone asks are."""
+        async with self._caught_up:
+            await self._caught_up.wait_for(lambda: self._followed > 0)
+        if self._warming is not None:
+            await asyncio.wait({self._warming})
+
+    async def close(self) -> None:
+        """End the workers and close the stores."""
+        self._closing = True
+        self._vectors_wanted.set()
+        if self._filling is not None:
+            await asyncio.wait({self._filling})
+        if self._warming is not None:
+            await asyncio.wait({self._warming})
+        await asyncio.to_thread(self._follower.close)
+        if self.vectors is not None:
+            await asyncio.to_thread(self.vectors.close)
+
+    def state(self) -> JsonObject:
+        """The words of `status`."""
+        progress = self._follower.progress
+        found: JsonObject = {"epoch": self._epoch}
+        if self._failure is not None:
+            found["failure"] = self._failure
+        if progress is not None:
+            found |= _told(progress)
+        if self.vectors is not None:
+            vectors: JsonObject = {"model": self.vectors.model, "waiting": self.vectors.waiting}
+            if self.vectors.failure is not None:
+                vectors["failure"] = self.vectors.failure
+            found["vectors"] = vectors
+        return found
+
+    async def _pass(self, snapshot: Snapshot) -> None:
+        short_until_sec = time.monotonic() + _SHORT_SEC
+        try:
+            done = await asyncio.to_thread(
+                self._follower.follow,
+                snapshot,
+                newer=lambda: self._closing or (time.monotonic() > short_until_sec and self._is_old(snapshot)),
+                parsed=lambda: self._parsed(snapshot.epoch),
+                commits=self._commits,
+            )
+        except IndexNotReady:
+            await self._mended()
+            self._awake.set()
+            return
+        except Exception as error:  # whatever it was, giving up would leave every answer partial
+            reason = f"{type(error).__name__}: {error}"
+            if reason != self._failure:
+                self._said("symbols could not be indexed and are tried again", {"reason": reason})
+            self._failure = reason
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                await self._remake(reason)
+            else:
+                await asyncio.sleep(_RETRY_SEC)
+            self._awake.set()
+            return
+        self._failure = None
+        if not done:
+            if not self._is_old(snapshot):
+                # Workers give no answer about content that was cut off.
+                await self._mended()
+            self._awake.set()
+            return
+        if not self._follower.is_text_behind:
+            self._committed_sec = time.monotonic()
+        self._fill()
+        first = self._followed == 0
+        self._followed = snapshot.epoch
+        if first:
+            self._settle(snapshot)
+            if self._warming is None or self._warming.done():
+                self._warming = asyncio.create_task(self._warm(snapshot))
+        await self._reached(snapshot.epoch)
+        if first and len(snapshot.texts) >= _LARGE:
+            # Where nothing had to be parsed, the first edit would wait for a worker to start.
+            await asyncio.to_thread(self._follower.parsers.warm, one=True)
+        if first or self._told_sec:
+            self._told_sec = 0.0
+            self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
+
+    async def _mended(self) -> None:
+        """Have content read anew that others changed; where it is whole, it is tried again a little later."""
+        if not await self._mend():
+            await asyncio.sleep(_AGAIN_SEC)
+
+    async def _remake(self, why: str) -> None:
+        """Have all facts made again; where the disk does not even let them be thrown away, that is tried again."""
+        self._epoch = self._followed = 0
+        try:
+            await asyncio.to_thread(self._follower.remake, why)
+        except (OSError, sqlite3.Error) as error:
+            self._failure = f"{type(error).__name__}: {error}"
+            await asyncio.sleep(_RETRY_SEC)
+            self._awake.set()
+
+    def _parsed(self, epoch: int) -> None:
+        """The facts of an epoch are there, and its full text is to come; from the thread that follows."""
+
+        def told() -> None:
+            self._notifying = asyncio.create_task(self._reached(epoch))
+
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(told)
+
+    async def _reached(self, epoch: int) -> None:
+        async with self._caught_up:
+            self._epoch = epoch
+            self._caught_up.notify_all()
+
+    def _fill(self) -> None:
+        """Begin to fill in vectors behind everything else, unless that goes on already."""
+        if self.vectors is not None and (self._filling is None or self._filling.done()):
+            self._filling = asyncio.create_task(self._filled(self.vectors))
+
+    async def _filled(self, vectors: Filler) -> None:
+        # A thread of its own: it may lower its priority for good, and the others answer questions.
+        apart = ThreadPoolExecutor(1, thread_name_prefix="vectors")
+        try:
+            await self._fill_all(vectors, apart)
+        finally:
+            apart.shutdown(wait=False)
+
+    async def _fill_all(self, vectors: Filler, apart: ThreadPoolExecutor) -> None:
+        filled, told = None, vectors.remade
+        loop = asyncio.get_running_loop()
+        while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
+            if await self._paused() or await self._mend():
+                continue
+            try:
+                fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
+                await loop.run_in_executor(apart, fill)
+            except IndexNotReady:
+                await self._mended()
+                continue
+            except Exception as error:  # whatever it was, answers have to say that there are no vectors
+                vectors.failure = str(error)
+                self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
+                return
+            filled, self._filled_sec = snapshot.epoch, time.monotonic()
+            self._settle(snapshot)
+            if vectors.remade != told:
+                told = vectors.remade
+                self._said("vectors are made again", {"reason": told})
+
+    async def _paused(self) -> bool:
+        """Wait a while after vectors were made, unless somebody wants more; False if there was nothing to wait for."""
+        wait_sec = self._filled_sec + _FILL_EVERY_SEC - time.monotonic()
+        if wait_sec <= 0 or self._vectors_wanted.is_set():
+            self._vectors_wanted.clear()
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_sec):
+                await self._vectors_wanted.wait()
+        return True
+
+    async def _warm(self, snapshot: Snapshot) -> None:
+        """Unpack facts of a large index behind everything else: a question about uses needs those of many files."""
+        if len(snapshot.texts) < _LARGE:
+            return
+        if self._filling is not None:
+            await asyncio.wait({self._filling})
+        files = ((one.path, one.digest) for one in snapshot.texts if languages().of(one.path) is not None)
+        # Whoever asks for what cannot be read is told of it.
+        with suppress(sqlite3.Error, StorageFailed):
+            await asyncio.to_thread(self._follower.facts.warm, files, stop=lambda: self._closing)
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        """Let the collector of cycles pass over what is there once a large index stands, and once its vectors do.
+
+        It would look at all of it now and then while questions are answered, which takes longer than most of them. Not
+        at every epoch: what is passed over and becomes a cycle later is never freed.
+        """
+        if self._settled < _SETTLINGS and len(snapshot.texts) >= _LARGE:
+            self._settled += 1
+            gc.collect()
+            gc.freeze()
+
+    def _is_old(self, snapshot: Snapshot) -> bool:
+        newest = self._newest()
+        return self._closing or newest is None or newest.epoch != snapshot.epoch
+
+    def _progressed(self, progress: Progress) -> None:
+        if progress.files < progress.files_total and progress.sec - self._told_sec >= _TELL_EVERY_SEC:
+            self._told_sec = progress.sec
+            self._tell("index.progress", _told(progress))
+
+    def _tell(self, kind: str, payload: JsonObject) -> None:
+        self._log.append_soon([Draft(stream=self._stream, type=kind, payload=payload)])
+
+
+def _told(progress: Progress) -> JsonObject:
+    eta = progress.eta_sec
+    return {
+        "files": progress.files,
+        "files_total": progress.files_total,
+        "bytes": progress.bytes,
+        "bytes_total": progress.bytes_total,
+        "share": round(progress.share, 3),
+        "mb_per_sec": round(progress.rate / 1e6, 2),
+        "eta_sec": round(eta, 1) if eta is not None else None,
+        "throttled": progress.throttled,
+    }

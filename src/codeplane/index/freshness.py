@@ -1,0 +1,80 @@
+"""Answers that are fresh or say that they are not: whole walks, watcher's hints, and a look at what an answer names."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codeplane.index.indexer import Indexer
+from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.clock import SECOND_NS, Clock
+
+_LOOKS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freshness:
+    """How far an answer can be trusted to speak of the present."""
+
+    stale: tuple[str, ...]
+    verified_sec_ago: float
+    watched: bool
+
+
+class Fresh:
+    """Gives queries a snapshot to look at, and checks afterwards that it still holds."""
+
+    def __init__(self, *, indexer: Indexer, clock: Clock, verify_after_sec: float) -> None:
+        self._indexer = indexer
+        self._clock = clock
+        self._verify_after_sec = verify_after_sec
+        self._walk: asyncio.Task[Snapshot] | None = None
+        self.watching = False
+
+    async def snapshot(self, *, strict: bool) -> Snapshot:
+        """The newest state; `strict`, or nobody watching the disk for us, walks everything first."""
+        current = self._indexer.snapshot
+        if current is None or strict or not self.watching:
+            return await self.verify()
+        if self._age_sec(current) > self._verify_after_sec:
+            # In time for the next question; this one is checked file by file.
+            self._begin_walk()
+        return current
+
+    async def verify(self) -> Snapshot:
+        """Walk everything; those who ask at the same time share a walk that began after they asked."""
+        if self._walk is not None and not self._walk.done():
+            await asyncio.wait({self._walk})
+        return await asyncio.shield(self._begin_walk())
+
+    async def recheck(self, snapshot: Snapshot, paths: Iterable[str]) -> Snapshot | None:
+        """A newer snapshot when files that an answer names have changed; None when it can leave as it is."""
+        return await asyncio.to_thread(self._rechecked, snapshot, list(paths))
+
+    def _rechecked(self, snapshot: Snapshot, paths: list[str]) -> Snapshot | None:
+        changed = self._indexer.differing(snapshot, paths)
+        return self._indexer.refresh(changed) if changed else None
+
+    def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
+        """Those of the files that are no longer as the snapshot knows them; for who is off the event loop already."""
+        return self._indexer.differing(snapshot, paths)
+
+    async def refreshed(self, paths: list[str]) -> Snapshot:
+        """A newer snapshot, after files that have changed were read again."""
+        return await asyncio.to_thread(self._indexer.refresh, paths)
+
+    def of(self, snapshot: Snapshot, stale: Iterable[str] = ()) -> Freshness:
+        """What an answer from this snapshot can say of itself."""
+        return Freshness(stale=tuple(stale), verified_sec_ago=round(self._age_sec(snapshot), 1), watched=self.watching)
+
+    @property
+    def looks(self) -> int:
+        """How often a query looks again before it answers with a flag."""
+        return _LOOKS
+
+    def _age_sec(self, snapshot: Snapshot) -> float:
+        return max(0.0, (self._clock.now_ns() - snapshot.verified_at_ns) / SECOND_NS)
+
+    def _begin_walk(self) -> "asyncio.Task[Snapshot]":
+        if self._walk is None or self._walk.done():
+            self._walk = asyncio.create_task(asyncio.to_thread(self._indexer.reconcile))
+        return self._walk

@@ -1,0 +1,371 @@
+"""Ranked full text: which files speak of some words, kept in a Tantivy index beside the content."""
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import tantivy
+
+from codeplane.index.checksums import must_be_whole
+from codeplane.index.words import parts as parts
+from codeplane.index.words import places as places
+from codeplane.index.words import prepared, with_parts
+
+Field = Literal["content", "names", "path_words"]
+
+HEAP_BYTES = 50_000_000
+LONGEST_WORD = 100
+_LOCK_TRIES = 40
+_LOCK_PAUSE_SEC = 0.05
+# Where a schema or a tokenizer changes, this does too: a folder of another version is made anew.
+_EPOCH = "epoch_1"
+_MARK = "\0epoch"
+# Tantivy merges segments when eight are alike in size, and has no other way to ask for it.
+_PADS = tuple(f"\0pad{number}" for number in range(8))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A file as full text takes it; `names` are what it defines.
+
+    `pieces` is what `prepared` made of its text, and `named` what `with_parts` made of its names, where that was done.
+    """
+
+    path: str
+    text: bytes
+    names: Sequence[str] = ()
+    language: str = ""
+    pieces: str | None = None
+    named: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word to look for in one field, and how much it counts; `flat` is the same in short files and in long ones."""
+
+    field: Field
+    word: str
+    weight: float = 1.0
+    flat: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A file that holds some of the words."""
+
+    path: str
+    score: float
+
+
+class _Seen:
+    """One state of the index as its readers see it, and the paths of the documents they were shown."""
+
+    def __init__(self, index: tantivy.Index) -> None:
+        self.searcher = index.searcher()
+        self._schema = index.schema
+        # A document's number holds as long as its searcher, and its path is what takes longest to read.
+        self.paths: dict[tuple[int, int], str] = {}
+
+    @cached_property
+    def count(self) -> int:
+        own = (_MARK, *_PADS)
+        query = tantivy.Query.term_set_query(self._schema, "path", own)
+        return int(self.searcher.num_docs) - len(self.searcher.search(query, len(own), count=False).hits)
+
+    def path(self, address: tantivy.DocAddress) -> str:
+        """The path of a document, read and kept."""
+        found = self.paths[address.segment_ord, address.doc] = _path(self.searcher.doc(address)["path"][0])
+        return found
+
+
+class FullText:
+    """One Tantivy index; derived, so it is made anew when it does not fit. Any thread may search while one writes."""
+
+    def __init__(self, folder: Path, *, heap_bytes: int = HEAP_BYTES, threads: int = 1) -> None:
+        self._folder, self._heap_bytes, self._threads = folder, heap_bytes, threads
+        self._lock = threading.RLock()
+        self._writer: tantivy.IndexWriter | None = None
+        self._moved = threading.Condition()
+        self._until = 0
+        self._wanted = 0
+        # Told, in any thread, that somebody waits for what is not committed yet.
+        self.on_wait: Callable[[], None] = lambda: None
+        self.remade: str | None = None
+        try:
+            self._index = self._open()
+        except BaseException as error:
+            # A damaged segment makes Tantivy panic, which is no Exception.
+            if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+                raise
+            self.remade = str(error) or type(error).__name__
+            if folder.is_dir() and not folder.is_symlink():
+                shutil.rmtree(folder)
+            else:
+                folder.unlink()
+            self._index = self._open()
+        self._seen = _Seen(self._index)
+        self._padded = self.epoch is not None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of the last commit, or None before the first."""
+        return _epoch_of(self._index)
+
+    @property
+    def count(self) -> int:
+        """How many files are in it."""
+        return self._seen.count
+
+    @property
+    def deleted(self) -> int:
+        """How many removed or replaced files still count in how rare a word is."""
+        return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in self._segments())
+
+    def add(self, documents: Iterable[Document], *, fresh: bool = False) -> None:
+        """Add files, or replace those of the same path; nothing is seen before the commit.
+
+        `fresh`: none of them is in it, as after `clear`, so nothing has to be looked for and replaced.
+        """
+        with self._lock:
+            writer = self._writing()
+            for document in documents:
+                key = _key(document.path)
+                if not fresh:
+                    writer.delete_documents_by_term("path", key)
+                writer.add_document(_entry(document, key))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Take files out, at the next commit."""
+        with self._lock:
+            writer = self._writing()
+            for path in paths:
+                writer.delete_documents_by_term("path", _key(path))
+
+    def clear(self) -> None:
+        """Take everything out, at the next commit: for feeding anew."""
+        with self._lock:
+            self._writing().delete_all_documents()
+            self._padded = False
+
+    def commit(self, epoch: int) -> None:
+        """Make everything since the last commit visible and durable, in one step with the epoch it belongs to."""
+        with self._lock:
+            writer = self._writing()
+            if not self._padded:
+                self._pad(writer)
+                self._padded = True
+            self._mark(writer, epoch)
+            writer.commit()
+            self._reload()
+
+    def reached(self, epoch: int) -> None:
+        """Note that it holds all of an epoch: committing comes after the facts, and not every epoch changes it."""
+        with self._moved:
+            self._until = epoch
+            self._moved.notify_all()
+
+    def wait(self, epoch: int, timeout_sec: float) -> bool:
+        """Wait, bounded, until it holds all of an epoch, and say whether it does."""
+        with self._moved:
+            if self._until < epoch:
+                self._wanted = max(self._wanted, epoch)
+                self.on_wait()
+            return self._moved.wait_for(lambda: self._until >= epoch, timeout_sec)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits, or waited, for more than it holds."""
+        with self._moved:
+            return self._wanted > self._until
+
+    def compact(self) -> bool:
+        """After a commit, merge so that removed files no longer count; False when the index is too large for that."""
+        with self._lock:
+            epoch = self.epoch
+            if epoch is None:
+                return True
+            self.release()
+            # After a commit that deletes, Tantivy 0.27 was seen not to merge; an empty commit makes it try again.
+            for _ in range(3):
+                self._writing().commit()
+                self.release()
+                if not self.deleted:
+                    break
+                self._merge(epoch)
+            self._reload()
+            return self.deleted == 0
+
+    def search(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[Hit]:
+        """The files that hold any of the words, best first, equals in the order of their paths."""
+        found = self.found(terms, limit=limit, language=language)
+        return [Hit(path=path, score=-lower) for lower, path in sorted((-score, path) for score, path in found)]
+
+    def found(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[tuple[float, str]]:
+        """The same as pairs, in no order that equals can rely on: for who weighs them anew."""
+        seen, query = self._seen, self._query(terms)
+        if language is not None:
+            only = tantivy.Query.term_query(self._index.schema, "language", language, index_option="basic")
+            must = tantivy.Occur.Must
+            query = tantivy.Query.boolean_query([(must, query), (must, tantivy.Query.const_score_query(only, 0.0))])
+        hits = seen.searcher.search(query, limit, count=False).hits
+        # Written out: it runs for hundreds of files a question, and nearly all of them were seen before.
+        held, path = seen.paths, seen.path
+        return [(score, held.get((one.segment_ord, one.doc)) or path(one)) for score, one in hits]
+
+    def frequencies(self, field: Field, words: Iterable[str]) -> dict[str, int]:
+        """In how many files each word is."""
+        files = self._seen.searcher.doc_freq
+        return {word: files(field, word) for word in words}
+
+    def has(self, path: str) -> bool:
+        """Whether a file is in it; one that was removed may count until it is compacted."""
+        return bool(self._seen.searcher.doc_freq("path", _key(path)))
+
+    def release(self) -> None:
+        """Give back what writing holds in memory, after pending merges; what was not committed is lost."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                writer.wait_merging_threads()
+
+    def close(self) -> None:
+        """End writing; what was not committed is lost."""
+        # What a full disk did to a thread of the writer is no reason not to end: all of this can be made again.
+        with suppress(ValueError):
+            self.release()
+
+    def _merge(self, epoch: int) -> None:
+        writer = self._writing()
+        for pad in _PADS:
+            writer.delete_documents_by_term("path", pad)
+        self._mark(writer, epoch)
+        # Each of them becomes a segment by itself, which makes enough for Tantivy to merge them all.
+        for pad in _PADS:
+            writer.add_document(tantivy.Document(path=pad))
+            writer.commit()
+        self.release()
+
+    def _query(self, terms: Sequence[Term]) -> tantivy.Query:
+        asked = [(tantivy.Occur.Should, self._asked(term)) for term in terms if len(term.word) <= LONGEST_WORD]
+        return tantivy.Query.boolean_query(asked)
+
+    def _asked(self, term: Term) -> tantivy.Query:
+        query = tantivy.Query.term_query(self._index.schema, term.field, term.word, index_option="freq")
+        if term.flat:
+            return tantivy.Query.const_score_query(query, term.weight)
+        return tantivy.Query.boost_query(query, term.weight)
+
+    def _reload(self) -> None:
+        self._index.reload()
+        self._seen = _Seen(self._index)
+
+    def _open(self) -> tantivy.Index:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        must_be_whole(self._folder)
+        index = tantivy.Index(_schema(), str(self._folder), reuse=True)
+        for name, split in (("words", tantivy.Tokenizer.simple()), ("spaced", tantivy.Tokenizer.whitespace())):
+            analyzer = tantivy.TextAnalyzerBuilder(split).filter(tantivy.Filter.remove_long(LONGEST_WORD + 1))
+            # Names keep their case: `Field` is defined in other files than `field`.
+            index.register_tokenizer(
+                name, (analyzer.filter(tantivy.Filter.lowercase()) if name == "words" else analyzer).build()
+            )
+        # Reloading is ours, at commit: the default polls the folder from a thread.
+        index.config_reader("manual")
+        index.reload()
+        _epoch_of(index)
+        return index
+
+    def _writing(self) -> tantivy.IndexWriter:
+        # The lock of a writer that was let go is freed a moment after it.
+        for attempt in range(_LOCK_TRIES):
+            if self._writer is not None:
+                break
+            try:
+                self._writer = self._index.writer(self._heap_bytes, self._threads)
+            except ValueError as error:
+                if "LockBusy" not in str(error) or attempt == _LOCK_TRIES - 1:
+                    raise
+                time.sleep(_LOCK_PAUSE_SEC)
+        assert self._writer is not None
+        return self._writer
+
+    def _segments(self) -> list[dict[str, dict[str, int] | None]]:
+        try:
+            found: list[dict[str, dict[str, int] | None]] = json.loads((self._folder / "meta.json").read_bytes())[
+                "segments"
+            ]
+        except (OSError, ValueError, KeyError):
+            return []
+        return found
+
+    @staticmethod
+    def _pad(writer: tantivy.IndexWriter) -> None:
+        for pad in _PADS:
+            writer.delete_documents_by_term("path", pad)
+            writer.add_document(tantivy.Document(path=pad))
+
+    @staticmethod
+    def _mark(writer: tantivy.IndexWriter, epoch: int) -> None:
+        writer.delete_documents_by_term("path", _MARK)
+        mark = tantivy.Document(path=_MARK)
+        mark.add_unsigned(_EPOCH, epoch)
+        writer.add_document(mark)
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
+    # Frequencies without positions: a third of the size, and ranking needs no phrases.
+    builder.add_text_field("content", tokenizer_name="words", index_option="freq")
+    builder.add_text_field("names", tokenizer_name="spaced", index_option="freq")
+    builder.add_text_field("path_words", tokenizer_name="spaced", index_option="freq")
+    builder.add_text_field("language", tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field(_EPOCH, stored=True)
+    return builder.build()
+
+
+def _entry(document: Document, key: str) -> tantivy.Document:
+    entry = tantivy.Document()
+    entry.add_text("path", key)
+    entry.add_text("content", document.text.decode("utf-8", "replace"))
+    pieces = prepared(document.text) if document.pieces is None else document.pieces
+    if pieces:
+        # One field for whole words and pieces, so that both count in one frequency and one length.
+        entry.add_text("content", pieces)
+    if document.language:
+        entry.add_text("language", document.language)
+    named = with_parts(document.names) if document.named is None else document.named
+    if named:
+        entry.add_text("names", named)
+    path = _readable(document.path)
+    # Each path comes once: remembering its parts would only hold memory.
+    entry.add_text("path_words", " ".join((*parts.__wrapped__(path), *places(path))))
+    return entry
+
+
+def _epoch_of(index: tantivy.Index) -> int | None:
+    searcher = index.searcher()
+    query = tantivy.Query.term_query(index.schema, "path", _MARK, index_option="basic")
+    hits = searcher.search(query, 1, count=False).hits
+    return int(searcher.doc(hits[0][1])[_EPOCH][0]) if hits else None
+
+
+def _key(path: str) -> str:
+    """A path as Tantivy can hold it: one character a byte, whatever the bytes."""
+    return os.fsencode(path).decode("latin-1")
+
+
+def _path(key: str) -> str:
+    return key if key.isascii() else os.fsdecode(key.encode("latin-1"))
+
+
+def _readable(path: str) -> str:
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "replace")

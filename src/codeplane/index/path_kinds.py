@@ -1,0 +1,20 @@
+"""What a file is by where it lies and what it is called: a test, or a copy of something."""
+
+import re
+
+# A folder `test` inside another is part of the program where Python is written, and of its tests elsewhere.
+_TEST = re.compile(
+    r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)test/(?:.*/)?[^/]*\.(?!pyi?$)\w+$"
+    r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py)$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
+)
+_COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test by where it lies or what it is called."""
+    return _TEST.search(path) is not None
+
+
+def is_copy(path: str) -> bool:
+    """Whether a file is built, bundled or brought along, so that its source lies elsewhere."""
+    return _COPY.search(path) is not None

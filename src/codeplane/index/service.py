@@ -1,0 +1,285 @@
+"""The index as a running part of CodePlane: built at the start, kept fresh, told about, rebuilt on request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Protocol
+
+from codeplane.index.archive import Packed
+from codeplane.index.content import ContentFile
+from codeplane.index.facts import FactStore
+from codeplane.index.filler import Filler
+from codeplane.index.follower import Follower, Progress
+from codeplane.index.following import Behind, Following
+from codeplane.index.freshness import Fresh
+from codeplane.index.fulltext import FullText
+from codeplane.index.indexer import Changes, Indexer
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import CodePlaneError, IndexNotReady
+from codeplane.kernel.event import Draft
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import EventLog
+
+STREAM = "index"
+_NAMED = 50
+_MANY = 500
+_RETRY_SEC = 5.0
+
+
+class Watcher(Protocol):
+    """Hints about files that were touched."""
+
+    def touched(self) -> AsyncIterator[set[str]]: ...
+
+
+class Nothing(InWorkspace):
+    """No arguments."""
+
+
+class RebuildResult(Result):
+    """The state after everything was read anew."""
+
+    epoch: int
+    files: int
+    skipped: dict[str, int]
+
+    def text(self) -> str:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
+        return f"epoch {self.epoch}: {counted(self.files, 'file')}" + (f"; left out: {left_out}" if left_out else "")
+
+
+class IndexService:
+    """Runs the indexer off the event loop and keeps it in step with the disk."""
+
+    def __init__(
+        self,
+        *,
+        indexer: Callable[[Callable[[Snapshot, Changes], None], Callable[[ContentFile, Known], None]], Indexer],
+        fresh: Callable[[Indexer], Fresh],
+        follower: Callable[[Callable[[Progress], None]], Follower],
+        vectors: Callable[[FactStore], Filler] | None,
+        watcher: Watcher | None,
+        log: EventLog,
+        wait_sec: float,
+        said: Callable[[str, JsonObject], None],
+        stream: str = STREAM,
+    ) -> None:
+        self._log = log
+        self._stream = stream
+        self._wait_sec = wait_sec
+        self._said = said
+        self._watcher = watcher
+        self._indexer = indexer(self._published, lambda *read: self._following.follower.saw(*read))
+        self._fresh = fresh(self._indexer)
+        self._following = Following(
+            follower=follower,
+            vectors=vectors,
+            newest=lambda: self._indexer.snapshot,
+            mend=self._mend,
+            log=log,
+            stream=stream,
+            wait_sec=wait_sec,
+            said=said,
+        )
+        self._ready = asyncio.Event()
+        self._failure: str | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to index and to watch, unless that has begun already."""
+        if self._tasks:
+            return
+        self._tasks = [
+            asyncio.create_task(self._build()),
+            asyncio.create_task(self._watch()),
+            asyncio.create_task(self._following.run()),
+        ]
+
+    async def stop(self) -> None:
+        """End both and close the files."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._following.close()
+        await asyncio.to_thread(self._indexer.close)
+
+    async def ready(self) -> Fresh:
+        """What questions are answered from, when there is something; IndexNotReady when that takes too long."""
+        self.start()
+        try:
+            await asyncio.wait_for(self._ready.wait(), self._wait_sec)
+        except TimeoutError as error:
+            raise IndexNotReady(self._failure or "the first index is still being built") from error
+        await self._mend()
+        return self._fresh
+
+    async def _mend(self) -> bool:
+        """Read everything anew if others changed the content that is kept; whether that was so."""
+        if self._indexer.is_whole() or not await asyncio.to_thread(self._indexer.mend):
+            return False
+        self._said("the index was remade", {"reason": "others changed its content"})
+        return True
+
+    def newest(self) -> Snapshot | None:
+        """The newest state that was compared with the disk since the start; None while there is none."""
+        return self._indexer.snapshot if self._ready.is_set() else None
+
+    @property
+    def store(self) -> FactStore:
+        """The facts of all files."""
+        return self._following.follower.facts
+
+    @property
+    def text(self) -> FullText:
+        """The full text of all files, ranked."""
+        return self._following.follower.text
+
+    @property
+    def parsers(self) -> Parsers:
+        """The processes that parse."""
+        return self._following.follower.parsers
+
+    @property
+    def vectors(self) -> Filler | None:
+        """The vectors, unless they are switched off."""
+        return self._following.vectors
+
+    async def behind(self, snapshot: Snapshot) -> Behind:
+        """Wait, bounded, until a snapshot's facts are there."""
+        return await self._following.behind(snapshot)
+
+    async def filled(self) -> None:
+        """Wait a little for the vectors."""
+        await self._following.filled()
+
+    def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
+        """Take over facts that an archive has of the same contents."""
+        return self._following.follower.adopt(snapshot, packed)
+
+    def still_to_parse(self, snapshot: Snapshot) -> int:
+        """How many files of a snapshot have no facts yet."""
+        return len(self._following.follower.pending(snapshot))
+
+    def problems(self) -> list[str]:
+        """Why questions cannot be answered yet."""
+        if self._ready.is_set() or not self._tasks:
+            return []
+        return [f"INDEX_NOT_READY: {self._failure or 'the first index is being built'}"]
+
+    def state(self, call: Call) -> JsonObject:
+        """The index in the words of `status`."""
+        return self.told()
+
+    def told(self) -> JsonObject:
+        """The same, for who is not in a call."""
+        snapshot, last = self._indexer.snapshot, self._indexer.last_reconcile
+        if snapshot is None:
+            return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
+        symbols = self._following.state()
+        skipped: JsonObject = dict(snapshot.skipped())
+        parse_problems: JsonObject = dict(self._following.follower.facts.problem_counts())
+        return {
+            "version": snapshot.epoch,
+            "commit": snapshot.commit,
+            "file_count": len(snapshot.texts),
+            "symbol_count": self.store.definition_count(),
+            "size_bytes": self._indexer.size_bytes(),
+            "included": snapshot.included,
+            "skipped": skipped,
+            "parse_problems": parse_problems,
+            "last_updated": rfc3339(snapshot.verified_at_ns),
+            "last_reconcile": {
+                "at": rfc3339(last.at_ns),
+                "kind": last.kind,
+                "duration_ms": last.spent_ns // 1_000_000,
+            }
+            if last is not None
+            else None,
+            "last_error": self._failure or symbols.get("failure"),
+            "watching": self._fresh.watching,
+            "symbols": symbols,
+            "healthy": self._failure is None,
+        }
+
+    @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
+    async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
+        """Read every file anew and publish a new epoch; normally nothing needs this."""
+        await asyncio.to_thread(self._following.follower.feed_anew)
+        snapshot = await asyncio.to_thread(self._indexer.rebuild)
+        self._ready.set()
+        return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
+
+    async def _build(self) -> None:
+        # Nothing tells when a disk has space again, so it is tried now and then.
+        while not await self._built():  # noqa: ASYNC110
+            await asyncio.sleep(_RETRY_SEC)
+        if self._indexer.store.remade:
+            self._said("the index was remade", {"reason": self._indexer.store.remade})
+        self._failure = None
+        self._ready.set()
+        # An index that was whole when it was taken up publishes nothing.
+        self._following.wake()
+
+    async def _built(self) -> bool:
+        try:
+            await asyncio.to_thread(self._indexer.start)
+        except Exception as error:  # whatever it was, giving up would leave the index "being built" for good
+            reason = str(error) or type(error).__name__
+            if reason != self._failure:
+                self._said("indexing failed and is tried again", {"reason": reason})
+            self._failure = reason
+            return False
+        return True
+
+    async def _watch(self) -> None:
+        await self._ready.wait()
+        if self._watcher is None:
+            return
+        try:
+            self._fresh.watching = True
+            # What changed while nobody watched yet.
+            await self._fresh.verify()
+            async for touched in self._watcher.touched():
+                await self._look_at(touched)
+        except (CodePlaneError, OSError, RuntimeError) as error:
+            self._said("the disk is not watched; every answer walks it instead", {"reason": str(error)})
+        finally:
+            self._fresh.watching = False
+
+    async def _look_at(self, touched: set[str]) -> None:
+        known = self._indexer.snapshot
+        plain = known is not None and len(touched) < _MANY and touched <= known.files.keys()
+        if plain:
+            await asyncio.to_thread(self._indexer.refresh, sorted(touched))
+        else:
+            # New names, ignore rules, a branch switch: only a walk tells what belongs.
+            await self._fresh.verify()
+
+    def _published(self, snapshot: Snapshot, changes: Changes) -> None:
+        self._following.wake()
+        renamed = [list(map(shown, pair)) for pair in changes.renamed[:_NAMED]]
+        self._log.append_soon(
+            [
+                Draft(
+                    stream=self._stream,
+                    type="index.epoch_published",
+                    payload={
+                        "epoch": snapshot.epoch,
+                        "commit": snapshot.commit,
+                        "files": len(snapshot.files),
+                        "changed": list(map(shown, changes.changed[:_NAMED])),
+                        "changed_count": len(changes.changed),
+                        "removed": list(map(shown, changes.removed[:_NAMED])),
+                        "removed_count": len(changes.removed),
+                        "renamed": renamed,
+                    },
+                )
+            ]
+        )

@@ -1,0 +1,132 @@
+"""One published state of the index: what every query of one answer looks at."""
+
+import mmap
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codeplane.index.content import ContentMap
+from codeplane.index.truth.file import Stamp
+
+_DERIVED = frozenset({"texts", "_by_offset", "state"})
+_STATE_BYTES = 16
+_STATES = 1 << (8 * _STATE_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A file as the index knows it; `skipped` says why its text is not kept."""
+
+    path: str
+    stamp: Stamp
+    digest: str
+    offset: int
+    length: int
+    tracked: bool
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What was not read for one reason: how much, and the first of it."""
+
+    count: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The files and their contents at one epoch; never changes once it is published."""
+
+    epoch: int
+    commit: str | None
+    files: Mapping[str, Known]
+    content: "mmap.mmap | bytes"
+    content_file: Path
+    sorted_until: int
+    verified_at_ns: int
+    left_out: Mapping[str, LeftOut]
+    # How many of the files git ignores: `index.include` names them.
+    included: int = 0
+
+    @cached_property
+    def state(self) -> int:
+        """A number for the paths, contents and executable bits of all files, whatever their order."""
+        return sum(map(_state_of, self.files.values())) % _STATES
+
+    def state_with(self, gone: Iterable[Known], came: Iterable[Known]) -> int:
+        """That number once some files have taken the place of others."""
+        return (self.state - sum(map(_state_of, gone)) + sum(map(_state_of, came))) % _STATES
+
+    @cached_property
+    def texts(self) -> tuple[Known, ...]:
+        """The files whose text is kept, in the order of their paths."""
+        return tuple(known for known in self.files.values() if known.skipped is None)
+
+    @cached_property
+    def _by_offset(self) -> tuple[NDArray[np.int64], tuple[Known, ...]]:
+        texts = self.texts
+        offsets = np.fromiter([known.offset for known in texts], dtype=np.int64, count=len(texts))
+        order = np.argsort(offsets, kind="stable")
+        return offsets[order], tuple([texts[index] for index in order.tolist()])
+
+    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int) -> "Snapshot":
+        """The same files and contents, looked at again; what was derived of them need not be found out anew."""
+        found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
+        found.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
+        return found
+
+    def at(self, position: int) -> Known | None:
+        """The file whose live text is at a position of the content, or None where it is dead."""
+        offsets, files = self._by_offset
+        index = int(np.searchsorted(offsets, position, side="right")) - 1
+        if index < 0:
+            return None
+        known = files[index]
+        return known if position < known.offset + known.length else None
+
+    def first_offset(self, path: str) -> int:
+        """Where the sorted part begins to hold files that are not before a path."""
+        wanted = os.fsencode(path)
+        for known in self.texts:
+            if known.offset < self.sorted_until and os.fsencode(known.path) >= wanted:
+                return known.offset
+        return self.sorted_until
+
+    def next_offset(self, position: int) -> int:
+        """Where the next live text after a position begins."""
+        offsets, _ = self._by_offset
+        index = int(np.searchsorted(offsets, position, side="right"))
+        return int(offsets[index]) if index < len(offsets) else len(self.content)
+
+    def recent(self) -> Iterable[Known]:
+        """The files whose text was appended after the sorted part, in the order of their paths."""
+        return (known for known in self.texts if known.offset >= self.sorted_until)
+
+    def text(self, known: Known, *, most: int | None = None) -> bytes:
+        """A file's bytes, or the first of them; IndexNotReady where the content was cut off."""
+        length = known.length if most is None else min(known.length, most)
+        if isinstance(self.content, ContentMap):
+            return self.content.part(known.offset, length)
+        return bytes(self.content[known.offset : known.offset + length])
+
+    def skipped(self) -> dict[str, int]:
+        """How many files are not searched, by reason."""
+        counts = {reason: those.count for reason, those in self.left_out.items()}
+        for known in self.files.values():
+            if known.skipped is not None:
+                counts[known.skipped] = counts.get(known.skipped, 0) + 1
+        return counts
+
+
+def _state_of(known: Known) -> int:
+    # What is too large, or cannot be read, has no digest: its size and time stand for its content.
+    content = known.digest or f"{known.stamp.size} {known.stamp.mtime_ns}"
+    text = f"{known.path}\0{content}\0{known.stamp.mode & 0o111:o}"
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_STATE_BYTES).digest())

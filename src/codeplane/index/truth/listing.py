@@ -1,0 +1,114 @@
+"""The files that belong to the repository, and those that do not, with the reason."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from codeplane.index.truth.ignore import IgnoreRules
+from codeplane.index.truth.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+
+SUBMODULE = 0o160000
+APART = "a repository of its own"
+_MAX_DEPTH = 400
+
+
+class Git(Protocol):
+    """What listing asks of git."""
+
+    def tracked(self) -> list[tuple[str, int]]: ...
+
+    def untracked(self) -> list[str]: ...
+
+    def ignored(self) -> list[str]: ...
+
+
+class GitAt(Protocol):
+    """Git in a given folder."""
+
+    def __call__(self, root: Path) -> Git: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Every path, sorted as bytes; `skipped` maps a reason to what was left out for it."""
+
+    tracked: frozenset[str]
+    paths: tuple[str, ...]
+    skipped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    included: frozenset[str] = frozenset()
+
+
+def list_files(
+    root: Path,
+    git_at: GitAt,
+    secrets: SecretRules = NOTHING_SHOWN,
+    include: IncludeRules = NOTHING_INCLUDED,
+) -> Listing:
+    """The files of a workspace: git's, the untracked ones that no rule excludes, and ignored ones that are included."""
+    rules = IgnoreRules.of(root, secrets)
+    if (root / ".git").exists():
+        tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
+    else:
+        tracked, untracked, ignored, apart = [], _walk(root), [], []
+    kept, withheld = rules.kept(tracked, tracked=True)
+    extra, noise = rules.kept(untracked, tracked=False)
+    named = (
+        {path for path in include.below(root, [*ignored, *noise]) if not rules.is_withheld(path)} if include else set()
+    )
+    included = set(sorted(named)[:MAX_INCLUDED])
+    ruled_out = {*ignored, *withheld, *noise} - included
+    secret = set(filter(secrets.covers, ruled_out))
+    left_out = {
+        "ignored": ruled_out - secret,
+        "secrets": secret,
+        APART: set(apart),
+        BEYOND: named - included,
+    }
+    skipped = {reason: tuple(sorted(paths)) for reason, paths in left_out.items() if paths}
+    return Listing(
+        tracked=frozenset(kept),
+        paths=tuple(sorted({*kept, *extra, *included}, key=os.fsencode)),
+        skipped=skipped,
+        included=frozenset(included),
+    )
+
+
+def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str], list[str]]:
+    git = git_at(root)
+    tracked: list[str] = []
+    named = [prefix + path for path in git.untracked()]
+    untracked = [path for path in named if not path.endswith("/")]
+    # Git does not look into a repository that lies inside and is no submodule; neither do we, but it is said.
+    apart = [path for path in named if path.endswith("/")]
+    ignored = [prefix + path for path in git.ignored() if not path.startswith(".codeplane/")]
+    for path, mode in git.tracked():
+        if mode != SUBMODULE:
+            tracked.append(prefix + path)
+        elif (root / path / ".git").exists():
+            # A submodule is a repository of its own; one that is not initialised has nothing to show.
+            inner = _from_git(root / path, git_at, prefix=f"{prefix}{path}/")
+            for mine, theirs in zip((tracked, untracked, ignored, apart), inner, strict=True):
+                mine.extend(theirs)
+    return tracked, untracked, ignored, apart
+
+
+def _walk(root: Path) -> list[str]:
+    """Every file below a folder without git; links are files, and are not followed."""
+    found: list[str] = []
+    folders = [("", 0)]
+    while folders:
+        folder, depth = folders.pop()
+        try:
+            entries = list(os.scandir(root / folder))
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in (".git", ".codeplane", "node_modules", "__pycache__") and depth < _MAX_DEPTH:
+                    folders.append((f"{path}/", depth + 1))
+            elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                found.append(path)
+    return found

@@ -1,0 +1,73 @@
+"""Which folders may be attached: never what holds everything, nor what is git's or CodePlane's own."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.secret_files import is_secret_name
+
+_MAX_SHOWN = 200
+_OURS = frozenset({".git", ".codeplane"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folders:
+    """The folders around one serving repository, judged by where they really lie."""
+
+    serving: Path
+    home: Path
+    roots: tuple[str, ...]
+
+    def real(self, path: str) -> Path:
+        """Where a path leads: absolute, from `~`, or relative to the repository; nothing is said of what is there."""
+        if "\0" in path:
+            raise PathDenied("a path cannot hold NUL")
+        if path == "~" or path.startswith("~/"):
+            path = f"{self.home}{path[1:]}"
+        return Path(os.path.realpath(self.serving / path))
+
+    def is_allowed(self, real: Path) -> bool:
+        """Whether the owner's settings open this folder; hidden folders below a root stay shut."""
+        for root in map(self.real, self.roots):
+            if real == root:
+                return True
+            if root in real.parents and not any(part.startswith(".") for part in real.relative_to(root).parts):
+                return True
+        return False
+
+    def checked(self, path: str) -> Path:
+        """The folder that a path leads to, or why it is none that can be attached."""
+        real = self.real(path)
+        self.refuse(real)
+        if not os.access(real, os.F_OK):
+            raise NotFound(
+                f"there is no folder {shown(path[:_MAX_SHOWN])!r}", hint="name an existing folder by its absolute path"
+            )
+        if not real.is_dir():
+            raise InvalidArgument(f"{shown(path)!r} is no folder", hint="attach the folder that it is in")
+        if not os.access(real, os.R_OK | os.X_OK):
+            raise PathDenied(f"{shown(path)!r} cannot be read by this user", hint="mend its permissions first")
+        if real.samefile(self.serving):
+            raise InvalidArgument("that is the repository itself", hint="leave workspace out to ask about it")
+        return real
+
+    def refuse(self, real: Path) -> None:
+        """PathDenied for folders that nobody can open: too large a part of the machine, or not for reading."""
+        said = repr(shown(str(real)))
+        if real == real.parent or real == self.home or real in self.home.parents:
+            what = "the whole machine" if real == real.parent else "a home directory or what holds it"
+            raise PathDenied(
+                f"{said} is {what}, far more than a project: it is never opened to agents",
+                hint="attach one project's folder by its own path",
+            )
+        if real == self.serving:
+            raise PathDenied("that is the repository itself", hint="leave workspace out to ask about it")
+        if real in self.serving.parents:
+            raise PathDenied(f"{said} contains the repository and its .codeplane", hint="attach one project's folder")
+        if any(map(is_secret_name, real.parts)):
+            # By their names in there nobody could tell what these files are.
+            raise PathDenied(f"{said} holds secrets by its name", hint="attach a project's folder")
+        if any(part.casefold() in _OURS for part in real.parts):
+            raise PathDenied(f"{said} belongs to git or to CodePlane", hint="attach the folder around it")

@@ -1,0 +1,1 @@
+"""What is asked about the repository: search, reading, overviews, symbols, comparisons."""

@@ -1,0 +1,162 @@
+"""The answer of `semantic_diff`: fields for programs, and few words for agents."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Result
+from codeplane.kernel.page import Pagination
+from codeplane.query.compare.category import Category
+
+_MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
+_WORDS = {"signature_changed": "signature", "body_changed": "body"}
+_NAMED = 12
+
+
+class RefTiers(Result):
+    """References by how sure they are."""
+
+    proven: int = 0
+    strong: int = 0
+    anchored: int = 0
+    unknown: int = 0
+
+
+class ImpactInfo(Result):
+    """Who a change reaches, as far as the present index knows; lists name at most 20 files."""
+
+    reference_count: int | None = None
+    ref_tiers: RefTiers | None = None
+    reference_basis: Literal["ref_facts_resolved", "ref_facts_partial", "unknown"] = "unknown"
+    referencing_files: tuple[str, ...] | None = None
+    importing_files: tuple[str, ...] | None = None
+    affected_test_files: tuple[str, ...] | None = None
+    confidence: Literal["high", "low"] = "low"
+    visibility: str | None = None
+    is_static: bool | None = None
+
+
+class StructuralChange(Result):
+    """A definition that changed; `why` gives the reasons for its severity."""
+
+    path: str
+    kind: str
+    name: str
+    qualified_name: str | None = None
+    change: Literal["added", "removed", "signature_changed", "body_changed", "renamed", "moved"]
+    structural_severity: Literal["breaking", "non_breaking"]
+    behavior_change_risk: Literal["low", "medium", "high", "unknown"]
+    why: tuple[str, ...] | None = None
+    entity_id: str | None = None
+    old_signature: str | None = None
+    new_signature: str | None = None
+    old_name: str | None = None
+    old_path: str | None = None
+    start_line: int | None = None
+    start_col: int | None = None
+    end_line: int | None = None
+    end_col: int | None = None
+    lines_changed: int | None = None
+    delta_tags: tuple[str, ...] | None = None
+    change_preview: str | None = None
+    impact: ImpactInfo | None = None
+    nested_changes: "tuple[StructuralChange, ...] | None" = None
+
+    def lines(self, depth: int = 0) -> Iterator[str]:
+        """It and what is inside it, a line each."""
+        broken = self.structural_severity == "breaking"
+        mark = "!" if broken and not self._only_inside else _MARKS[self.change]
+        if self._only_inside:
+            mark = " "
+        where = f"{self.path}:{self.start_line or 1} " if not depth else f":{self.start_line or 1} "
+        word = "" if self._only_inside else f"{_WORDS.get(self.change, self.change)} "
+        name = (self.qualified_name or self.name) if not depth else self.name
+        if self.old_name and self.old_name != self.name:
+            name = f"{self.old_name} → {name}"
+        if self.old_path:
+            name += f" (from {self.old_path})"
+        yield f"{'  ' * depth}{mark} {where}{word}{self.kind} {name}{self._said}"
+        for one in self.nested_changes or ():
+            yield from one.lines(depth + 1)
+
+    @property
+    def _only_inside(self) -> bool:
+        return self.delta_tags == ("members_changed",)
+
+    @property
+    def _said(self) -> str:
+        told = f": {'; '.join(self.why)}" if self.why else ""
+        found = []
+        if self.lines_changed:
+            found.append(f"{self.lines_changed} line{'s' * (self.lines_changed != 1)}")
+        if self.change == "body_changed" and self.behavior_change_risk == "high":
+            found.append("high risk")
+        if self.impact is not None and self.impact.reference_count is None and self.change != "added":
+            found.append("references not looked at")
+        if self.impact is not None and self.impact.reference_count:
+            more = "+" * (self.impact.reference_basis == "ref_facts_partial")
+            files = len(self.impact.referencing_files or ())
+            found.append(
+                f"{counted(self.impact.reference_count, 'ref', more)} in {counted(files, 'file', '+' * (files >= 20))}"
+            )
+        return told + (f" ({', '.join(found)})" if found else "")
+
+
+class FileChangeInfo(Result):
+    """A file that changed otherwise than in its definitions."""
+
+    path: str
+    status: Literal["added", "modified", "deleted", "renamed"]
+    category: Category
+    language: str | None = None
+    old_path: str | None = None
+    note: str | None = None
+
+    def text(self) -> str:
+        moved = f"{self.old_path} → " if self.old_path else ""
+        return f"{self.status[0].upper()} {moved}{self.path}" + (f" ({self.note})" if self.note else "")
+
+
+class SemanticDiffResult(Result):
+    """What changed by structure; counts and the hint speak of all pages."""
+
+    summary: str
+    breaking_summary: str | None = None
+    files_analyzed: int
+    base: str
+    target: str
+    structural_changes: tuple[StructuralChange, ...]
+    non_structural_changes: tuple[FileChangeInfo, ...] = Field((), description="first page only; at most 200")
+    non_structural_count: int = 0
+    agentic_hint: str
+    impact_truncated: bool = False
+    partial: str | None = Field(None, description="what of the references was not looked at")
+    notes: tuple[str, ...] = ()
+    markdown: str | None = None
+    offset: int = 0
+    pagination: Pagination
+
+    def text(self) -> str:
+        if self.markdown is not None:
+            return self.markdown
+        lines = [f"{self.base} → {self.target}: {self.summary}"]
+        if self.breaking_summary and not self.offset:
+            lines.append(self.breaking_summary)
+        for change in self.structural_changes:
+            lines += change.lines()
+        if self.non_structural_changes:
+            lines.append(f"other files ({self.non_structural_count}):")
+            by: dict[str, list[str]] = {}
+            for one in self.non_structural_changes:
+                by.setdefault(one.category, []).append(one.text())
+            for name, said in by.items():
+                more = f", and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+                lines.append(f"  {name}: {', '.join(said[:_NAMED])}{more}")
+        lines += [f"note: {note}" for note in self.notes]
+        if self.partial:
+            lines.append(f"partial: {self.partial}")
+        if self.agentic_hint and not self.offset:
+            lines.append(self.agentic_hint)
+        return "\n".join(lines) + self.pagination.line()

@@ -1,0 +1,81 @@
+"""What became of a definition between two states."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codeplane.query.compare.lines import LineChange
+from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.pairing import Pair
+from codeplane.query.compare.rules import Visibility
+
+Kind = Literal["added", "removed", "signature_changed", "body_changed", "renamed", "moved"]
+Risk = Literal["low", "medium", "high", "unknown"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """One definition that changed; `itself` unless only what is inside it did."""
+
+    pair: Pair
+    change: Kind
+    breaking: bool = False
+    why: tuple[str, ...] = ()
+    keeps_calls: bool = False
+    """Of another signature: every call stays valid as it is written."""
+    tags: list[str] = field(default_factory=list)
+    risk: Risk = "low"
+    visibility: Visibility = "public"
+    moved: bool = False
+    itself: bool = True
+    lines: LineChange | None = None
+    nested: list["Change"] = field(default_factory=list)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it, or anything inside it, breaks users."""
+        return self.breaking or any(one.is_broken for one in self.nested)
+
+    def every(self) -> Iterator["Change"]:
+        """Each definition that changed itself, in here."""
+        if self.itself:
+            yield self
+        for one in self.nested:
+            yield from one.every()
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a file itself that has another name."""
+        return self.pair.new_place < 0 and self.pair.old_place < 0
+
+    @property
+    def path(self) -> str:
+        """The file it is in, or was."""
+        outline = self.pair.new or self.pair.old
+        assert outline is not None
+        return outline.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOutlines:
+    """A file in two states."""
+
+    old: Outline | None
+    new: Outline | None
+
+
+_FIRST: Mapping[Kind, int] = {
+    "signature_changed": 0,
+    "removed": 1,
+    "renamed": 2,
+    "moved": 2,
+    "body_changed": 3,
+    "added": 4,
+}
+Order = tuple[bool, int, str, int]
+
+
+def order(change: Change) -> Order:
+    """What breaks users first, then by what happened and where."""
+    line = 0 if change.is_module else change.pair.now.line
+    return (not change.is_broken, _FIRST[change.change], change.path, line)

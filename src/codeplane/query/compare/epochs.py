@@ -1,0 +1,62 @@
+"""Two epochs of the index: names and signatures as they were, without texts."""
+
+from collections.abc import Callable
+
+from codeplane.code.facts.language import languages
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Snapshot
+from codeplane.query.compare.change import FileOutlines
+from codeplane.query.compare.files import Differing, Status
+from codeplane.query.compare.loading import DATA, Loaded
+from codeplane.query.compare.outline import Outline
+
+NOTE = "epochs keep names and signatures: what bodies did, and what exactly changed in a signature, is not known"
+
+
+def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: Callable[[str], bool]) -> Loaded:
+    """The files whose definitions were written between two epochs; the present has its texts."""
+    found = Loaded(notes=[NOTE])
+    before, after = store.at_epoch(base), store.at_epoch(target)
+    now = after if target == snapshot.epoch else store.at_epoch(snapshot.epoch)
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path), after.get(path)
+        if old is not None and new is not None and old[0] == new[0]:
+            continue
+        language = languages().of(path)
+        name = (new or old or (0, ""))[1] or (language.name if language else "")
+        if not keep(path) or not name or name in DATA:
+            continue
+        if old is not None and new is not None and _named(store, path, base) == _named(store, path, target):
+            # Written anew, and as it was.
+            continue
+        one = _rows(store, path, name, base) if old is not None else None
+        two = None
+        if new is not None:
+            is_present = now.get(path, (-1, ""))[0] == new[0]
+            two = (_present(store, snapshot, path) if is_present else None) or _rows(store, path, name, target)
+        if one is None and two is None:
+            continue
+        found.files.append(FileOutlines(old=one, new=two))
+        status: Status = "added" if one is None else "deleted" if two is None else "modified"
+        found.differing[path] = Differing(path=path, status=status)
+    return found
+
+
+def _named(store: FactStore, path: str, epoch: int) -> list[tuple[object, ...]] | None:
+    """The definitions of a file without their lines."""
+    rows = store.snapshot(path, epoch)
+    return sorted(tuple(map(str, row[:-1])) for row in rows) if rows is not None else None
+
+
+def _rows(store: FactStore, path: str, language: str, epoch: int) -> Outline | None:
+    rows = store.snapshot(path, epoch)
+    return Outline.of_rows(path, language, [row for row in rows if len(row) == 5]) if rows is not None else None
+
+
+def _present(store: FactStore, snapshot: Snapshot, path: str) -> Outline | None:
+    """The file as it is."""
+    known = snapshot.files.get(path)
+    if known is None or known.skipped is not None:
+        return None
+    facts = store.facts(path, known.digest, keep=False)
+    return Outline(path, snapshot.text(known), facts) if facts is not None else None

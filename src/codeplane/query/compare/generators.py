@@ -1,0 +1,40 @@
+"""Functions that give their values one after another: in Python only their bodies say so."""
+
+import re
+
+from codeplane.code.facts.model import Definition, Facts
+from codeplane.query.compare.header import Header
+
+_YIELD = re.compile(rb"\byield\b")
+_INNER = frozenset({"function", "lambda"})
+# What is around such a function makes something else of it.
+_WRAPPED = frozenset(
+    {"contextmanager", "asynccontextmanager", "fixture", "coroutine", "inlineCallbacks", "hookimpl", "contextmethod"}
+)
+# What a generator is, too: whoever was promised one of these has it either way.
+_PROMISED = frozenset({"Iterator", "Iterable", "AsyncIterator", "AsyncIterable"})
+
+
+def yields(facts: Facts, text: bytes, one: Definition) -> bool:
+    """Whether a Python function is a generator: a `yield` of its own, not of a function inside it."""
+    if facts.language != "python" or text.find(b"yield", one.body, one.end) < 0:
+        return False
+    inner = [
+        (scope.start, scope.end)
+        for scope in facts.scopes
+        if scope.kind in _INNER and one.body <= scope.start and scope.end <= one.end
+    ]
+    said = [(int(first), int(last)) for first, last in facts.texts if int(first) < one.end and int(last) > one.body]
+    for match in _YIELD.finditer(text, one.body, one.end):
+        at = match.start()
+        if not any(first <= at < last for first, last in inner) and not any(first <= at < last for first, last in said):
+            return True
+    return False
+
+
+def gives_the_same(one: Header, two: Header) -> bool:
+    """Whether callers do not see that a function became a generator, or is none any more."""
+    if any(word in _WRAPPED for header in (one, two) for mark in header.marks for word in re.findall(r"\w+", mark)):
+        return True
+    before, after = (set(re.findall(r"\w+", header.returns)[:3]) for header in (one, two))
+    return bool(before & after & _PROMISED) and ("async" in one.modifiers) == ("async" in two.modifiers)

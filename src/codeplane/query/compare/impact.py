@@ -1,0 +1,243 @@
+"""Who a change reaches: references in the present index, the files that import it, the tests among them."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.references import TIERS, references
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_test
+from codeplane.query.compare.change import Change
+from codeplane.query.compare.meanings import Meanings
+
+# Places that are looked at: for all changes, and for one of them.
+WORK = 8000
+_ONE_WORK = 2000
+_MOST = 1000
+_MOST_REFERENCES = 1000
+_MOST_LOOKS = 4
+# Whatever the places cost, an answer does not wait longer.
+_LONGEST_SEC = 20.0
+_NAMED = 20
+# What is no longer where it was, under the name it had.
+GONE = frozenset({"removed", "renamed", "moved"})
+
+
+@dataclass(slots=True)
+class Impact:
+    """What was found; `basis` says whether all of it was looked at."""
+
+    basis: str = "unknown"
+    tiers: Counter[str] = field(default_factory=Counter)
+    referencing: set[str] = field(default_factory=set)
+    importing: set[str] = field(default_factory=set)
+    is_cut: bool = False
+    # How often it was looked for; each time it may take more.
+    looks: int = 1
+
+    @property
+    def count(self) -> int:
+        """All references."""
+        return self.tiers.total()
+
+    @property
+    def tests(self) -> list[str]:
+        """The tests that speak of it."""
+        return sorted(path for path in self.referencing | self.importing if is_test(path))[:_NAMED]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all was looked at, and most of what was found is certain."""
+        sure = self.tiers["PROVEN"] + self.tiers["STRONG"]
+        return self.basis == "ref_facts_resolved" and 2 * sure >= self.count
+
+
+class Impacts:
+    """Finds what changes reach, those that matter most first, as far as the time goes."""
+
+    def __init__(self, world: World, store: FactStore, *, is_present: bool) -> None:
+        """`is_present`: the later state is the one that the index knows."""
+        self._world = world
+        self._store = store
+        self._is_present = is_present
+        self.found: dict[int, Impact] = {}
+
+    def settle(self, changes: Iterable[Change]) -> None:
+        """Take back what was called broken where a class still has the member, from a file that did not change."""
+        if not self._is_present:
+            return
+        resolver = Resolver(self._world)
+        for change in changes:
+            before, new = change.pair.before, change.pair.new
+            if not change.breaking or change.change != "removed" or before is None or before.parent < 0:
+                continue
+            old = change.pair.old
+            assert old is not None and new is None
+            above = old.entities[before.parent]
+            facts = self._world.facts(old.path)
+            for one in facts.definitions if facts is not None else ():
+                if one.path == above.path and one.kind == above.kind:
+                    found, _ = resolver.member(Bound(old.path, one.scope, one.name), before.name)
+                    if found is not None and found.file != old.path:
+                        change.breaking, change.risk = False, "medium"
+                        change.why = (f"still there, from {found.file}",)
+                    break
+
+    def look(self, changes: Iterable[Change], *, work: int = WORK) -> None:
+        """Look for what these changes reach; what there is too much of stays partial or unknown, see `truncated`.
+
+        Who asks again has those looked for once more that were cut, each with four times the work.
+        """
+        wanted = [one for one in changes if _is_wanted(one) and self._is_open(one)]
+        costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}
+        # Of what matters as much, rare names first: they cost least and are the surest.
+        wanted.sort(key=lambda one: (*_matters(one), costs[_name(one)], _name(one)))
+        meanings = Meanings(self._world)
+        deadline = time.monotonic() + _LONGEST_SEC
+        for change in wanted[:_MOST]:
+            if meanings.spent >= work or time.monotonic() > deadline:
+                return
+            before = self.found.get(id(change))
+            impact = Impact(looks=before.looks + 1 if before is not None else 1)
+            # Whatever goes wrong in here is no reason not to say what changed.
+            with suppress(Exception):
+                allowed = meanings.spent + _ONE_WORK * 4 ** (impact.looks - 1)
+                most = min(work, allowed) if before is None else allowed
+                self._look_for(change, impact, meanings, partial(_is_over, meanings, most, deadline))
+            if before is None or impact.count >= before.count or not impact.is_cut:
+                self.found[id(change)] = impact
+
+    def _is_open(self, change: Change) -> bool:
+        found = self.found.get(id(change))
+        return found is None or (found.is_cut and found.count < _MOST_REFERENCES and found.looks < _MOST_LOOKS)
+
+    def truncated(self, changes: Iterable[Change]) -> int:
+        """Of how many of these changes not all was looked at."""
+        wanted = [self.found.get(id(one)) for one in changes if _is_wanted(one)]
+        return sum(one is None or one.basis == "unknown" or one.is_cut for one in wanted)
+
+    def of(self, change: Change) -> Impact | None:
+        """What a change reaches, if it was looked for."""
+        return self.found.get(id(change))
+
+    def _look_for(self, change: Change, impact: Impact, meanings: Meanings, is_over: Callable[[], bool]) -> None:
+        bound = self._bound(change)
+        gone = change.change in GONE and change.pair.before is not None
+        name = _name(change)
+        whole = False
+        if bound is None:
+            self._mentioned(change, name, impact)
+        else:
+            taken: dict[str, bool] = {}
+
+            looked = references(
+                self._world,
+                self._store,
+                [bound],
+                keep=lambda path: not is_over(),
+                receivers=False,
+                resolver=meanings,
+            )
+            for one in looked:
+                if impact.count >= _MOST_REFERENCES:
+                    break
+                if one.role == "DEFINITION":
+                    continue
+                tier = one.tier
+                if tier == "UNKNOWN" and gone and bound.scope == 0:
+                    # Nothing binds the name any more; who imports it from there means it all the same.
+                    if one.path not in taken:
+                        taken[one.path] = self._takes(one.path, name, bound.file)
+                    tier = "STRONG" if taken[one.path] else tier
+                impact.tiers[tier] += 1
+                impact.referencing.add(one.path)
+                if one.role == "IMPORT":
+                    impact.importing.add(one.path)
+            else:
+                whole = not is_over()
+            impact.is_cut = not whole
+        impact.basis = "ref_facts_resolved" if whole and self._is_present else "ref_facts_partial"
+
+    def _bound(self, change: Change) -> Bound | None:
+        """Where the index knows what changed, or the place it was in."""
+        gone = change.change in GONE
+        outline, entity = (change.pair.old, change.pair.before) if gone else (change.pair.new, change.pair.after)
+        if outline is None or entity is None:
+            return None
+        facts = self._world.facts(outline.path)
+        if facts is None:
+            return None
+        for one in facts.definitions:
+            if one.path == entity.path and one.kind == entity.kind:
+                return Bound(outline.path, one.scope, one.name)
+        if entity.parent < 0:
+            return Bound(outline.path, 0, entity.name)
+        above = outline.entities[entity.parent]
+        return _member_of(facts, outline.path, above.path, entity.name)
+
+    def _takes(self, path: str, name: str, module: str) -> bool:
+        """Whether a file imports a name from a module."""
+        facts = self._world.facts(path)
+        modules = self._world.modules(facts) if facts is not None else None
+        if facts is None or modules is None:
+            return False
+        return any(one.imported == name and module in modules.find(one.source, path) for one in facts.imports)
+
+    def _mentioned(self, change: Change, name: str, impact: Impact) -> None:
+        """Where there is no file any more: those who import the name from a module that was called so."""
+        stem = change.path.rpartition("/")[2].partition(".")[0]
+        package = change.path.rpartition("/")[0].rpartition("/")[2]
+        wanted = package if stem in ("__init__", "index", "mod") else stem
+        for path, _ in self._store.files_with(name)[:_MOST_REFERENCES]:
+            facts = self._world.facts(path)
+            if facts is None or path == change.path:
+                continue
+            for one in facts.imports:
+                parts = one.source.replace("\\", "/").replace("::", "/").replace(".", "/").split("/")
+                if one.imported == name and wanted in parts[-2:]:
+                    impact.tiers["UNKNOWN"] += 1
+                    impact.importing.add(path)
+                    impact.referencing.add(path)
+
+
+def _member_of(facts: Facts, path: str, above: str, name: str) -> Bound | None:
+    for index, one in enumerate(facts.definitions):
+        if one.path == above and index in facts.body_of:
+            return Bound(path, facts.body_of[index], name)
+    return None
+
+
+def _is_wanted(change: Change) -> bool:
+    return change.change != "added" and not change.is_module
+
+
+def _is_over(meanings: Meanings, most: int, deadline: float) -> bool:
+    return meanings.spent >= most or time.monotonic() > deadline
+
+
+def _name(change: Change) -> str:
+    """What those who use it call it."""
+    before = change.pair.before
+    return before.name if change.change in GONE and before is not None else change.pair.now.name
+
+
+def _matters(change: Change) -> tuple[bool, int]:
+    order = {"signature_changed": 0, "removed": 1, "renamed": 2, "moved": 2, "body_changed": 3}
+    return (not change.breaking, order.get(change.change, 4))
+
+
+def tiers_of(impact: Impact) -> dict[str, int]:
+    """The references by tier, all tiers named."""
+    return {tier.lower(): impact.tiers[tier] for tier in TIERS}
+
+
+def named(paths: Iterable[str]) -> tuple[str, ...]:
+    """Some files, in their order."""
+    return tuple(sorted(paths)[:_NAMED])

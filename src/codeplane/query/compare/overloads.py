@@ -1,0 +1,163 @@
+"""Definitions that are one to whoever uses them: overloads and their implementation, a property and its setter."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+
+from codeplane.query.compare.change import Change
+from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.pairing import Pair
+from codeplane.query.compare.rules import CALLABLES
+
+# Where a name stands for one thing, however often it is declared.
+_ONE_NAME = frozenset({"python", "javascript", "typescript", "tsx", "vue", "svelte", "astro"})
+_JOINED = CALLABLES | {"property"}
+_ACCESSORS = frozenset({"setter", "deleter", "getter"})
+Side = tuple[Outline | None, int]
+Sides = Callable[[Change], tuple[Side, Side]]
+
+
+def is_hidden(outline: Outline, place: int) -> bool:
+    """Whether callers do not depend on a declaration because another one of its name says what holds."""
+    one = outline.entities[place]
+    header = outline.parts(place).header
+    others = [other for other in outline.named.get((one.parent, one.kind, one.name), ()) if other != place]
+    if outline.language in ("typescript", "tsx"):
+        return header.has_body and any(not outline.parts(other).header.has_body for other in others)
+    if outline.language == "python" and _is_declared(outline, place):
+        return any(not _is_declared(outline, other) for other in others)
+    return False
+
+
+def joined(changes: Sequence[Change], sides: Sides) -> list[Change]:
+    """The changes with one entry for each name; `sides` are both states of what a change is directly in."""
+    leaders: dict[Hashable, list[Change]] = {}
+    families: dict[int, list[Change]] = {}
+    for change in changes:
+        if _is_joinable(change) and change.pair.old is not None and change.pair.new is not None:
+            keys = _key(change, "old"), _key(change, "new")
+            family = next((leaders[key] for key in keys if key in leaders), [])
+            family.append(change)
+            for key in keys:
+                leaders.setdefault(key, family)
+    for change in changes:
+        if _is_joinable(change) and (change.pair.old is None or change.pair.new is None):
+            key = _key(change, "old" if change.pair.new is None else "new")
+            leaders.setdefault(key, leaders.get(_counterpart(change, key, sides), [])).append(change)
+    for family in leaders.values():
+        families.update({id(change): family for change in family})
+    found: list[Change] = []
+    told: set[int] = set()
+    for change in changes:
+        alike = families.get(id(change))
+        if alike is None:
+            found.append(change)
+        elif id(alike) not in told:
+            told.add(id(alike))
+            found.append(_one(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
+    return found
+
+
+def _one(family: Sequence[Change], sides: Sides) -> Change:
+    """One change that says what all of a family say."""
+    whole = [change for change in family if change.pair.old is not None and change.pair.new is not None]
+    is_partial = len(whole) < len(family)
+    kinds = {change.change for change in family}
+    if not whole and len(kinds) == 1 and not _is_part(family[0], sides):
+        # All of it came, or went.
+        shown = max(family, key=lambda change: (change.breaking, _has_body(change)))
+        return replace(shown, breaking=any(change.breaking for change in family))
+    why: list[str] = []
+    tags: list[str] = []
+    breaking = False
+    for change in family:
+        told, breaks = _told(change)
+        why += [reason for reason in told if reason not in why]
+        tags += [tag for tag in change.tags if tag not in tags and tag not in ("symbol_added", "symbol_removed")]
+        breaking = breaking or breaks
+    if is_partial and "signature_changed" not in tags:
+        tags.append("signature_changed")
+    if not whole:
+        whole = [replace(family[0], pair=_both(family[0], sides), change="signature_changed")]
+    shown = max(whole, key=lambda change: (change.change != "body_changed", _has_body(change)))
+    if shown.change == "body_changed" and is_partial:
+        shown = replace(shown, change="signature_changed")
+    lines = next((change.lines for change in family if change.lines is not None), None)
+    risk = "high" if breaking else shown.risk if shown.risk != "high" or not family[0].breaking else "medium"
+    keeps_calls = all(change.keeps_calls for change in family)
+    return replace(shown, breaking=breaking, why=tuple(why), keeps_calls=keeps_calls, tags=tags, lines=lines, risk=risk)
+
+
+def _told(change: Change) -> tuple[tuple[str, ...], bool]:
+    """What one of a family says of them all, and whether that breaks users."""
+    pair = change.pair
+    if pair.old is not None and pair.new is not None:
+        return change.why, change.breaking
+    outline, place = (pair.old, pair.old_place) if pair.old is not None else (pair.new, pair.new_place)
+    assert outline is not None
+    gone = pair.new is None
+    marks = " ".join(outline.parts(place).header.marks).split() if outline.known else []
+    if not _ACCESSORS.isdisjoint(marks):
+        return ("can no longer be set" if gone else "can be set now",), gone and change.visibility != "private"
+    one = outline.entities[place]
+    among = outline.named.get((one.parent, one.kind, one.name), ())
+    # In a stub the declarations are all there is.
+    alone = outline.known and all(_is_declared(outline, other) for other in among)
+    breaks = gone and ((change.breaking and outline.rules.typed) or (alone and change.visibility == "public"))
+    return ("an overload less" if gone else "an overload more",), breaks
+
+
+def _is_joinable(change: Change) -> bool:
+    outline = change.pair.new or change.pair.old
+    kinds = {one.kind for one in (change.pair.before, change.pair.after) if one is not None and not change.is_module}
+    return outline is not None and outline.language in _ONE_NAME and bool(kinds) and kinds <= _JOINED
+
+
+def _is_part(change: Change, sides: Sides) -> bool:
+    """Whether something came or went whose name is in both states."""
+    if not _is_joinable(change) or (change.pair.old is not None and change.pair.new is not None):
+        return False
+    pair = _both(change, sides)
+    return pair.old is not None and pair.new is not None
+
+
+def _both(change: Change, sides: Sides) -> Pair:
+    """The definitions of one name in both states: what is done, where there is more than one."""
+    (old, old_parent), (new, new_parent) = sides(change)
+    one, two = _implementation(old, old_parent, change), _implementation(new, new_parent, change)
+    return Pair(old if one >= 0 else None, one, new if two >= 0 else None, two)
+
+
+def _implementation(outline: Outline | None, parent: int, change: Change) -> int:
+    now = change.pair.now
+    found = outline.named.get((parent, now.kind, now.name), ()) if outline is not None else ()
+    if outline is None or not outline.known:
+        return max(found, default=-1)
+    return max(found, key=lambda place: (outline.parts(place).header.has_body, place), default=-1)
+
+
+def _counterpart(change: Change, key: Hashable, sides: Sides) -> Hashable:
+    """The key that the same name has in the other state."""
+    pair = _both(change, sides)
+    if pair.old is None or pair.new is None:
+        return key
+    gone = change.pair.new is None
+    outline, place = (pair.new, pair.new_place) if gone else (pair.old, pair.old_place)
+    return ("new" if gone else "old", outline.path, outline.entities[place].kind, outline.entities[place].path)
+
+
+def _key(change: Change, side: str) -> Hashable:
+    pair = change.pair
+    outline, one = (pair.old, pair.before) if side == "old" else (pair.new, pair.after)
+    assert outline is not None and one is not None
+    return side, outline.path, one.kind, one.path
+
+
+def _is_declared(outline: Outline, place: int) -> bool:
+    """Whether it only says how the one below it may be called."""
+    return any("overload" in mark.split() for mark in outline.parts(place).header.marks)
+
+
+def _has_body(change: Change) -> bool:
+    pair = change.pair
+    outline, place = (pair.new, pair.new_place) if pair.new is not None else (pair.old, pair.old_place)
+    return outline is not None and outline.known and not _is_declared(outline, place)

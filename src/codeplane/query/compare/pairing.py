@@ -1,0 +1,292 @@
+"""Which definition of one state is which of the other: by name, then by what they say where a name is gone."""
+
+import difflib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from codeplane.query.compare.outline import Entity, Outline
+from codeplane.query.compare.rules import CALLABLES, VALUES
+
+_ALIKE = 0.5
+_MOVED = 0.6
+_FEW = 8
+_LONG = 12
+_CLOSE = 0.6
+_MOST_TRIED = 20_000
+
+
+@dataclass(slots=True)
+class Pair:
+    """One definition in two states; either side may be missing."""
+
+    old: Outline | None
+    old_place: int
+    new: Outline | None
+    new_place: int
+    inside: list["Pair"] = field(default_factory=list)
+
+    @property
+    def before(self) -> Entity | None:
+        """What it was."""
+        return self.old.entities[self.old_place] if self.old is not None else None
+
+    @property
+    def after(self) -> Entity | None:
+        """What it is."""
+        return self.new.entities[self.new_place] if self.new is not None else None
+
+    @property
+    def now(self) -> Entity:
+        """What it is, or was last."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+
+class Pairing:
+    """Pairs the definitions of all files that differ; `left_over` says what was not looked for."""
+
+    def __init__(self, files: Sequence[tuple[Outline | None, Outline | None]]) -> None:
+        self.pairs: list[Pair] = []
+        self.tired = False
+        self._tried = 0
+        self._gone: list[Pair] = []
+        self._come: list[Pair] = []
+        for old, new in files:
+            self.pairs += self._matched(old, -1, new, -1)
+        self._find_moved()
+
+    def _matched(self, old: Outline | None, old_parent: int, new: Outline | None, new_parent: int) -> list[Pair]:
+        """The pairs among what two definitions, or files, hold."""
+        before, after = _held(old, old_parent), _held(new, new_parent)
+        found: list[Pair] = []
+        gone: list[int] = []
+        for key, places in before.items():
+            others = after.get(key, [])
+            matched = list(self._of_one_name(old, places, new, others))
+            found += [Pair(old, place, new, other) for place, other in matched]
+            paired, taken = {place for place, _ in matched}, {other for _, other in matched}
+            gone += [place for place in places if place not in paired]
+            after[key] = [other for other in others if other not in taken]
+        come = [place for places in after.values() for place in places]
+        found += self._of_other_kind(old, gone, new, come)
+        found += self._renamed(old, gone, new, come)
+        for pair in found:
+            pair.inside = self._matched(pair.old, pair.old_place, pair.new, pair.new_place)
+        lost = [Pair(old, place, None, -1) for place in gone]
+        made = [Pair(None, -1, new, place) for place in come]
+        self._gone += lost
+        self._come += made
+        return found + lost + made
+
+    def _of_one_name(
+        self, old: Outline | None, places: list[int], new: Outline | None, others: list[int]
+    ) -> Iterable[tuple[int, int]]:
+        """Overloads find their like first by their bytes, then by their signature, then by their order."""
+        if old is None or new is None:
+            return
+        if len(places) == 1 and len(others) == 1:
+            yield places[0], others[0]
+            return
+        left, right = list(places), list(others)
+        ways: tuple[Callable[[Outline, int], object], ...] = (_bytes, _types, _count, _order)
+        for way in ways:
+            known: dict[object, list[int]] = {}
+            for other in right:
+                known.setdefault(way(new, other), []).append(other)
+            for place in list(left):
+                among = known.get(way(old, place))
+                if among:
+                    other = among.pop(0)
+                    left.remove(place)
+                    right.remove(other)
+                    yield place, other
+
+    @staticmethod
+    def _of_other_kind(old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
+        """What has its name still and is something else now."""
+        if old is None or new is None:
+            return []
+        # A name that is only passed on now is not what it was; that it is still there is seen elsewhere.
+        by_path = {new.entities[place].path: place for place in come if new.entities[place].kind != "export"}
+        found = []
+        for place in list(gone):
+            if old.entities[place].kind == "export":
+                continue
+            other = by_path.pop(old.entities[place].path, None)
+            if other is not None:
+                gone.remove(place)
+                come.remove(other)
+                found.append(Pair(old, place, new, other))
+        return found
+
+    def _renamed(self, old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
+        """What has another name in the same place: the same kind and signature, and a body that is alike."""
+        if old is None or new is None or not gone or not come:
+            return []
+        known = old.known and new.known
+        heads: dict[object, tuple[list[int], list[int]]] = {}
+        for side, (outline, places) in enumerate(((old, gone), (new, come))):
+            for place in places:
+                heads.setdefault(_head(outline, place, known=known), ([], []))[side].append(place)
+        ranked: list[tuple[float, int, int]] = []
+        for head, (lost, made) in heads.items():
+            alone = len(lost) == 1 and len(made) == 1
+            for place, other in ((one, two) for one in lost for two in made) if head is not None else ():
+                if self._is_tired():
+                    break
+                score = _likeness(old, place, new, other)
+                if score >= _needed(old, place, new, other, alone=alone):
+                    ranked.append((score, place, other))
+        found = []
+        for _, place, other in sorted(ranked, key=lambda one: (-one[0], one[1], one[2])):
+            if place in gone and other in come:
+                gone.remove(place)
+                come.remove(other)
+                found.append(Pair(old, place, new, other))
+        return found
+
+    def _is_tired(self) -> bool:
+        self._tried += 1
+        self.tired = self.tired or self._tried > _MOST_TRIED
+        return self.tired
+
+    def _find_moved(self) -> None:
+        """What is gone from one file and came to another: under its name, or word for word under another."""
+        by_name: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+        by_body: dict[tuple[str, tuple[str, ...]], list[Pair]] = defaultdict(list)
+        for pair in self._come:
+            one = pair.now
+            if one.parent < 0 and one.kind not in VALUES and one.kind != "export" and pair.new is not None:
+                by_name[one.kind, one.name].append(pair)
+                if pair.new.known and len(words := _words(pair.new, pair.new_place)) >= _LONG:
+                    by_body[one.kind, tuple(words)].append(pair)
+        joined: set[int] = set()
+        for pair in self._gone:
+            old, one = pair.old, pair.now
+            if old is None or one.parent >= 0 or one.kind in VALUES or one.kind == "export":
+                continue
+            exact = by_body.get((one.kind, tuple(_words(old, pair.old_place)))) if old.known else None
+            near = [
+                (score, other)
+                for other in by_name.get((one.kind, one.name), ())
+                if id(other) not in joined
+                and other.new is not None
+                and (score := _moved_likeness(old, pair.old_place, other.new, other.new_place)) >= _MOVED
+            ]
+            best = max(near, key=lambda scored: scored[0])[1] if near else None
+            if best is None and exact:
+                best = next((other for other in exact if id(other) not in joined), None)
+            if best is not None:
+                joined.add(id(best))
+                pair.new, pair.new_place = best.new, best.new_place
+                pair.inside = self._matched(pair.old, pair.old_place, pair.new, pair.new_place)
+        self.pairs = [pair for pair in self.pairs if id(pair) not in joined]
+
+
+def _held(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[int]]:
+    """What a definition or a file holds, by kind and name."""
+    found: dict[tuple[str, str], list[int]] = {}
+    if outline is None:
+        return found
+    if parent >= 0:
+        places: Iterable[int] = outline.children.get(parent, ())
+        above = f"{outline.entities[parent].path}."
+    else:
+        places = (place for place, one in enumerate(outline.entities) if one.parent < 0)
+        above = ""
+    for place in places:
+        one = outline.entities[place]
+        found.setdefault((one.kind, one.path.removeprefix(above)), []).append(place)
+    return found
+
+
+def _bytes(outline: Outline, place: int) -> object:
+    return outline.raw(place) if outline.known else outline.entities[place].signature
+
+
+def _types(outline: Outline, place: int) -> object:
+    if not outline.known:
+        return outline.entities[place].signature
+    header = outline.parts(place).header
+    return tuple(one.type or one.name for one in header.parameters or ()), header.has_body
+
+
+def _count(outline: Outline, place: int) -> object:
+    return len(outline.parts(place).header.parameters or ()) if outline.known else 0
+
+
+def _order(outline: Outline, place: int) -> object:
+    return 0
+
+
+def _head(outline: Outline, place: int, *, known: bool) -> object:
+    """What two must share to be one; None for what is never renamed."""
+    one = outline.entities[place]
+    if one.kind == "export":
+        return None
+    if not known:
+        return (one.kind, one.signature) if one.signature else None
+    header = outline.parts(place).header
+    if one.kind in CALLABLES:
+        return one.kind, header.parameters, header.returns
+    if one.kind in VALUES:
+        return one.kind, header.returns, outline.parts(place).body
+    # Of a type that says little, what it builds on is most of what it says.
+    return one.kind, header.bases if len(_words(outline, place)) < _FEW else None
+
+
+def _needed(old: Outline, place: int, new: Outline, other: int, *, alone: bool) -> float:
+    """How alike two must be to be one: less where nothing else could be meant and there is much to be alike in."""
+    if not (old.known and new.known):
+        return 1.0 if alone else 2.0
+    if old.entities[place].kind in VALUES:
+        return 1.0
+    few = min(len(_words(old, place)), len(_words(new, other))) < _FEW
+    parameters = len(old.parts(place).header.parameters or ())
+    if few:
+        return 0.3 if alone and parameters > 1 else 1.0 if alone else 2.0
+    return 0.35 if alone and parameters > 1 else _ALIKE
+
+
+def _likeness(old: Outline, place: int, new: Outline, other: int) -> float:
+    if not (old.known and new.known):
+        return 1.0
+    if old.entities[place].kind in VALUES:
+        return _value_likeness(old, place, new, other)
+    return _share(_words(old, place), _words(new, other))
+
+
+def _value_likeness(old: Outline, place: int, new: Outline, other: int) -> float:
+    """A value is the same under another name when it is long enough to be told, or the names are alike."""
+    first, second = old.parts(place), new.parts(other)
+    if (first.header.returns, first.body) != (second.header.returns, second.body):
+        return 0.0
+    names = difflib.SequenceMatcher(None, old.entities[place].name, new.entities[other].name).ratio()
+    told = len(first.body) > 3 or names >= _CLOSE
+    return 1.0 if told and not old.is_inside_callable(place) else 0.0
+
+
+def _moved_likeness(old: Outline, place: int, new: Outline, other: int) -> float:
+    if not (old.known and new.known):
+        return 1.0 if old.entities[place].signature == new.entities[other].signature else 0.0
+    before, after = _words(old, place), _words(new, other)
+    few = min(len(before), len(after)) < _FEW
+    same = few and _head(old, place, known=True) == _head(new, other, known=True)
+    return 1.0 if same else _share(before, after)
+
+
+def _words(outline: Outline, place: int) -> list[str]:
+    """All tokens of a definition's body, its own name left out."""
+    one = outline.entities[place]
+    own = list(outline.parts(place).body)
+    for child in outline.children.get(place, ()):
+        own += [outline.entities[child].name, *outline.parts(child).body]
+    return ["\x04" if token == one.name else token for token in own]
+
+
+def _share(one: Sequence[str], other: Sequence[str]) -> float:
+    if not one and not other:
+        return 1.0
+    return 2 * (Counter(one) & Counter(other)).total() / (len(one) + len(other))

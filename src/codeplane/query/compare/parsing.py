@@ -1,0 +1,90 @@
+"""The facts of contents that may be in no index: made once by the parser workers, kept by what was parsed."""
+
+import os
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import xxhash
+
+from codeplane.code.facts.model import Facts, unpacked
+from codeplane.index.parsers import Parsers
+from codeplane.index.worker import Source
+
+_KEPT_BYTES = 48 * 1024 * 1024
+_MAX_FACTS = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Bytes of a language; the path is only for the parser's own records."""
+
+    path: str
+    language: str
+    text: bytes
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What its facts depend on."""
+        return self.language, xxhash.xxh3_128_hexdigest(self.text)
+
+
+class Parsing:
+    """Parses off the event loop, in the worker processes; what was parsed before costs nothing."""
+
+    def __init__(self, *, parsers: Parsers, folder: Path) -> None:
+        self._parsers = parsers
+        self._folder = folder
+        self._turn = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._size = 0
+
+    def facts(self, contents: Sequence[Content]) -> tuple[list[Facts | None], list[str]]:
+        """The facts of each, or None and, in its place, why."""
+        keys = [one.key for one in contents]
+        problems = [""] * len(contents)
+        with self._turn:
+            unknown = {key: place for place, key in enumerate(keys) if key not in self._kept}
+            made: dict[tuple[str, str], bytes] = {key: self._kept[key] for key in keys if key in self._kept}
+            if unknown:
+                wanted = list(unknown.values())
+                for place, packed, problem in self._made([contents[place] for place in wanted]):
+                    made[keys[wanted[place]]] = packed
+                    if not packed:
+                        problems[wanted[place]] = problem or "the parser did not survive it"
+                    else:
+                        self._keep(keys[wanted[place]], packed)
+        return [_unpacked(made.get(key, b"")) for key in keys], problems
+
+    def _made(self, contents: Sequence[Content]) -> list[tuple[int, bytes, str]]:
+        found = dict.fromkeys(range(len(contents)), (b"", ""))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=self._folder, prefix="compare-") as file:
+            # A newline in front: what has no bytes at all cannot be mapped.
+            file.write(b"\n")
+            sources, offset = [], 1
+            for place, one in enumerate(contents):
+                file.write(one.text)
+                name = os.fsencode(one.path).decode("latin-1")
+                sources.append(Source(key=place, name=name, language=one.language, offset=offset, length=len(one.text)))
+                offset += len(one.text)
+            file.flush()
+            for batch in self._parsers.parse(Path(file.name), sources):
+                for parsed in batch:
+                    found[parsed.key] = (parsed.facts, parsed.problem)
+        return [(place, packed, problem) for place, (packed, problem) in found.items()]
+
+    def _keep(self, key: tuple[str, str], packed: bytes) -> None:
+        self._kept[key] = packed
+        self._size += len(packed)
+        while self._size > _KEPT_BYTES:
+            _, gone = self._kept.popitem(last=False)
+            self._size -= len(gone)
+
+
+def _unpacked(packed: bytes) -> Facts | None:
+    return unpacked(zlib.decompressobj().decompress(packed, _MAX_FACTS)) if packed else None

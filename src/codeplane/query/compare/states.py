@@ -1,0 +1,108 @@
+"""The two states that are compared, as callers name them."""
+
+import asyncio
+import os
+import re
+from dataclasses import dataclass
+
+from codeplane.git.read.reading import Reading
+from codeplane.kernel.errors import InvalidArgument, NotFound, RefNotFound
+
+_EPOCH = re.compile(r"epoch:(\d{1,15})")
+_SHORT = 9
+_PATH = re.compile(r"\.{1,3}$|\.{0,2}/|~|.*/\.{0,2}$", re.DOTALL)
+_RANGES = re.compile(r"\.{2,}")
+# In words that a commit is looked for by, dots are dots.
+_SEARCHED = re.compile(r"^:/|\^\{/")
+_HINT = "base and target name a commit, branch, tag, a...b or epoch:N; paths=[…] says where to look"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitState:
+    """A commit; without one it is the state before the first."""
+
+    commit: str | None
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTree:
+    """The files as they are."""
+
+    said: str = "working tree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochState:
+    """What the index knew at an epoch."""
+
+    epoch: int
+    said: str
+
+
+State = GitState | WorkTree | EpochState
+
+
+def is_epoch(name: str | None) -> bool:
+    """Whether a state is named by epoch."""
+    return name is not None and name.startswith("epoch:")
+
+
+def epoch_of(name: str, *, first: int, last: int) -> EpochState:
+    """The epoch a name stands for; NotFound, saying which are kept, when that one is not."""
+    match = _EPOCH.fullmatch(name)
+    if match is None:
+        raise InvalidArgument(f"{name[:100]!r} names no epoch", hint="write epoch:N, such as epoch:12")
+    number = int(match[1])
+    if not first <= number <= last:
+        kept = f"epoch:{first} to epoch:{last}" if first <= last else "none yet"
+        raise NotFound(f"epoch {number} is not kept", hint=f"kept: {kept}; git refs reach further back")
+    return EpochState(epoch=number, said=f"epoch {number}")
+
+
+async def states(reading: Reading, base: str, target: str | None) -> tuple[GitState, GitState | WorkTree]:
+    """The commits two names stand for; `a...b` begins where both parted, `a..b` at a."""
+    for name in (base, *([target] if target is not None else [])):
+        _refuse_path(name)
+    if target is None and ".." in base and not _SEARCHED.search(base):
+        if _RANGES.findall(base)[1:]:
+            raise InvalidArgument(f"{base[:100]!r} names more than two states", hint="write a..b or a...b")
+        symmetric = "..." in base
+        left, _, right = base.partition("..." if symmetric else "..")
+        left, right = left or "HEAD", right or "HEAD"
+        two = await _commit(reading, right)
+        one = await _commit(reading, left)
+        if symmetric:
+            found = await reading.run("merge-base", one, two, codes=(0, 1))
+            if found.code or not found.out.strip():
+                raise InvalidArgument(f"{left} and {right} have no commit in common", hint=f"use {left}..{right}")
+            one = found.out.decode().split()[0]
+            left = f"merge base of {left} and {right}"
+        return _named(left, one), _named(right, two)
+    if base == "HEAD" and target is None:
+        head = await reading.head()
+        return _named(base, head) if head else GitState(commit=None, said="nothing: no commits yet"), WorkTree()
+    one = await _commit(reading, base)
+    if target is None:
+        return _named(base, one), WorkTree()
+    return _named(base, one), _named(target, await _commit(reading, target))
+
+
+def _refuse_path(name: str) -> None:
+    """A way through folders is no name that git could have for a state."""
+    if _PATH.match(name):
+        raise InvalidArgument(f"{name[:100]!r} is a path, not a state", hint=_HINT)
+
+
+async def _commit(reading: Reading, name: str) -> str:
+    try:
+        return await reading.commit(name)
+    except RefNotFound:
+        if "\0" not in name and name.strip() and await asyncio.to_thread(os.path.lexists, reading.root / name):
+            raise InvalidArgument(f"{name[:100]!r} is a file or folder, not a state", hint=_HINT) from None
+        raise
+
+
+def _named(said: str, commit: str) -> GitState:
+    short = commit[:_SHORT]
+    return GitState(commit=commit, said=short if commit.startswith(said) else f"{said} ({short})")

@@ -1,0 +1,397 @@
+"""The bounded fact queries of 002 §7.8 over one snapshot: every one has a limit, and says when there is more."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codeplane.code.facts.model import NO_TARGET, REASONS, Definition, Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.references import Reference, Tier, references
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore, Symbol
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import DeadlineExceeded, InvalidArgument
+from codeplane.kernel.ids import digest
+from codeplane.query.fact_queries.records import (
+    AnchorGroup,
+    DefFact,
+    DynamicAccessSite,
+    ExportEntry,
+    ExportSurface,
+    ImportFact,
+    LocalBindFact,
+    RefFact,
+    ScopeFact,
+)
+
+MAX_EXEMPLARS = 10
+_MAX_IN_FILE = 100_000
+_MAX_NAMED = 1000
+_MAX_SURFACE_FILES = 2000
+_MAX_TOKENS = 200
+
+F = TypeVar("F")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded(Generic[F]):
+    """At most as many as were asked for; `cut` says what else there is, or was not looked at."""
+
+    items: tuple[F, ...]
+    cut: str = ""
+
+
+class FactQueries:
+    """Reads facts; upgrades nothing and follows nothing."""
+
+    def __init__(self, world: World, store: FactStore, *, for_sec: float = 20.0) -> None:
+        self._world = world
+        self._for_sec = for_sec
+        self._store = store
+        self._resolver = Resolver(world)
+        self._positions = lru_cache(maxsize=64)(self._positions_of)
+        self._inside = lru_cache(maxsize=64)(self._inside_of)
+
+    def get_def(self, def_uid: str) -> DefFact | None:
+        """The definition with this id, if it is in the present state."""
+        symbol = self._store.with_uid(def_uid.lower())
+        return self._def(symbol) if symbol is not None else None
+
+    def list_defs_by_name(self, name: str, *, unit_id: str | None = None, limit: int) -> Bounded[DefFact]:
+        """Definitions of a name, in the order of files and places."""
+        found = (self._def(one) for one in self._store.named(name, limit=_MAX_NAMED))
+        return _bounded((one for one in found if one is not None and unit_id in (None, one.unit_id)), limit)
+
+    def list_refs_by_def_uid(self, def_uid: str, *, tier: Tier | None = None, limit: int) -> Bounded[RefFact]:
+        """Occurrences that are, or may be, references to a definition; in the order of files and places."""
+        symbol = self._store.with_uid(def_uid.lower())
+        bound = self._bound(symbol) if symbol is not None else None
+        if bound is None:
+            return Bounded(items=())
+        items: list[RefFact] = []
+        until = time.monotonic() + self._for_sec
+        for one in references(self._world, self._store, [bound]):
+            if time.monotonic() > until:
+                return Bounded(items=tuple(items[:limit]), cut=f"no time to look beyond {shown(one.path)}")
+            if tier in (None, one.tier):
+                items.append(self._ref(one, bound.name))
+            if len(items) > limit:
+                break
+        return _bounded(items, limit)
+
+    def list_proven_refs(self, def_uid: str, *, limit: int) -> Bounded[RefFact]:
+        """The lexically bound ones alone."""
+        return self.list_refs_by_def_uid(def_uid, tier="PROVEN", limit=limit)
+
+    def get_scope(self, scope_id: str) -> ScopeFact | None:
+        """A scope by its id."""
+        path, index = _parted(scope_id, "scope")
+        facts = self._world.facts(path)
+        return self._scope(path, facts, index) if facts is not None and index < len(facts.scopes) else None
+
+    def list_scopes_in_file(self, path: str, *, limit: int) -> Bounded[ScopeFact]:
+        """A file's scopes, outermost first."""
+        facts = self._world.facts(path)
+        count = len(facts.scopes) if facts is not None else 0
+        return _bounded((self._scope(path, facts, index) for index in range(count) if facts is not None), limit)
+
+    def get_local_bind(self, scope_id: str, name: str) -> LocalBindFact | None:
+        """The first binding of a name in a scope."""
+        return next(self._binds(scope_id, name), None)
+
+    def list_binds_in_scope(self, scope_id: str, *, limit: int) -> Bounded[LocalBindFact]:
+        """The names bound in a scope, in their order."""
+        return _bounded(self._binds(scope_id, None), limit)
+
+    def list_imports(self, path: str, *, limit: int) -> Bounded[ImportFact]:
+        """A file's imports, in their order."""
+        facts = self._world.facts(path)
+        count = len(facts.imports) if facts is not None else 0
+        return _bounded((self._import(path, facts, index) for index in range(count) if facts is not None), limit)
+
+    def get_import(self, import_uid: str) -> ImportFact | None:
+        """An import by its id."""
+        path, index = _parted(import_uid, "import")
+        facts = self._world.facts(path)
+        return self._import(path, facts, index) if facts is not None and index < len(facts.imports) else None
+
+    def get_export_surface(self, unit_id: str) -> ExportSurface | None:
+        """What a file or the files below a folder give away, as one hash; None where nothing is parsed."""
+        files, _ = self._files(unit_id, None)
+        names = [(path, one.name, one.local, one.source) for path, facts in files for one in facts.exports]
+        if not files:
+            return None
+        return ExportSurface(
+            surface_id=shown(unit_id) or ".",
+            unit_id=self._unit(files[0][1]),
+            surface_hash=digest("\n".join(map(repr, sorted(names))).encode())[:16],
+            epoch_id=self._world.snapshot.epoch,
+            entry_count=len(names),
+        )
+
+    def list_export_entries(self, surface_id: str, *, limit: int) -> Bounded[ExportEntry]:
+        """The names of a surface, in the order of files and places."""
+        files, cut = self._files("" if surface_id == "." else surface_id, None)
+        return _bounded((one for path, facts in files for one in self._exports(path, facts, surface_id)), limit, cut)
+
+    def get_anchor_group(
+        self, member_token: str, receiver_shape: str, *, unit_id: str | None = None
+    ) -> AnchorGroup | None:
+        """The ambiguous references by a token and a receiver's shape."""
+        groups, whole = self._groups(member_token, unit_id, time.monotonic() + self._for_sec)
+        if not whole:
+            raise DeadlineExceeded(f"{member_token!r} occurs too often to be counted in {self._for_sec:g} s")
+        return next((one for one in groups if one.receiver_shape == receiver_shape), None)
+
+    def list_anchor_groups(
+        self, *, unit_id: str | None = None, member_token: str | None = None, limit: int
+    ) -> Bounded[AnchorGroup]:
+        """Groups of one token, or of the tokens that most classes define; a group is counted whole or left out."""
+        tokens = [member_token] if member_token else self._store.most_defined("method", limit=_MAX_TOKENS)
+        until = time.monotonic() + self._for_sec
+        found: list[AnchorGroup] = []
+        for looked_at, token in enumerate(tokens):
+            groups, whole = self._groups(token, unit_id, until)
+            if not whole:
+                return Bounded(items=tuple(found[:limit]), cut=f"no time to count beyond {looked_at} tokens")
+            found += groups
+            if len(found) >= limit:
+                more = len(found) > limit or looked_at + 1 < len(tokens)
+                return Bounded(items=tuple(found[:limit]), cut="there are more" if more else "")
+        cut = f"only the {_MAX_TOKENS} most defined names were looked at" if len(tokens) == _MAX_TOKENS else ""
+        return Bounded(items=tuple(found), cut=cut)
+
+    def list_dynamic_access_sites(
+        self, *, path: str | None = None, unit_id: str | None = None, limit: int
+    ) -> Bounded[DynamicAccessSite]:
+        """Places that reach names by text, of a file, a folder, a unit or all."""
+        files, cut = self._files(path or "", unit_id)
+        return _bounded((one for name, facts in files for one in self._sites(name, facts)), limit, cut)
+
+    def _files(self, path: str, unit_id: str | None) -> tuple[list[tuple[str, Facts]], str]:
+        """The parsed files at or below a path, as many as there is time for."""
+        until = time.monotonic() + self._for_sec
+        found: list[tuple[str, Facts]] = []
+        for name in [path] if path in self._world.snapshot.files else self._world.snapshot.files:
+            if path and name != path and not name.startswith(f"{path}/"):
+                continue
+            if len(found) >= _MAX_SURFACE_FILES or time.monotonic() > until:
+                return (
+                    found,
+                    f"only the first {counted(len(found), 'file', verbs=('was', 'were'))} looked at; name a folder",
+                )
+            facts = self._world.facts(name)
+            if facts is not None and unit_id in (None, self._unit(facts)):
+                found.append((name, facts))
+        return found, ""
+
+    def _groups(self, token: str, unit_id: str | None, until: float) -> tuple[list[AnchorGroup], bool]:
+        named = self._store.named(token, limit=_MAX_NAMED)
+        bounds = [bound for each in named if (bound := self._bound(each)) is not None]
+        counts: dict[str, int] = {}
+        first: dict[str, list[RefFact]] = {}
+        for one in references(self._world, self._store, list(dict.fromkeys(bounds))):
+            if time.monotonic() > until:
+                return [], False
+            facts = self._world.facts(one.path)
+            if one.tier != "ANCHORED" or facts is None or unit_id not in (None, self._unit(facts)):
+                continue
+            counts[one.receiver] = counts.get(one.receiver, 0) + 1
+            held = first.setdefault(one.receiver, [])
+            if len(held) < MAX_EXEMPLARS:
+                held.append(self._ref(one, token))
+        return [
+            AnchorGroup(
+                group_id=f"{token}#{receiver}",
+                unit_id=first[receiver][0].unit_id,
+                member_token=token,
+                receiver_shape=receiver,
+                total_count=counts[receiver],
+                exemplar_ids=tuple(one.ref_id for one in first[receiver]),
+                exemplars=tuple(first[receiver]),
+            )
+            for receiver in sorted(counts, key=lambda each: (-counts[each], each))
+        ], True
+
+    def _bound(self, symbol: Symbol) -> Bound | None:
+        one = self._definition(symbol)
+        return Bound(symbol.file, one.scope, one.name) if one is not None else None
+
+    def _definition(self, symbol: Symbol) -> Definition | None:
+        """The definition a row speaks of, if its file is as the snapshot knows it."""
+        known = self._world.snapshot.files.get(symbol.file)
+        facts = self._world.facts(symbol.file) if known is not None and known.digest == symbol.digest else None
+        return facts.definitions[symbol.position] if facts and symbol.position < len(facts.definitions) else None
+
+    def _def(self, symbol: Symbol) -> DefFact | None:
+        one, facts = self._definition(symbol), self._world.facts(symbol.file)
+        if one is None or facts is None:
+            return None
+        first, last = self._place(symbol.file, one.start), self._place(symbol.file, one.end)
+        module = symbol.file.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")
+        return DefFact(
+            def_uid=symbol.uid,
+            path=shown(symbol.file),
+            unit_id=self._unit(facts),
+            kind=one.kind,
+            name=one.name,
+            qualified_name=shown(f"{module}.{one.path}"),
+            lexical_path=one.path,
+            start_line=first[0],
+            start_col=first[1],
+            end_line=last[0],
+            end_col=last[1],
+            signature_hash=one.signature,
+            display_name=f"{one.kind} {one.path}",
+        )
+
+    def _ref(self, one: Reference, name: str) -> RefFact:
+        facts = self._world.facts(one.path)
+        assert facts is not None  # a reference is found in facts
+        line, column = self._place(one.path, one.offset)
+        return RefFact(
+            ref_id=f"{shown(one.path)}#ref{one.offset}",
+            path=shown(one.path),
+            unit_id=self._unit(facts),
+            scope_id=f"{shown(one.path)}#scope{facts.scope_at(one.offset)}",
+            token_text=name,
+            start_line=line,
+            start_col=column,
+            end_line=line,
+            end_col=column + len(name),
+            role=one.role,
+            ref_tier=one.tier,
+            certainty=_certainty(one.tier in ("PROVEN", "STRONG")),
+        )
+
+    def _scope(self, path: str, facts: Facts, index: int) -> ScopeFact:
+        one = facts.scopes[index]
+        first, last = self._place(path, one.start), self._place(path, one.end)
+        return ScopeFact(
+            scope_id=f"{shown(path)}#scope{index}",
+            path=shown(path),
+            unit_id=self._unit(facts),
+            parent_scope_id=f"{shown(path)}#scope{one.parent}" if one.parent >= 0 else None,
+            kind=one.kind,
+            start_line=first[0],
+            start_col=first[1],
+            end_line=last[0],
+            end_col=last[1],
+        )
+
+    def _binds(self, scope_id: str, name: str | None) -> Iterator[LocalBindFact]:
+        path, scope = _parted(scope_id, "scope")
+        facts = self._world.facts(path)
+        if facts is None or not len(facts.binds):
+            return
+        for row in np.flatnonzero(facts.binds[:, 0] == scope).tolist():
+            if name is not None and facts.bind_names[row] != name:
+                continue
+            _, offset, reason, target = facts.binds[row].tolist()
+            kind, uid = self._bind_target(path, facts, REASONS[reason], target)
+            yield LocalBindFact(
+                bind_id=f"{shown(path)}#bind{row}",
+                path=shown(path),
+                unit_id=self._unit(facts),
+                scope_id=scope_id,
+                name=facts.bind_names[row],
+                target_kind=kind,
+                target_uid=uid,
+                certainty=_certainty(REASONS[reason] not in ("GLOBAL", "NONLOCAL")),
+                reason_code=REASONS[reason],
+                start_line=self._place(path, offset)[0],
+            )
+
+    def _bind_target(self, path: str, facts: Facts, reason: str, target: int) -> tuple[str, str | None]:
+        if target == NO_TARGET:
+            return "UNKNOWN", None
+        if reason == "IMPORT_ALIAS":
+            return "IMPORT", f"{shown(path)}#import{target}"
+        return "DEF", self._inside(path).get(target)
+
+    def _import(self, path: str, facts: Facts, index: int) -> ImportFact:
+        one = facts.imports[index]
+        return ImportFact(
+            import_uid=f"{shown(path)}#import{index}",
+            path=shown(path),
+            unit_id=self._unit(facts),
+            scope_id=f"{shown(path)}#scope{one.scope}",
+            imported_name=one.imported or None,
+            alias=one.alias or None,
+            source_literal=one.source or None,
+            import_kind=one.kind,
+            certainty="CERTAIN",
+            start_line=self._place(path, one.at)[0],
+        )
+
+    def _exports(self, path: str, facts: Facts, surface_id: str) -> Iterator[ExportEntry]:
+        for index, one in enumerate(facts.exports):
+            meant = [each for each in self._resolver.export(path, one.name) if isinstance(each, Bound)]
+            rows = self._resolver.definitions(meant[0]) if len(meant) == 1 else []
+            uid = self._inside(meant[0].file).get(rows[0][0]) if rows else None
+            yield ExportEntry(
+                entry_id=f"{shown(path)}#export{index}",
+                surface_id=surface_id,
+                exported_name=one.name,
+                def_uid=uid,
+                certainty=_certainty(one.name != "*"),
+                evidence_kind=one.evidence,
+            )
+
+    def _sites(self, path: str, facts: Facts) -> Iterator[DynamicAccessSite]:
+        for index, one in enumerate(facts.dynamic):
+            line, column = self._place(path, one.at)
+            yield DynamicAccessSite(
+                site_id=f"{shown(path)}#site{index}",
+                path=shown(path),
+                unit_id=self._unit(facts),
+                start_line=line,
+                start_col=column,
+                pattern_type=one.pattern,
+                extracted_literals=(one.literal,) if one.literal is not None else (),
+                has_non_literal_key=one.literal is None,
+            )
+
+    def _unit(self, facts: Facts) -> str:
+        return self._world.language(facts).family or facts.language
+
+    def _place(self, path: str, offset: int) -> tuple[int, int]:
+        """The line and column of a place."""
+        text, starts = self._positions(path)
+        line = int(np.searchsorted(starts, offset, side="right"))
+        return line, len(text[int(starts[line - 1]) : offset].decode("utf-8", "replace")) + 1
+
+    def _positions_of(self, path: str) -> tuple[bytes, NDArray[np.int64]]:
+        text = self._world.text(path)
+        ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
+        return text, np.concatenate([[0], ends])
+
+    def _inside_of(self, path: str) -> dict[int, str]:
+        return {one.position: one.uid for one in self._store.in_file(path, limit=_MAX_IN_FILE)}
+
+
+def _bounded(found: Iterable[F], limit: int, cut: str = "") -> Bounded[F]:
+    items: Sequence[F] = list(islice(found, limit + 1))
+    more = f"only the first {limit} are listed" if len(items) > limit else ""
+    return Bounded(items=tuple(items[:limit]), cut="; ".join(filter(None, (more, cut))))
+
+
+def _parted(uid: str, kind: str) -> tuple[str, int]:
+    path, mark, index = uid.rpartition(f"#{kind}")
+    if not mark or not index.isascii() or not index.isdigit() or len(index) > 9:
+        raise InvalidArgument(
+            f"{uid!r} is no id of a {kind}", hint=f"they look like src/app.py#{kind}3; list them by path"
+        )
+    return path, int(index)
+
+
+def _certainty(certain: bool) -> str:
+    return "CERTAIN" if certain else "UNCERTAIN"

@@ -1,0 +1,25 @@
+"""What questions about a repository are answered from."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from codeplane.code.resolve.world import SharedModules
+from codeplane.index.facts import FactStore
+from codeplane.index.filler import Filler
+from codeplane.index.following import Behind
+from codeplane.index.freshness import Fresh
+from codeplane.index.fulltext import FullText
+from codeplane.index.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What questions are answered from: a fresh text, and the facts that follow it."""
+
+    fresh: Callable[[], Awaitable[Fresh]]
+    behind: Callable[[Snapshot], Awaitable[Behind]]
+    filled: Callable[[], Awaitable[None]]
+    store: FactStore
+    text: FullText
+    modules: SharedModules
+    vectors: Filler | None

@@ -1,0 +1,168 @@
+"""Where a program begins: what manifests start, and what is called main."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_test
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.operation import Result
+from codeplane.query.search.symbols import targets
+from codeplane.query.signature import opening
+
+MAX_ENTRY_POINTS = 50
+_MAX_MANIFESTS = 50
+_MAX_DEPTH = 2
+_MAX_NAMED = 500
+_MAX_MANIFEST_BYTES = 500_000
+_MAX_DOTS = 200
+_GUARD = re.compile(rb"""^if __name__ == ['"]__main__['"]""", re.MULTILINE)
+_STARTS = ("main", "Main")
+_FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
+_FOLLOWED = 5
+_BEGINS = 3
+
+
+class EntryPoint(Result):
+    """Something that is started, not called."""
+
+    path: str
+    kind: str
+    name: str
+    qualified_name: str | None = None
+    line: int | None = None
+    defined_in: str | None = None
+    defined_line: int | None = None
+    begins: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        if self.kind == "script":
+            started = f"{self.name} = {self.qualified_name} ({place})"
+            started += f" in {self.defined_in}:{self.defined_line}" if self.defined_in is not None else ""
+            return "\n".join([started, *(f"    {line}" for line in self.begins)])
+        return f"{place} {self.kind} {self.qualified_name or self.name}"
+
+
+def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:
+    """The first of them, manifests first, then those nearest to the root; and how many there are.
+
+    Of the first scripts it is told where their function is and how that begins.
+    """
+    snapshot = world.snapshot
+    scripts = list(_scripts(snapshot))
+    found = [_followed(world, store, one) for one in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
+    placed: dict[str, EntryPoint] = {}
+    for name in _STARTS:
+        for one in store.named(name, limit=_MAX_NAMED):
+            known = snapshot.files.get(one.file)
+            if (
+                known is not None
+                and known.digest == one.digest
+                and not is_test(one.file)
+                and _is_start(one.kind, one.path)
+            ):
+                point = EntryPoint(
+                    path=shown(one.file), kind=one.kind, name=one.name, qualified_name=one.path, line=one.line
+                )
+                placed.setdefault(one.file, point)
+    for path in _guarded(snapshot, store):
+        point = EntryPoint(path=shown(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
+        placed.setdefault(path, point)
+    nearest = sorted(placed, key=lambda path: (path.count("/"), path))
+    found += [placed[path] for path in nearest]
+    return found[:MAX_ENTRY_POINTS], len(found)
+
+
+def _followed(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
+    """A script with the function it starts, where that is one of this repository."""
+    target = script.qualified_name or ""
+    meant = targets(world, store, target.replace(":", ".")) if _FUNCTION.fullmatch(target) else []
+    definition = meant[0].definition if len(meant) == 1 else None
+    facts = world.facts(meant[0].bound.file) if definition is not None else None
+    if definition is None or facts is None:
+        return script
+    path = meant[0].bound.file
+    begins = opening(facts, world.text(path), definition, most=_BEGINS)
+    return script.model_copy(update={"defined_in": shown(path), "defined_line": definition.line, "begins": begins})
+
+
+def _is_start(kind: str, path: str) -> bool:
+    """A function of a file; where programs begin in a method, one of a class."""
+    return (kind == "function" and "." not in path) or (kind == "method" and path.count(".") == 1)
+
+
+def _guarded(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
+    for path in snapshot.files:
+        if path.endswith("__main__.py") and not is_test(path):
+            yield path
+    for path, digest in store.files_with("__main__"):
+        known = snapshot.files.get(path)
+        if known is None or known.digest != digest or known.skipped is not None or is_test(path):
+            continue
+        # What a page shows of a program is none.
+        if not path.endswith((".py", ".pyw")):
+            continue
+        if _GUARD.search(snapshot.text(known)):
+            yield path
+
+
+def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
+    manifests = [
+        path
+        for path in snapshot.files
+        if path.rpartition("/")[2] in _READERS and path.count("/") <= _MAX_DEPTH and not is_test(path)
+    ]
+    for path in sorted(manifests, key=lambda one: (one.count("/"), one))[:_MAX_MANIFESTS]:
+        known = snapshot.files[path]
+        if known.skipped is None:
+            for name, target in _read(path, snapshot.text(known)):
+                yield EntryPoint(path=shown(path), kind="script", name=name, qualified_name=target)
+
+
+def _read(path: str, raw: bytes) -> list[tuple[str, str]]:
+    """What a manifest starts; one that cannot be read starts nothing here."""
+    name = path.rpartition("/")[2]
+    # Deeply dotted names nest tables, at a cost that grows with the square of their number.
+    if len(raw) > _MAX_MANIFEST_BYTES or any(line.count(b".") > _MAX_DOTS for line in raw.splitlines()):
+        return []
+    try:
+        loaded = json.loads(raw) if name.endswith(".json") else tomllib.loads(raw.decode())
+    except (ValueError, RecursionError):
+        return []
+    return [(key, value) for key, value in _READERS[name](loaded) if isinstance(key, str) and isinstance(value, str)]
+
+
+def _table(loaded: object, *keys: str) -> Mapping[object, object]:
+    for key in keys:
+        loaded = loaded.get(key) if isinstance(loaded, dict) else None
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _python(loaded: object) -> Iterable[tuple[object, object]]:
+    yield from _table(loaded, "project", "scripts").items()
+    yield from _table(loaded, "project", "gui-scripts").items()
+    yield from _table(loaded, "tool", "poetry", "scripts").items()
+
+
+def _node(loaded: object) -> Iterable[tuple[object, object]]:
+    top = _table(loaded)
+    commands = top.get("bin")
+    yield from ([(top.get("name"), commands)] if isinstance(commands, str) else _table(commands).items())
+    for key in ("main", "module"):
+        yield key, top.get(key)
+    for key in ("start", "dev", "test"):
+        yield f"npm run {key}", _table(top, "scripts").get(key)
+
+
+def _rust(loaded: object) -> Iterable[tuple[object, object]]:
+    listed = _table(loaded).get("bin")
+    for one in listed if isinstance(listed, list) else []:
+        yield _table(one).get("name"), _table(one).get("path") or "src/main.rs"
+
+
+_READERS = {"pyproject.toml": _python, "package.json": _node, "Cargo.toml": _rust}

@@ -1,0 +1,238 @@
+"""How a repository is laid out: folders, languages, tests."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from codeplane.code.facts.language import languages
+from codeplane.index.contexts.discovery import discover
+from codeplane.index.path_kinds import is_test
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Result
+from codeplane.query.folders import Folder
+
+_MAX_NODES = 200
+_MAX_IN_FOLDER = 30
+_BESIDE_PATH = 12
+_MAX_TEST_FILES = 100
+_MAX_TEST_FOLDERS = 50
+_MAX_CONTEXTS = 50
+_SHOWN_FOLDERS, _SHOWN_INSIDE, _SHOWN_FILES = 20, 8, 12
+
+
+class DirectoryNode(Result):
+    """A folder or file of the tree."""
+
+    name: str
+    path: str
+    is_dir: bool
+    children: tuple["DirectoryNode", ...] | None = None
+    file_count: int | None = None
+    line_count: int | None = None
+    left_out: int | None = None
+
+    def line(self) -> str:
+        """Its path, and how much is in it."""
+        return f"{self.path}/ {self.file_count:,}" if self.is_dir else self.path
+
+
+class Structure(Result):
+    """The folders; `left_out` counts what is within the depth asked for and not in the tree."""
+
+    root: str
+    tree: tuple[DirectoryNode, ...]
+    file_count: int
+    contexts: tuple[str, ...]
+    left_out: int = 0
+
+    def lines(self) -> list[str]:
+        """The top folders with their largest insides, and the files beside them."""
+        folders = sorted((one for one in self.tree if one.is_dir), key=lambda one: (-(one.file_count or 0), one.name))
+        said = [counted(self.file_count, "file")]
+        if len(self.contexts) > 1:
+            said[0] += f"; projects at {_listed(self.contexts, 8)}"
+        for one in folders[:_SHOWN_FOLDERS]:
+            inside = sorted(
+                (each for each in one.children or () if each.is_dir), key=lambda each: -(each.file_count or 0)
+            )
+            named = [f"{each.name} {each.file_count:,}" for each in inside]
+            inner = f": {', '.join(named[:_SHOWN_INSIDE])}" if named else ""
+            inner += ", …" if named and (len(named) > _SHOWN_INSIDE or one.left_out) else ""
+            said.append(f"  {one.name}/ {one.file_count:,}{inner}")
+        if len(folders) > _SHOWN_FOLDERS:
+            said.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
+        if files := [one.name for one in self.tree if not one.is_dir]:
+            said.append(f"  {_listed(files, _SHOWN_FILES)}")
+        return said
+
+
+class LanguageShare(Result):
+    """How many of the code files are in a family of languages; `of` names those of it, where it is more than one."""
+
+    language: str
+    file_count: int
+    percentage: float
+    of: dict[str, int] = Field(default_factory=dict)
+
+    def text(self) -> str:
+        inner = ", ".join(f"{name} {count:,}" for name, count in self.of.items())
+        return f"{self.language} {self.file_count:,} ({self.percentage:g} %{': ' if inner else ''}{inner})"
+
+
+class TestLayout(Result):
+    """Where the tests are."""
+
+    # Not one of pytest's own, whatever it is called.
+    __test__ = False
+
+    test_files: tuple[str, ...]
+    test_count: int
+    folders: dict[str, int]
+
+    def line(self) -> str:
+        """Which folders hold how many."""
+        if not self.test_count:
+            return "tests: none found by name"
+        folders = [f"{name} {count:,}" for name, count in self.folders.items()]
+        return f"tests: {counted(self.test_count, 'file')}: {_listed(folders, 8)}"
+
+
+def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:
+    """The tree to a depth; level by level, so that what is cut is what is deepest."""
+    taken, left_out = _taken(root, depth)
+    return Structure(
+        root=name,
+        tree=_nodes(snapshot, taken, root.path),
+        file_count=root.file_count,
+        contexts=_contexts(snapshot),
+        left_out=left_out,
+    )
+
+
+def rest_of_tree(
+    snapshot: Snapshot, root: Folder, *, depth: int, first: int, room: int
+) -> tuple[list[DirectoryNode], int]:
+    """From the number `first` on, what is within the depth and not in the tree: as many entries as there is room for
+    their paths, in the order of folders; and how many come after them.
+    """
+    taken, _ = _taken(root, depth)
+    there = {one.path for some in taken.values() for one in some}
+    rest = [one for _, one in root.below(depth) if one.path not in there][first:]
+    page: list[Folder | Known] = []
+    for one in rest[:_MAX_NODES]:
+        room -= len(one.path) + _BESIDE_PATH
+        if room < 0 and page:
+            break
+        page.append(one)
+    return list(_nodes(snapshot, {"": page}, "")), len(rest) - len(page)
+
+
+def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | Known]], int]:
+    """The entries of each folder that the tree shows, and how many beside them it does not."""
+    taken: dict[str, list[Folder | Known]] = {}
+    level, room, left_out = [root], _MAX_NODES, 0
+    for _ in range(depth):
+        below: list[Folder] = []
+        for folder in level:
+            taken[folder.path] = _entries(folder, min(room, _MAX_IN_FOLDER if folder.path else room))
+            left_out += len(folder.folders) + len(folder.files) - len(taken[folder.path])
+            room -= len(taken[folder.path])
+            below += [each for each in taken[folder.path] if isinstance(each, Folder)]
+        level = below
+    return taken, left_out
+
+
+def language_shares(snapshot: Snapshot) -> tuple[LanguageShare, ...]:
+    """Languages of the code files, most files first."""
+    tables = languages()
+    counts, named = Counter[str](), dict[str, Counter[str]]()
+    for path in snapshot.files:
+        if (found := tables.of(path)) is not None:
+            family = found.family or found.name
+            counts[family] += 1
+            named.setdefault(family, Counter())[found.name] += 1
+    total = sum(counts.values())
+    return tuple(
+        LanguageShare(
+            language=name,
+            file_count=count,
+            percentage=round(100 * count / total, 1),
+            of=dict(named[name].most_common()) if list(named[name]) != [name] else {},
+        )
+        for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )
+
+
+def layout_of_tests(snapshot: Snapshot) -> TestLayout:
+    """Test files that are code, and the folders that hold most of them."""
+    tables = languages()
+    found = [path for path in snapshot.files if is_test(path) and tables.of(path) is not None]
+    tops = Counter(_test_folder(path) for path in found)
+    return TestLayout(
+        test_files=tuple(map(shown, found[:_MAX_TEST_FILES])),
+        test_count=len(found),
+        folders=dict(sorted(tops.items(), key=lambda one: (-one[1], one[0]))[:_MAX_TEST_FOLDERS]),
+    )
+
+
+def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | Known]], path: str) -> tuple[DirectoryNode, ...]:
+    return tuple(
+        DirectoryNode(
+            name=shown(one.name),
+            path=shown(one.path),
+            is_dir=True,
+            children=_nodes(snapshot, taken, one.path) if one.path in taken else None,
+            file_count=one.file_count,
+            left_out=(len(one.folders) + len(one.files) - len(taken.get(one.path, ()))) or None,
+        )
+        if isinstance(one, Folder)
+        else DirectoryNode(
+            name=shown(one.path.rpartition("/")[2]),
+            path=shown(one.path),
+            is_dir=False,
+            line_count=_lines(snapshot, one),
+        )
+        for one in taken[path]
+    )
+
+
+def _entries(folder: Folder, room: int) -> list[Folder | Known]:
+    """As many as there is room for, the largest folders first; in the order of names."""
+    largest = sorted(folder.folders.values(), key=lambda one: (-one.file_count, one.path))[:room]
+    return [*sorted(largest, key=lambda one: one.path), *folder.files[: room - len(largest)]]
+
+
+def _lines(snapshot: Snapshot, known: Known) -> int | None:
+    if known.skipped is not None:
+        return None
+    text = snapshot.text(known)
+    return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+
+
+def _contexts(snapshot: Snapshot) -> tuple[str, ...]:
+    """Roots of projects, as their manifests mark them."""
+
+    def read(path: str) -> bytes | None:
+        known = snapshot.files.get(path)
+        return snapshot.text(known) if known is not None and known.skipped is None else None
+
+    found = {each.root for each in discover(snapshot.files, read) if each.status != "detached" and each.tier}
+    found -= {root for root in found if is_test(f"{root}/x")}
+    return tuple(shown(root) or "." for root in sorted(found, key=lambda one: (one.count("/"), one))[:_MAX_CONTEXTS])
+
+
+def _test_folder(path: str) -> str:
+    """The outermost folder whose name says that it holds tests; otherwise that of the file."""
+    folders = path.split("/")[:-1]
+    for length in range(1, len(folders) + 1):
+        place = "/".join(folders[:length])
+        if is_test(f"{place}/x"):
+            return f"{shown(place)}/"
+    return f"{shown('/'.join(folders))}/" if folders else "./"
+
+
+def _listed(words: Sequence[str], most: int) -> str:
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")

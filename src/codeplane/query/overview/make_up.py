@@ -1,0 +1,96 @@
+"""What a folder is made of: what lies in it by size, each with its languages."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from codeplane.code.facts.language import languages
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Result
+from codeplane.kernel.place import InWorkspace
+
+OTHER = "other"
+
+
+class MakeUpRequest(InWorkspace):
+    """Which folder; the whole repository without."""
+
+    folder: str = Field("", max_length=4096)
+    limit: int = Field(40, ge=1, le=200, description="parts; the smaller ones are told as one")
+
+
+class FolderPart(Result):
+    """A folder or file in it."""
+
+    path: str
+    is_dir: bool
+    files: int
+    size_bytes: int
+    languages: dict[str, int] = Field(description="bytes of each language, the most first")
+
+
+class MakeUp(Result):
+    """The parts of a folder by size, the largest first, and its languages."""
+
+    folder: str
+    files: int
+    size_bytes: int
+    languages: dict[str, int]
+    parts: tuple[FolderPart, ...]
+    left_out: int = Field(0, description="parts that are too small to be told")
+    epoch: int
+
+    def text(self) -> str:
+        lines = [
+            f"{one.path}{'/' * one.is_dir} {counted(one.files, 'file')}, {one.size_bytes:,} B" for one in self.parts
+        ]
+        return "\n".join([f"{counted(self.files, 'file')}, {self.size_bytes:,} B", *lines])
+
+
+def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
+    """Look at every file below a folder once."""
+    prefix = f"{folder}/" if folder else ""
+    tables, known_as = languages(), dict[str, str]()
+    sizes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    shares: dict[str, Counter[str]] = {}
+    folders: set[str] = set()
+    for path, known in _below(snapshot.files, prefix):
+        rest = path[len(prefix) :]
+        name, slash, _ = rest.partition("/")
+        called = path.rpartition("/")[2]
+        if called not in known_as:
+            found = tables.of(path)
+            known_as[called] = found.name if found is not None else OTHER
+        sizes[name] += known.stamp.size
+        counts[name] += 1
+        shares.setdefault(name, Counter())[known_as[called]] += known.stamp.size
+        if slash:
+            folders.add(name)
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:limit]
+    total: Counter[str] = sum(shares.values(), Counter())
+    return MakeUp(
+        folder=shown(folder),
+        files=sum(counts.values()),
+        size_bytes=sum(sizes.values()),
+        languages=dict(total.most_common()),
+        parts=tuple(
+            FolderPart(
+                path=shown(prefix + name),
+                is_dir=name in folders,
+                files=counts[name],
+                size_bytes=sizes[name],
+                languages=dict(shares[name].most_common()),
+            )
+            for name in largest
+        ),
+        left_out=len(sizes) - len(largest),
+        epoch=snapshot.epoch,
+    )
+
+
+def _below(files: Mapping[str, Known], prefix: str) -> list[tuple[str, Known]]:
+    return [(path, known) for path, known in files.items() if path.startswith(prefix)]

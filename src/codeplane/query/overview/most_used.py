@@ -1,0 +1,85 @@
+"""The definitions that most other files name."""
+
+import numpy as np
+from pydantic import Field
+
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Result
+from codeplane.kernel.place import InWorkspace
+from codeplane.query.overview.graph import Graph
+from codeplane.query.overview.outline import best_first
+from codeplane.query.signature import signature
+
+_MAX_SIGNATURE = 110
+_LOOKED_AT = 4
+_CLOSED = frozenset({"function", "method"})
+
+
+class MostUsedRequest(InWorkspace):
+    """How many."""
+
+    limit: int = Field(20, ge=1, le=100)
+
+
+class UsedSymbol(Result):
+    """A definition, and how many other files name it and where it comes from."""
+
+    name: str
+    kind: str
+    path: str
+    line: int
+    signature: str
+    files: int
+
+
+class MostUsed(Result):
+    """The definitions that most other files use, the most first."""
+
+    symbols: tuple[UsedSymbol, ...]
+    code_files: int
+    cut: str = Field("", description="what was left out of the count")
+    epoch: int
+    partial: str | None = None
+
+    def text(self) -> str:
+        lines = [f"{counted(one.files, 'file')}: {one.path}:{one.line} {one.signature}" for one in self.symbols]
+        return "\n".join(lines) or "[nothing is used across files, or nothing is parsed yet]"
+
+
+def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) -> tuple[UsedSymbol, ...]:
+    """By the number of files that use them; what the snapshot no longer has is passed over."""
+    if not len(graph.def_file):
+        return ()
+    near = graph.edge_to[graph.edge_near]
+    used = np.bincount(near, minlength=len(graph.def_file)).astype(np.float64)
+    found: list[UsedSymbol] = []
+    for row in best_first(used, _LOOKED_AT * limit):
+        file = int(graph.def_file[row])
+        known = snapshot.files.get(graph.paths[file])
+        if not used[row] or len(found) == limit:
+            break
+        if known is None or known.skipped is not None or known.digest != graph.digests[file]:
+            continue
+        facts = store.facts(known.path, known.digest)
+        position = int(graph.def_position[row])
+        if facts is None or position >= len(facts.definitions):
+            continue
+        one = facts.definitions[position]
+        if one.container >= 0 and facts.definitions[one.container].kind in _CLOSED:
+            # Nobody outside can mean it, whatever else has its name.
+            continue
+        said = signature(facts, snapshot.text(known), one)
+        found.append(
+            UsedSymbol(
+                name=one.name,
+                kind=one.kind,
+                path=shown(known.path),
+                line=one.line,
+                signature=said if len(said) <= _MAX_SIGNATURE else f"{said[:_MAX_SIGNATURE]}…",
+                files=int(used[row]),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""Whether a file that has a name may use a definition of it: it speaks of its module, or lives beside it."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codeplane.index.facts import FactStore
+
+_PART = re.compile(r"[^\W\d]\w*")
+_FRONTS = frozenset({"__init__", "index", "mod", "lib", "main"})
+
+
+class Neighbourhood:
+    """The words by which each file is imported, and the files that have those words."""
+
+    def __init__(self, store: FactStore, paths: Sequence[str], row_of: Mapping[int, int]) -> None:
+        known: dict[str, int] = {}
+        named = [_called(path) for path in paths]
+        self._own = np.array([known.setdefault(own, len(known)) if own else -1 for own, _ in named], dtype=np.int64)
+        self._above = np.array([known.setdefault(up, len(known)) if up else -1 for _, up in named], dtype=np.int64)
+        folders: dict[str, int] = {}
+        self._folder = np.array(
+            [folders.setdefault(path.rpartition("/")[0], len(folders)) for path in paths], dtype=np.int64
+        )
+        self._count = max(len(paths), 1)
+        self._word = known
+        rows = np.full(max(row_of, default=0) + 1, -1, dtype=np.int64)
+        rows[list(row_of)] = list(row_of.values())
+        found = [np.zeros(0, dtype=np.int64)]
+        for word, packed in store.postings(list(known)):
+            ids = np.frombuffer(packed, dtype=np.uint32).astype(np.int64)
+            users = rows[ids[ids < len(rows)]]
+            found.append(known[word] * self._count + users[users >= 0])
+        self._having = np.sort(np.concatenate(found))
+
+    def near(self, users: NDArray[np.int64], files: NDArray[np.int64], names: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """For each pair of a user and a file that defines a name (by its word here, or -1): whether they are near."""
+        own, above = self._own[files], self._above[files]
+        # A file called like what it defines is spoken of by everyone who has the name.
+        own = np.where(own == names, -1, own)
+        alone = (own < 0) & (above < 0)
+        beside = self._folder[users] == self._folder[files]
+        found: NDArray[np.bool_] = alone | beside | self._has(users, own) | self._has(users, above)
+        return found
+
+    def words_of(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """The word each name is here, or -1."""
+        return np.array([self._word.get(name, -1) for name in names], dtype=np.int64)
+
+    def _has(self, users: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if not len(self._having):
+            return np.zeros(len(users), dtype=np.bool_)
+        keys = words * self._count + users
+        at = np.minimum(np.searchsorted(self._having, keys), len(self._having) - 1)
+        found: NDArray[np.bool_] = (words >= 0) & (self._having[at] == keys)
+        return found
+
+
+def _called(path: str) -> tuple[str, str]:
+    """The words of a module and of the folder above it; a package's front file is called as its folder."""
+    *folders, name = path.split("/")
+    stem = name.partition(".")[0]
+    if stem in _FRONTS and folders:
+        stem = folders.pop()
+    return _word(stem), _word(folders[-1]) if folders else ""
+
+
+def _word(text: str) -> str:
+    """The longest identifier in it: others write my-module as two."""
+    return max(_PART.findall(text), key=len, default="")

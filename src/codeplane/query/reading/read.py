@@ -1,0 +1,363 @@
+"""The `read_files` operation: text from the disk as it is now, bounded, in as few words as possible."""
+
+import asyncio
+import difflib
+import re
+import stat
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from codeplane.code.facts.language import languages
+from codeplane.git.read.tracked_state import GitStatus
+from codeplane.index.truth.encoding import decode
+from codeplane.index.truth.file import TOO_LARGE, FileRead, read, text_digest
+from codeplane.index.truth.ignore import IgnoreRules
+from codeplane.index.truth.paths import canonical, inside, shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
+from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import RepoState
+from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.trace import span
+from codeplane.query.knowledge import Knowledge
+from codeplane.query.reading.named_lines import Lines, is_name, named_lines
+
+MAX_BYTES = 64 * 1024
+MAX_LINES = 2000
+_SHEBANG = 200
+# Also with a column behind, as lines are printed, and as web pages of code link to lines: `path#L10-L40`.
+_WITH_RANGE = re.compile(
+    r"^(?P<path>.+?)(?::|#L)(?P<start>\d{1,9})(?::\d{1,9}:?)?(?:(?P<open>-)L?)?(?P<end>(?<=[-L])\d{1,9})?$"
+)
+
+
+class Range(Request):
+    """Some lines of a file, from 1, both ends included."""
+
+    path: str
+    start_line: int = Field(1, ge=1)
+    end_line: int | None = Field(None, ge=1)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the file."""
+        return self.start_line == 1 and self.end_line is None
+
+
+class ReadRequest(InWorkspace):
+    """Which files, and which lines of them."""
+
+    paths: tuple[str, ...] = Field(
+        (), max_length=50, description="path, path:10-40 for lines 10 to 40, symbol:Class.method, or an id"
+    )
+    ranges: tuple[Range, ...] = Field((), max_length=50)
+    include_metadata: bool = False
+    # Accepted and not listed: path:10-40 says the same in fewer bytes of a tool list.
+    start_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its first line")
+    end_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its last line")
+
+
+class FileMetadata(Result):
+    """What the disk and git say of a file."""
+
+    size_bytes: int
+    modified_at: str
+    hash: str
+    language: str | None = None
+    git_status: GitStatus | None = None
+
+
+class FileText(Result):
+    """Lines of a file, or why there are none."""
+
+    path: str
+    content: str
+    start: int
+    end: int
+    line_count: int
+    encoding: str = "utf-8"
+    is_link: bool = Field(False, description="a symbolic link, not followed: the content is where it leads")
+    truncated: bool = False
+    next_range: str | None = None
+    cut_line: int | None = None
+    error: str | None = None
+    metadata: FileMetadata | None = None
+
+    def text(self) -> str:
+        if self.error is not None:
+            return f"== {self.path}: {self.error}"
+        whole = self.start == 1 and self.end == self.line_count
+        head = (
+            f"== {self.path} ({counted(self.line_count, 'line')})"
+            if whole
+            else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
+        )
+        if self.is_link:
+            head = f"== {self.path}: a symbolic link to"
+        if self.encoding != "utf-8":
+            head += f" {self.encoding}"
+        if self.metadata is not None:
+            head += f" {self.metadata.size_bytes} bytes of {self.metadata.modified_at[:19]}Z hash {self.metadata.hash}"
+            head += "".join(f" {one}" for one in (self.metadata.language, self.metadata.git_status) if one)
+        tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
+        if self.cut_line is not None:
+            tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"
+        return f"{head}\n{self.content}{tail}"
+
+
+class ReadResult(Result):
+    """The files in the order they were asked for."""
+
+    files: tuple[FileText, ...]
+    commit: str | None = None
+
+    def text(self) -> str:
+        return "\n".join(found.text().rstrip("\n") for found in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unread:
+    """A name that leads to no lines, and why."""
+
+    path: str
+    error: CodePlaneError
+
+
+class ReadOperations:
+    """Reads files of the workspace."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        repo: RepoState,
+        max_file_bytes: int,
+        knowledge: Knowledge | None = None,
+        secrets: SecretRules = NOTHING_SHOWN,
+        git: Callable[[Sequence[str]], Awaitable[Mapping[str, GitStatus]]] | None = None,
+    ) -> None:
+        self._root = root
+        self._secrets = secrets
+        self._knowledge = knowledge
+        self._repo = repo
+        self._git = git
+        self._max_file_bytes = max_file_bytes
+
+    @operation("read_files", risk=Risk.READ, toolset="core")
+    async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
+        """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, or an id), several at once; up to
+        64 KB or 2,000 lines, then the next range."""
+        named = await self._named(request.paths)
+        asked = [named[text] if text in named else _parse(text) for text in request.paths]
+        wanted = self._with_ranges(_with_lines(asked, request), request.ranges)
+        if not wanted:
+            raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
+        with span("files.read", files=len(wanted)):
+            found = await asyncio.to_thread(self._read_all, call, wanted, request.include_metadata)
+        return await self._with_git_status(found) if request.include_metadata else found
+
+    def _with_ranges(self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...]) -> "list[Range | _Unread]":
+        """The ranges of a file take the place of the whole file; those of files not in `asked` come last."""
+        of: dict[str, list[Range]] = {}
+        for one in ranges:
+            of.setdefault(self._key(one.path), []).append(one)
+        wanted: list[Range | _Unread] = []
+        used: set[str] = set()
+        for item in asked:
+            key = self._key(item.path) if isinstance(item, Range) and item.whole else ""
+            if key not in of:
+                wanted.append(item)
+            elif key not in used:
+                used.add(key)
+                wanted += of[key]
+        return wanted + [one for key, some in of.items() if key not in used for one in some]
+
+    def _key(self, path: str) -> str:
+        """A path in its one spelling; as it was sent where it leads nowhere, which reading it will say."""
+        try:
+            return canonical(path, root=self._root)
+        except CodePlaneError:
+            return path
+
+    async def _with_git_status(self, found: ReadResult) -> ReadResult:
+        paths = [one.path for one in found.files if one.metadata is not None]
+        if self._git is None or not paths:
+            return found
+        said = await self._git(paths)
+        return found.model_copy(
+            update={
+                "files": tuple(
+                    one
+                    if one.metadata is None
+                    else one.model_copy(
+                        update={"metadata": one.metadata.model_copy(update={"git_status": said.get(one.path)})}
+                    )
+                    for one in found.files
+                )
+            }
+        )
+
+    async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
+        """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
+        names = [text for text in paths if is_name(text) and not self._is_file(text)]
+        if not names or self._knowledge is None:
+            return {}
+        found = await named_lines(self._knowledge, names)
+        return {
+            name: Range(path=one.path, start_line=one.start, end_line=one.end)
+            if isinstance(one, Lines)
+            else _Unread(path=name, error=one)
+            for name, one in found.items()
+        }
+
+    def _is_file(self, text: str) -> bool:
+        try:
+            return (self._root / text).is_file()
+        except OSError:
+            return False
+
+    def _read_all(self, call: Call, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
+        files: list[FileText] = []
+        bytes_left, lines_left = MAX_BYTES, MAX_LINES
+        for item in wanted:
+            try:
+                if isinstance(item, _Unread):
+                    raise item.error
+                found = self._read_one(call, item, bytes_left, lines_left, metadata)
+            except CodePlaneError as error:
+                if len(wanted) == 1:
+                    raise
+                found = _failed(item.path, f"{error.name}: {error.message}")
+            bytes_left -= len(found.content.encode("utf-8", "surrogateescape"))
+            lines_left -= found.end - found.start + 1
+            files.append(found)
+        return ReadResult(files=tuple(files), commit=self._repo.head())
+
+    def _read_one(self, call: Call, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
+        path = canonical(item.path, root=self._root)
+        file = self._existing(path)
+        rules = IgnoreRules.of(self._root, self._secrets)
+        # Under both names: a link must not make readable what the rules keep out.
+        for name in (path, file.relative_to(self._root).as_posix()):
+            if (denied := rules.refusal(name, said=shown(path))) is not None:
+                raise denied
+        if bytes_left <= 0 or lines_left <= 0:
+            return _failed(shown(path), "not read: the answer is full; ask for it alone")
+        found = read(str(file), max_bytes=self._max_file_bytes)
+        if found.skipped == TOO_LARGE and found.stamp is not None:
+            size = f"{found.stamp.size / 1_000_000:.0f} MB"
+            raise NotFound(f"{path} is too large to be shown here ({size})", hint="search finds lines of smaller files")
+        if found.skipped is not None:
+            hint = f"list_dir path={path} lists it" if file.is_dir() else "name a text file"
+            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint=hint)
+        text, encoding = decode(found.content)
+        # Where search ends a line, and nowhere else: a form feed is no end of line.
+        lines = re.split(r"(?<=\n)", text)
+        if lines and lines[-1] == "":
+            lines.pop()
+        if item.start_line > max(len(lines), 1):
+            raise InvalidArgument(f"{path} has {counted(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
+        start = item.start_line
+        end = min(item.end_line or len(lines), len(lines))
+        content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)
+        truncated = last < end or cut
+        content = _shown_part(call, text, len("".join(lines[: start - 1])), content)
+        return FileText(
+            path=shown(path),
+            content=content,
+            start=start,
+            end=last,
+            line_count=len(lines),
+            encoding=encoding,
+            is_link=found.stamp is not None and stat.S_ISLNK(found.stamp.mode),
+            truncated=truncated,
+            next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
+            cut_line=last if cut else None,
+            metadata=_metadata(path, found) if metadata else None,
+        )
+
+    def _existing(self, path: str) -> Path:
+        try:
+            return inside(self._root, path)
+        except NotFound as error:
+            folder = (self._root / path).parent
+            names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+            near = difflib.get_close_matches(Path(path).name, names, n=3)
+            if near:
+                error.hint = f"did you mean {' or '.join(str(Path(path).with_name(name)) for name in near)}?"
+            else:
+                error.hint = "find it with search, or look at the folder's name"
+            raise
+
+
+def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int, bool]:
+    """The lines that fit, the last of them, and whether that one had to be cut."""
+    taken: list[str] = []
+    cut = False
+    for line in lines[start - 1 : min(end, start - 1 + max(lines_left, 0))]:
+        size = len(line.encode("utf-8", "surrogateescape"))
+        if size > bytes_left:
+            # A line longer than everything that may be read is cut, or it could never be read at all.
+            if not taken and bytes_left == MAX_BYTES:
+                taken.append(line.encode("utf-8", "surrogateescape")[:bytes_left].decode("utf-8", "ignore"))
+                cut = True
+            break
+        bytes_left -= size
+        taken.append(line)
+    return "".join(taken), start - 1 + len(taken), cut
+
+
+def _shown_part(call: Call, text: str, begin: int, content: str) -> str:
+    """The content, which begins there in the text, without what it has of a secret that reaches out of it."""
+    if len(content) == len(text):
+        return content
+    whole = text.encode("utf-8", "surrogatepass")
+    first = len(text[:begin].encode("utf-8", "surrogatepass"))
+    size = len(content.encode("utf-8", "surrogatepass"))
+    return call.part(whole, first, first + size).decode("utf-8", "surrogatepass")
+
+
+def _parse(text: str) -> Range:
+    match = _WITH_RANGE.match(text)
+    if match is None:
+        return Range(path=text)
+    start = int(match["start"])
+    end = int(match["end"]) if match["end"] else None if match["open"] else start
+    if start < 1 or (end is not None and end < start):
+        raise InvalidArgument(f"{text!r} is not a range of lines", hint="write path:10-40, from line 1")
+    return Range(path=match["path"], start_line=start, end_line=end)
+
+
+def _with_lines(asked: "list[Range | _Unread]", request: ReadRequest) -> "list[Range | _Unread]":
+    """What is asked for, with start_line and end_line where they are given: they are of one whole file."""
+    first, last = request.start_line, request.end_line
+    if first is None and last is None:
+        return asked
+    example = "send paths with their lines, such as src/app.py:10-40"
+    if len(asked) != 1 or request.ranges or not isinstance(asked[0], Range) or not asked[0].whole:
+        raise InvalidArgument("start_line and end_line go with one path without lines of its own", hint=example)
+    if last is not None and last < (first or 1):
+        raise InvalidArgument(f"end_line {last} is before start_line {first or 1}", hint=example)
+    return [Range(path=asked[0].path, start_line=first or 1, end_line=last)]
+
+
+def _failed(path: str, why: str) -> FileText:
+    return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
+
+
+def _metadata(path: str, found: FileRead) -> FileMetadata:
+    assert found.stamp is not None
+    language = languages().of(path, found.content[:_SHEBANG])
+    return FileMetadata(
+        size_bytes=found.stamp.size,
+        modified_at=rfc3339(found.stamp.mtime_ns),
+        hash=text_digest(found.digest),
+        language=language.name if language is not None else None,
+    )

@@ -1,0 +1,107 @@
+"""What kind of file a path names, and which file a test is about, as far as names tell."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from codeplane.code.facts.language import languages
+from codeplane.index.path_kinds import is_test
+
+Kind = Literal["source", "tests", "prose", "settings", "data"]
+
+_REMEMBERED = 16_384
+# Others wrote it, a program made it, or it holds values rather than rules.
+_DATA = re.compile(
+    r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated|locale|locales|fixtures)/"
+    r"|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.(?:lock|lockb|sum|map|svg|po|pot|csv|tsv|json|jsonl|snap|asc|pem|patch)$"
+    r"|(?:^|/)[^/]*-lock\.\w+$"
+    r"|(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE|UNLICENSE|PATENTS|AUTHORS|CONTRIBUTORS|MAINTAINERS|CODEOWNERS)[^/]*$"
+)
+_PROSE = re.compile(
+    r"(?:^|/)(?:docs?|examples?)/|\.(?:md|mdx|markdown|rst|adoc|txt|html?|\d)$"
+    r"|(?:^|/)(?:CHANGE\w*|NEWS|HISTORY|README|CONTRIBUTING|SECURITY)[^/]*$"
+)
+_SETTINGS = re.compile(r"(?:^|/)\.[^/]+(?:/|$)|\.(?:ya?ml|toml|ini|cfg|conf|properties|xml|gradle|nix|editorconfig)$")
+# A question that has one of these words is about such files.
+_ABOUT: Mapping[Kind, frozenset[str]] = {
+    "prose": frozenset({"docs", "documentation", "documented", "guide", "tutorial", "manual"}),
+    "settings": frozenset({"ci", "config", "configuration", "settings", "pipeline"}),
+    "data": frozenset({"fixture", "fixtures", "snapshots", "translations", "generated", "vendored"}),
+}
+# The same for files that have the word in their path.
+_NAMED = frozenset(
+    {
+        "license", "licence", "copying", "notice", "authors", "maintainers", "contributing", "security",
+        "readme", "changelog", "changes", "news", "history", "lock", "svg", "logo", "json", "csv", "po", "pot",
+        "locale", "yaml", "yml", "toml", "xml", "github", "workflow", "workflows", "dependabot", "makefile",
+        "html",
+    }
+)  # fmt: skip
+_AFFIXES = re.compile(r"^test_|_test$|_tests$|[._-](?:test|spec)$|(?<=[a-z0-9])(?:Test|Tests|Spec|IT)$|^Test(?=[A-Z])")
+_COMMON_STEMS = frozenset({"index", "mod", "init", "main", "util", "utils", "types", "type", "lib", "base", "common"})
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def kind_of(path: str) -> Kind:
+    """The kind of a file, by where it lies and what it is called."""
+    if _DATA.search(path):
+        return "data"
+    if is_test(path):
+        return "tests"
+    if _PROSE.search(path):
+        return "prose"
+    if _SETTINGS.search(path):
+        return "settings"
+    # LICENSE, Makefile, completion scripts: without an ending, and in no language that is known.
+    name = path.rpartition("/")[2]
+    return "source" if "." in name or languages().of(path) is not None else "prose"
+
+
+def kinds_asked_for(words: frozenset[str]) -> frozenset[Kind]:
+    """The kinds of files, other than source, that a question with these words is about."""
+    return frozenset(kind for kind, about in _ABOUT.items() if about & words)
+
+
+def names_asked_for(words: frozenset[str]) -> frozenset[str]:
+    """The words of a question that name files other than source, such as license or changelog."""
+    return words & _NAMED
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def subject_of(path: str) -> tuple[str, str, str] | None:
+    """The folder, the name and the ending of what a test is about; None when its name does not tell."""
+    folder, _, name = path.rpartition("/")
+    stem, _, ending = name.rpartition(".")
+    subject = _AFFIXES.sub("", stem)
+    if subject == stem or not subject:
+        return None
+    return folder.replace("/test/", "/main/", 1), subject, ending
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0].lower().strip("_")
+
+
+def files_under_test(tests: Iterable[str], files: Iterable[str], *, exists: Callable[[str], bool]) -> dict[str, str]:
+    """For each test the file that it is about: the one of that name beside it, or the only one of that name among
+    `files`.
+    """
+    named: dict[str, list[str]] = {}
+    for path in files:
+        named.setdefault(_stem(path), []).append(path)
+    found: dict[str, str] = {}
+    for test in tests:
+        subject = subject_of(test)
+        if subject is None:
+            continue
+        folder, name, ending = subject
+        beside = f"{folder}/{name}.{ending}".removeprefix("/")
+        stem = name.lower().strip("_")
+        others: Sequence[str] = named.get(stem, ()) if stem not in _COMMON_STEMS else ()
+        if exists(beside):
+            found[test] = beside
+        elif len(others) == 1:
+            found[test] = others[0]
+    return found

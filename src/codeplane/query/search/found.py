@@ -1,0 +1,63 @@
+"""What a mode of search found, before a page of it is shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from codeplane.index.facts import Symbol
+from codeplane.index.snapshot import Snapshot
+from codeplane.query.search.hit import Hit, MatchType, SymbolInfo, line_at, line_hit
+
+
+class Place(Struct, frozen=True, kw_only=True, gc=False):
+    """A place of a file that answers, best first; `length` is what is highlighted there."""
+
+    path: str
+    offset: int
+    length: int = 0
+    score: float = 1.0
+    match_type: MatchType = "exact"
+    symbol: Symbol | None = None
+    tier: str | None = None
+    # Where to look is found out only for what is shown.
+    located: Callable[[bytes], int] | None = None
+
+    def hit(self, snapshot: Snapshot, context: int) -> Hit:
+        """The line around the place."""
+        known = snapshot.files[self.path]
+        offset = self.offset if self.located is None else self.located(snapshot.text(known))
+        number, start, end = line_at(snapshot, known, offset)
+        at = known.offset + offset - start
+        return line_hit(
+            snapshot,
+            known,
+            number=number,
+            start=start,
+            end=end,
+            spans=((at, min(at + self.length, end - start)),) if self.length else (),
+            context=context,
+            score=round(self.score, 4),
+            match_type=self.match_type,
+            symbol=SymbolInfo.of(self.symbol) if self.symbol is not None else None,
+            tier=self.tier,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All places a mode found, or the best of them; `whole` unless only the first page is in its place."""
+
+    places: Sequence[Place]
+    total: int
+    exact: bool = True
+    whole: bool = True
+    tiers: dict[str, int] | None = None
+    of: tuple[str, ...] = ()
+    model: str | None = None
+    partial: str | None = None
+    # How many files were too far behind the best to be listed, in words.
+    weaker: str | None = None
+    # What is not among the places though whoever asks may look for it there.
+    aside: str | None = None
+    missing: frozenset[str] = field(default_factory=frozenset)

@@ -1,0 +1,205 @@
+"""What a search answers with: lines, what they are, and how far the answer can be trusted."""
+
+from typing import Literal as OneOf
+
+import numpy as np
+
+from codeplane.index.facts import Symbol
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Result
+from codeplane.kernel.page import Pagination
+
+MAX_LINE = 300
+_BREAK = ord("\n")
+_NOTHING = np.empty(0, np.uint8)
+MatchType = OneOf["exact", "fuzzy", "semantic"]
+
+
+class SymbolInfo(Result):
+    """The definition a line is, or belongs to."""
+
+    name: str
+    kind: str
+    container: str | None = None
+    id: str | None = None
+
+    @classmethod
+    def of(cls, one: Symbol) -> "SymbolInfo":
+        """A definition in the words of an answer."""
+        return cls(name=one.name, kind=one.kind, container=one.path.rpartition(".")[0] or None, id=one.uid)
+
+
+class Hit(Result):
+    """One line that answers."""
+
+    path: str
+    line: int
+    column: int
+    snippet: str
+    spans: tuple[tuple[int, int], ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    score: float = 1.0
+    match_type: MatchType = "exact"
+    symbol: SymbolInfo | None = None
+    tier: str | None = None
+
+    def without_text(self) -> "Hit":
+        """The same place without what stands there."""
+        return self.model_copy(update={"snippet": "", "spans": (), "before": (), "after": ()})
+
+    def lines(self) -> list[str]:
+        """The hit as people and agents read it, without its path."""
+        first = self.line - len(self.before)
+        said = [f"{first + index}- {text}" for index, text in enumerate(self.before)]
+        unsure = f"  ({self.tier.lower()})" if self.tier in ("ANCHORED", "UNKNOWN") else ""
+        said.append(f"{self.line}: {self.snippet}{unsure}")
+        return said + [f"{self.line + 1 + index}- {text}" for index, text in enumerate(self.after)]
+
+
+class SearchResult(Result):
+    """Lines, and what the answer speaks of."""
+
+    mode: str
+    results: tuple[Hit, ...]
+    pagination: Pagination
+    total: int
+    total_is_exact: bool
+    files: int
+    epoch: int
+    commit: str | None
+    verified_sec_ago: float
+    tiers: dict[str, int] | None = None
+    of: tuple[str, ...] = ()
+    model: str | None = None
+    weaker: str | None = None
+    partial: str | None = None
+    stale: tuple[str, ...] = ()
+    query_time_ms: float
+
+    def text(self) -> str:
+        if self.results and not any(hit.snippet for hit in self.results):
+            places: dict[str, list[str]] = {}
+            for hit in self.results:
+                places.setdefault(hit.path, []).append(str(hit.line))
+            found = [f"{path}:{','.join(dict.fromkeys(numbers))}" for path, numbers in places.items()]
+            return "\n".join([*found, self._summary()]) + self.pagination.line()
+        lines: list[str] = []
+        path, before = None, list[str]()
+        for hit in self.results:
+            said = hit.lines()
+            if hit.path != path:
+                lines.append(hit.path)
+                path = hit.path
+            elif said == before:
+                # Two places of one line.
+                continue
+            lines += said
+            before = said
+        return "\n".join([*lines, self._summary()]) + self.pagination.line()
+
+    def _summary(self) -> str:
+        shown_now, more = len(self.results), "" if self.total_is_exact else "+"
+        state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
+        what = self.mode if self.model is None else f"{self.mode} by {self.model}"
+        files = counted(self.files, "file", more)
+        # A line that refers to it twice counts twice.
+        noun = "place" if self.mode == "references" else "line"
+        said = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
+        if not self.results and self.total == 0:
+            said = f"[nothing found, {what}, {state}]"
+        if self.tiers:
+            said += " " if self.total_is_exact else " at least "
+            said += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
+        if self.of:
+            said += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
+        if self.weaker:
+            said += f" {self.weaker}"
+        if self.partial:
+            said += f" {self.partial}"
+        if self.stale:
+            said += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
+        return said
+
+
+def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, int]:
+    """The number of the line around a place of a file, and where it starts and ends in the content."""
+    content, at, last = snapshot.content, known.offset + offset, known.offset + known.length
+    start = content.rfind(b"\n", known.offset, at) + 1 or known.offset
+    end = content.find(b"\n", at, last)
+    # In a long file numpy counts several times as fast.
+    before = np.frombuffer(content, np.uint8, start - known.offset, known.offset) if start > known.offset else _NOTHING
+    number = int(np.count_nonzero(before == _BREAK)) + 1
+    return number, start, last if end < 0 else end
+
+
+def line_start(text: bytes, number: int) -> int:
+    """Where a line of a text begins; the end of the text if it has fewer lines."""
+    if number <= 1:
+        return 0
+    breaks = np.flatnonzero(np.frombuffer(text, np.uint8) == _BREAK)
+    return int(breaks[number - 2]) + 1 if number - 2 < len(breaks) else len(text)
+
+
+def line_hit(
+    snapshot: Snapshot,
+    known: Known,
+    *,
+    number: int,
+    start: int,
+    end: int,
+    spans: tuple[tuple[int, int], ...],
+    context: int,
+    score: float = 1.0,
+    match_type: MatchType = "exact",
+    symbol: SymbolInfo | None = None,
+    tier: str | None = None,
+) -> Hit:
+    """A line of a file as a hit; `start` and `end` are places in the content, spans count from `start`."""
+    raw = bytes(snapshot.content[start:end])
+    first = spans[0][0] if spans else 0
+    window = max(0, first - MAX_LINE // 2) if len(raw) > MAX_LINE else 0
+    snippet = decoded(raw[window : window + MAX_LINE])
+    if len(raw) > MAX_LINE:
+        snippet = f"…{snippet}…"
+    before, after = _around(snapshot, known, start, end, context) if context else ((), ())
+    return Hit(
+        path=shown(known.path),
+        line=number,
+        column=len(decoded(raw[:first])) + 1 if first else 1,
+        snippet=snippet,
+        spans=tuple((a - window, b - window) for a, b in spans if a >= window and b <= window + MAX_LINE),
+        before=before,
+        after=after,
+        score=score,
+        match_type=match_type,
+        symbol=symbol,
+        tier=tier,
+    )
+
+
+def decoded(raw: bytes) -> str:
+    """Bytes as people read them."""
+    return raw.decode("utf-8", "replace").rstrip("\r")
+
+
+def _around(
+    snapshot: Snapshot, known: Known, start: int, end: int, context: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    content = snapshot.content
+    before: list[str] = []
+    at = start
+    while len(before) < context and at > known.offset:
+        first = content.rfind(b"\n", known.offset, at - 1) + 1 or known.offset
+        before.insert(0, decoded(bytes(content[first : min(at - 1, first + MAX_LINE)])))
+        at = first
+    after: list[str] = []
+    at, last = end + 1, known.offset + known.length
+    while len(after) < context and at < last:
+        stop = content.find(b"\n", at, last)
+        stop = last if stop < 0 else stop
+        after.append(decoded(bytes(content[at : min(stop, at + MAX_LINE)])))
+        at = stop + 1
+    return tuple(before), tuple(after)

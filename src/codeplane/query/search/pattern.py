@@ -1,0 +1,100 @@
+"""What is looked for: text as it stands, or a regular expression that cannot explode."""
+
+import re
+from typing import Protocol
+
+import re2  # type: ignore[import-untyped]  # the package ships no types
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.query.search.needles import Needles
+from codeplane.query.search.required import required
+from codeplane.query.search.sweep import Content, find
+
+MAX_PATTERN = 4096
+_MAX_IDLE = 2_000
+_MAX_MEMORY = 64 * 1024 * 1024
+_LOOKS_LIKE_REGEX = re.compile(r"\\[wsdbWSDB(.\[{*+?|^$]|\.[*+?]|[\])][*+?{]|^\^|\$$|\(\?|\w\|\w|\[[^\]]+\]")
+
+
+class Pattern(Protocol):
+    """Finds its next match in a stretch of content."""
+
+    def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
+        """Where the first match at or after start begins and ends, or None before end."""
+        ...
+
+
+class Literal:
+    """Text exactly as it stands."""
+
+    def __init__(self, text: str) -> None:
+        self._needle = text.encode("utf-8", "surrogateescape")
+        if not self._needle:
+            raise InvalidArgument("query is empty", hint="say what to look for")
+
+    def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
+        """The next place where the text stands."""
+        at = find(content, self._needle, start, end)
+        return None if at < 0 else (at, at + len(self._needle))
+
+
+class Regex:
+    """A regular expression in RE2's syntax, matched within lines, in time linear in the text."""
+
+    def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+        if not text:
+            raise InvalidArgument("query is empty", hint="say what to look for")
+        options = re2.Options()
+        # As grep does it: a match never reaches over the end of a line.
+        options.never_nl = True
+        options.never_capture = True
+        options.case_sensitive = not ignore_case
+        options.max_mem = _MAX_MEMORY
+        options.log_errors = False
+        source = text.encode("utf-8", "surrogateescape")
+        options.encoding = re2.Options.Encoding.LATIN1 if text.isascii() else re2.Options.Encoding.UTF8
+        try:
+            self._compiled = re2.compile(b"(?m)" + source, options)
+        except re2.error as error:
+            reason = error.args[0] if error.args else ""
+            said = (reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)).replace("(?m)", "")
+            raise InvalidArgument(
+                f"this regular expression is not supported: {said}",
+                hint="RE2 syntax: no look-around, no back-references; use mode=literal for text as it stands",
+            ) from error
+
+        # A text that every match holds is found faster than the expression, and decides which lines are looked at.
+        needles = () if ignore_case else required(text)
+        self._needles = Needles(needles) if needles else None
+        self._idle = 0
+
+    def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
+        """The next match; an empty one counts as the line it is on."""
+        needles = self._needles
+        while needles is not None and self._idle < _MAX_IDLE:
+            at = needles.nearest(content, start, end)
+            if at < 0:
+                return None
+            first = max(content.rfind(b"\n", start, at) + 1, start)
+            last = content.find(b"\n", at, end)
+            last = end if last < 0 else last
+            match = self._compiled.search(content, first, last)
+            if match is not None:
+                return match.start(), match.end()
+            # A text that is everywhere and a match that is nowhere: then one sweep is faster.
+            self._idle += 1
+            start = last + 1
+            if start >= end:
+                return None
+        match = self._compiled.search(content, start, end)
+        return None if match is None else (match.start(), match.end())
+
+
+def looks_like_regex(query: str) -> bool:
+    """Whether a query is meant as a regular expression, by its shape."""
+    return bool(_LOOKS_LIKE_REGEX.search(query))
+
+
+def literal_ignoring_case(text: str) -> Regex:
+    """Text in any mixture of cases."""
+    return Regex(re2.escape(text), ignore_case=True)

@@ -1,0 +1,156 @@
+"""A question in words, from a phrase to a whole bug report: which words, names and files it speaks of."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from codeplane.index.fulltext import parts
+from codeplane.kernel.errors import InvalidArgument
+
+MAX_QUESTION = 20_000
+_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_WORD = re.compile(r"\w+")
+# Both begin where a run of their characters does, or a long one would be tried from each of its characters.
+_DOTTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+_PATH = re.compile(r"(?<![\w.\-])[\w.\-]*(?:[/\\][\w.\-]+)+|(?<![\w.\-])[\w.\-]+\.[a-z]{1,4}\b")
+_MAX_MENTIONS = 100
+_MAX_STEPS = 12
+_ENDING = re.compile(r"\.\w+$")
+_ABOUT_TESTS = frozenset({"test", "tests", "testing", "tested", "testcase", "fixture", "fixtures", "conftest"})
+# Words that say nothing of code: rare in it, so that they would seem telling.
+_STOP_WORDS = frozenset(
+    _WORD.findall(
+        """
+    a about above after again all also although always am an and any anyone are as at be because been before being
+    below better between both but by can cannot could did do does doing don done down during each either else even
+    ever every everything few for from further get gets getting give given go goes going got had happen happens has
+    have having he hello help her here hi his how however i if in instead into is isn it its itself just know like
+    likely ll look looking looks lot make makes many may maybe me might more most much must my need needs neither
+    never no nor not nothing now of off on once one only or other others our out over own perhaps please possible
+    probably problem quite rather re really same say says see seem seems she should show shows since so some someone
+    something still such sure take than thank thanks that the their them then there therefore these they thing
+    things think this those though through thus to too trying under until up upon us use used user users uses using
+    usually ve very want wants was way we well were what whatever when where whether which while who why will with
+    within without won work working works would yes yet you your actual actually add added behavior behaviour bug
+    code current currently description example examples expected fix following issue reproduce result results steps
+    summary version versions
+    """
+    )
+)
+_ENDINGS = (
+    ("ies", ("y",)),
+    ("es", ("", "e")),
+    ("s", ("",)),
+    ("ing", ("", "e")),
+    ("ed", ("", "e")),
+    ("ion", ("", "e")),
+    ("able", ("", "e")),
+    ("er", ("", "e")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a question asks about; its first line is its title."""
+
+    title: frozenset[str]
+    """Words of the title."""
+    prose: Mapping[str, int]
+    """How often each word is in the rest, outside of code blocks."""
+    code: Mapping[str, int]
+    """How often each word is in code blocks."""
+    names: Mapping[str, bool]
+    """Identifiers as they are spelled, and whether the title has them."""
+    mentions: tuple[tuple[str, ...], ...]
+    """Files and modules, each as the places it may be, the most exact first."""
+    about_tests: bool
+    """Whether tests are what it asks about."""
+    humped: Mapping[str, tuple[str, ...]]
+    """Words of mixed case, in lower case, and the words they are made of."""
+    loose: frozenset[str]
+    """Words that stand by themselves somewhere."""
+
+
+def parsed(text: str) -> Question:
+    """Take a question apart; InvalidArgument when there is nothing in it, or too much."""
+    if len(text) > MAX_QUESTION:
+        raise InvalidArgument(
+            f"the question has {len(text)} characters, {MAX_QUESTION} are possible",
+            hint="send the title and the part that names code",
+        )
+    title, _, body = text.strip().partition("\n")
+    code, prose = " ".join(_CODE_BLOCK.findall(body)), _CODE_BLOCK.sub(" ", body)
+    names: dict[str, bool] = {}
+    humped: dict[str, tuple[str, ...]] = {}
+    loose = {word.lower() for word in _WORD.findall(text)}
+    counted = [Counter(_words(part, names, humped, titled=part is title)) for part in (title, prose, code)]
+    if not any(counted):
+        raise InvalidArgument("the question has no words", hint="say what to look for")
+    if any(word not in _STOP_WORDS for count in counted for word in count):
+        counted = [Counter({word: n for word, n in count.items() if word not in _STOP_WORDS}) for count in counted]
+    return Question(
+        title=frozenset(counted[0]),
+        prose=counted[1],
+        code=counted[2],
+        names={name: titled for name, titled in names.items() if name.lower() not in _STOP_WORDS},
+        mentions=tuple(dict.fromkeys(islice(_mentions(text), _MAX_MENTIONS))),
+        about_tests=not _ABOUT_TESTS.isdisjoint(counted[0]),
+        humped=humped,
+        loose=frozenset(loose),
+    )
+
+
+def variants(word: str) -> set[str]:
+    """Other forms an English word may have in code: its stem, plural, -ing and -ed; most of them do not exist."""
+    if len(word) < 4 or not word.isalpha():
+        return set()
+    stems = {word}
+    for ending, others in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            stem = word.removesuffix(ending)
+            stems.update(stem + other for other in others)
+            if stem[-1] == stem[-2]:
+                stems.add(stem[:-1])
+            break
+    forms = stems | {stem + "s" for stem in stems}
+    forms.update(stem.removesuffix("e") + ending for stem in stems for ending in ("ing", "ed"))
+    return forms - {word}
+
+
+def stem(word: str) -> str:
+    """The beginning that an English word shares with its other forms: `comput` of computed, `color` of colors."""
+    if len(word) < 5 or not word.isalpha():
+        return word
+    for ending, _ in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            found = word.removesuffix(ending)
+            return found[:-1] if found[-1] == found[-2] and found[-1] not in "sl" else found
+    return word.removesuffix("e")
+
+
+def _words(text: str, names: dict[str, bool], humped: dict[str, tuple[str, ...]], *, titled: bool) -> Iterator[str]:
+    for word in _WORD.findall(text):
+        pieces = parts(word)
+        yield from pieces
+        whole = word.strip("_")
+        if len(pieces) > 1 and "_" not in whole:
+            yield whole.lower()
+            humped[whole.lower()] = pieces
+        if not word[0].isdigit() and (not word.islower() or "_" in whole):
+            names[word] = names.get(word, False) or titled
+
+
+def _mentions(text: str) -> Iterator[tuple[str, ...]]:
+    for dotted in _DOTTED.findall(text):
+        steps = dotted.lower().split(".", _MAX_STEPS)[:_MAX_STEPS]
+        yield tuple("/".join(steps[:length]) for length in range(len(steps), 1, -1))
+    for path in _PATH.findall(text):
+        name = path.lower().replace("\\", "/")
+        steps = [step for step in _ENDING.sub("", name).split("/") if step.strip(".")][-_MAX_STEPS:]
+        if steps[-1:] == ["__init__"]:
+            steps.pop()
+        ways = ["/".join(steps[start:]) for start in range(len(steps) - 1)]
+        last = name.rpartition("/")[2]
+        yield tuple([*ways, last] if "." in last.strip(".") and last != "__init__.py" else ways)

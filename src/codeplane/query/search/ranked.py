@@ -1,0 +1,111 @@
+"""Files by what a question says, and by that and its meaning together."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from codeplane.index.filler import Filler
+from codeplane.index.fulltext import FullText
+from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import CodePlaneError
+from codeplane.query.search.best_line import LineFinder
+from codeplane.query.search.file_kinds import kind_of
+from codeplane.query.search.found import Found, Place
+from codeplane.query.search.question import parsed, stem
+from codeplane.query.search.ranking import rank_by, weigh
+from codeplane.query.search.scope import Keep, Tests
+from codeplane.query.search.semantic import semantic
+
+MAX_RANKED = 100
+# What scores less than this share of the best is left out: it shares a common word with the question, no more. The
+# first few may be weaker, since the best one may be so by a word that only it has.
+_WEAK, _WEAK_FIRST, _FIRST = 0.35, 0.2, 5
+# What the nearest file in meaning adds, next to the best by words; it fades over so many files.
+_BY_MEANING, _NEAREST = 0.3, 20
+_TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": True}
+
+
+def ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> Found:
+    """The files a question is about, best first, each with its most telling line; weak ones are only counted."""
+    places = _by_words(snapshot, text, query, keep, tests)
+    strong = _strong(places)
+    return Found(
+        places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
+    )
+
+
+def hybrid(
+    snapshot: Snapshot, text: FullText, vectors: Filler | None, query: str, *, keep: Keep | None, tests: Tests
+) -> Found:
+    """Words and meaning together: meaning re-orders what words find, and fills in where they find little."""
+    by_path = {place.path: place for place in _by_words(snapshot, text, query, keep, tests)}
+    scores = {path: place.score for path, place in by_path.items()}
+    near, partial = _near(snapshot, vectors, query, keep)
+    for position, place in enumerate(near.places[:_NEAREST]):
+        by_path.setdefault(place.path, place)
+        scores[place.path] = scores.get(place.path, 0.0) + _BY_MEANING * (1 - position / _NEAREST)
+    best = max(scores.values(), default=1.0)
+    order = sorted(by_path, key=lambda path: (-scores[path], path))[:MAX_RANKED]
+    places = [replace(by_path[path], score=scores[path] / best) for path in order]
+    strong = _strong(places)
+    return Found(
+        places=strong,
+        total=len(strong),
+        exact=False,
+        model=near.model,
+        partial=partial,
+        weaker=_weaker(len(places), len(strong)),
+    )
+
+
+def _strong(places: Sequence[Place]) -> list[Place]:
+    return [place for position, place in enumerate(places) if place.score >= _least(position, place.path)]
+
+
+def _least(position: int, path: str) -> float:
+    return _WEAK_FIRST if position < _FIRST and kind_of(path) == "source" else _WEAK
+
+
+def _weaker(ranked: int, strong: int) -> str | None:
+    """What is said of the files left out."""
+    if ranked == strong:
+        return None
+    return f"{counted(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
+
+
+def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests) -> list[Place]:
+    def there(path: str) -> bool:
+        known = snapshot.files.get(path)
+        return known is not None and known.skipped is None and (keep is None or keep(path))
+
+    evidence = weigh(text, parsed(query))
+    lines = LineFinder(_stems(evidence.words))
+    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
+    best = max((one.score for one in files), default=1.0) or 1.0
+    return [
+        Place(path=one.path, offset=0, score=one.score / best, match_type="fuzzy", located=lines.passage)
+        for one in files
+    ]
+
+
+def _stems(words: Mapping[str, float]) -> dict[str, float]:
+    """The words of a question as lines of code may have them: a line about `color` answers for `colors`."""
+    found: dict[str, float] = {}
+    for word, count in words.items():
+        found[stem(word)] = max(found.get(stem(word), 0.0), count)
+    return found
+
+
+def _near(snapshot: Snapshot, vectors: Filler | None, query: str, keep: Keep | None) -> tuple[Found, str | None]:
+    """The nearest chunks, one a file; without a model the words alone decide, and that is said."""
+    if vectors is None:
+        return Found(places=(), total=0), "by words alone: embeddings are switched off"
+    try:
+        near = semantic(snapshot, vectors, query, keep=keep)
+    except CodePlaneError as error:
+        return Found(places=(), total=0), f"by words alone: {error}"
+    first: dict[str, Place] = {}
+    for place in near.places:
+        first.setdefault(place.path, place)
+    return Found(places=tuple(first.values()), total=len(first), model=near.model), near.partial

@@ -1,0 +1,272 @@
+"""Ranked search: the files a question is most likely about, without any model."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from codeplane.index.fulltext import Field, FullText, Term, parts, places
+from codeplane.index.path_kinds import is_test
+from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, kinds_asked_for, names_asked_for
+from codeplane.query.search.question import Question, parsed, variants
+
+# A long report has more words than are needed to find its files.
+_MAX_WORDS = 150
+_MAX_NAMES = 100
+_MAX_REASONS = 4
+_POOL = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much each kind of evidence counts, next to a word of the text found once in a file."""
+
+    title: float = 1.5
+    code: float = 0.7
+    most_often: float = 1.5
+    in_names: float = 0.2
+    in_path: float = 1.2
+    covered_title: float = 1.0
+    covered_names: float = 0.5
+    variant: float = 0.3
+    variant_in_names: float = 0.6
+    letters: float = 0.3
+    defined: float = 1.5
+    mentioned: float = 3.0
+    tested: float = 0.25
+    folder: float = 0.2
+    tests: float = 0.5
+    prose: float = 0.5
+    settings: float = 0.5
+    data: float = 0.2
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A file, and how well it fits."""
+
+    path: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A question weighed against an index: what to look for, and what would be said of it."""
+
+    terms: tuple[Term, ...]
+    words: Mapping[str, float]
+    defined: tuple[str, ...]
+    mentioned: tuple[str, ...]
+    about_tests: bool
+    kinds: frozenset[Kind]
+    names: frozenset[str]
+    title: frozenset[str]
+    """Words of the title and their other forms."""
+
+
+def rank(
+    full_text: FullText,
+    question: str,
+    *,
+    limit: int,
+    keep: Callable[[str], bool] | None = None,
+    language: str | None = None,
+    tests: bool | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """The files a question is about, best first; `tests` True counts them as source, False leaves them out."""
+    evidence = weigh(full_text, parsed(question), weights)
+    return rank_by(full_text, evidence, limit=limit, keep=keep, language=language, tests=tests, weights=weights)
+
+
+def rank_by(
+    full_text: FullText,
+    evidence: Evidence,
+    *,
+    limit: int,
+    keep: Callable[[str], bool] | None = None,
+    language: str | None = None,
+    tests: bool | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """The same for a question already weighed."""
+    with_tests = evidence.about_tests if tests is None else tests
+    # What a file's score is worth: tests, prose and what others wrote say much and decide little.
+    standing: dict[Kind, float] = {
+        "data": weights.data,
+        "tests": 1.0 if with_tests else weights.tests,
+        "prose": weights.prose,
+        "settings": weights.settings,
+        "source": 1.0,
+    }
+    standing |= dict.fromkeys(evidence.kinds, 1.0)
+    pool = max(_POOL, 4 * limit)
+    while True:
+        hits = full_text.found(evidence.terms, limit=pool, language=language)
+        if not with_tests:
+            hits = _supported(full_text, hits, evidence, weights)
+        if evidence.names:
+            found = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
+        else:
+            found = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
+        # Best first, so that those who come too late to be shown need not be looked at.
+        kept = (one for one in found if (keep is None or keep(one[1])) and not (tests is False and is_test(one[1])))
+        chosen = list(islice(kept, limit))
+        if len(chosen) >= limit or len(hits) < pool:
+            break
+        pool *= 8
+    return [Ranked(path=path, score=-score) for score, path in chosen]
+
+
+def _standing(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
+    """What a file's score is worth where the question names files that are no source."""
+    return standing[kind_of(path)] if names.isdisjoint(parts(path)) else 1.0
+
+
+def _supported(
+    full_text: FullText, hits: Sequence[tuple[float, str]], evidence: Evidence, weights: Weights
+) -> list[tuple[float, str]]:
+    """The same files with what others add to their scores: tests speak in plain words of the file they are about, and
+    the files of a folder that the title names belong together.
+    """
+    scores = {path: score for score, path in hits}
+    kinds = [(path, kind_of(path)) for path in scores]
+    source = [path for path, kind in kinds if kind == "source"]
+    tests = [path for path, kind in kinds if kind == "tests"]
+
+    def exists(path: str) -> bool:
+        return path in scores or full_text.has(path)
+
+    more: dict[str, float] = {}
+    for test, file in files_under_test(tests, source, exists=exists).items():
+        more[file] = max(more.get(file, 0.0), weights.tested * scores[test])
+    for path, added in more.items():
+        scores[path] = scores.get(path, 0.0) + added
+    best: dict[str, float] = {}
+    for path in source:
+        folder = path.rpartition("/")[0]
+        if not evidence.title.isdisjoint(parts(folder.rpartition("/")[2])):
+            best[folder] = max(best.get(folder, 0.0), scores[path])
+    for path in source if best else ():
+        leads = best.get(path.rpartition("/")[0], 0.0) - scores[path]
+        if leads > 0:
+            scores[path] += weights.folder * leads
+    return [(score, path) for path, score in scores.items()]
+
+
+def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
+    """What a question's words, names and mentions count in this index."""
+    total = full_text.count
+    often = {
+        word: min((question.prose.get(word, 0) + weights.code * question.code.get(word, 0)) ** 0.5, weights.most_often)
+        + (weights.title if word in question.title else 0.0)
+        for word in {*question.title, *question.prose, *question.code}
+    }
+    rarity = _rarity(full_text.frequencies("content", often), total)
+    split = _split_by_mistake(question, rarity)
+    for word in split:
+        often[word] *= weights.letters
+        rarity[word] *= weights.letters
+    # A word that no text has may still be in a path or a name, as the last of them.
+    ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:_MAX_WORDS]
+    words = {word: often[word] for word in ordered}
+    forms = {
+        form: max(weights.variant * words[word] for word in origins)
+        for form, origins in _forms(question.title & words.keys()).items()
+        if form not in often
+    }
+    terms: list[Term] = []
+    known = {**words, **forms}
+    fields: dict[Field, float] = {"content": 1.0, "names": weights.in_names, "path_words": weights.in_path}
+    for field, weight in fields.items():
+        there = full_text.frequencies(field, known)
+        terms += [Term(field=field, word=word, weight=weight * known[word]) for word in known if there[word]]
+    terms += [
+        Term(field="content", word=word, weight=weights.covered_title * rarity[word], flat=True)
+        for word in sorted(question.title & rarity.keys())
+    ]
+    in_names = {**dict.fromkeys(question.title, 1.0), **dict.fromkeys(forms, weights.variant_in_names)}
+    in_names |= dict.fromkeys(split & in_names.keys(), weights.letters)
+    terms += [
+        Term(field="names", word=word, weight=weights.covered_names * in_names[word] * rare, flat=True)
+        for word, rare in sorted(_rarity(full_text.frequencies("names", in_names), total).items())
+    ]
+    names = sorted(question.names, key=lambda name: (not question.names[name], name))[:_MAX_NAMES]
+    defined = _rarity(full_text.frequencies("names", names), total)
+    terms += [
+        Term(field="names", word=name, weight=weights.defined * rare * (2 if question.names[name] else 1), flat=True)
+        for name, rare in defined.items()
+    ]
+    mentioned = _rarity(_most_exact(full_text, question), total)
+    terms += [
+        Term(field="path_words", word=place, weight=weights.mentioned * rare, flat=True)
+        for place, rare in mentioned.items()
+    ]
+    return Evidence(
+        terms=tuple(terms),
+        words={word: words[word] * rarity[word] for word in words if word in rarity},
+        defined=tuple(sorted(defined, key=lambda name: (-defined[name], name))),
+        mentioned=tuple(sorted(mentioned)),
+        about_tests=question.about_tests,
+        kinds=kinds_asked_for(question.title),
+        names=names_asked_for(question.title),
+        title=question.title | forms.keys(),
+    )
+
+
+def _split_by_mistake(question: Question, rarity: Mapping[str, float]) -> set[str]:
+    """Parts of words such as ETag that are one word here: split, they would stand for `e` and `tag`."""
+    return {
+        piece
+        for whole, pieces in question.humped.items()
+        if whole in rarity and any(len(piece) == 1 for piece in pieces)
+        for piece in pieces
+        if piece in rarity and piece not in question.loose
+    }
+
+
+def _rarity(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
+    """BM25's weight of a word by the number of files that have it; words that none has are left out."""
+    there = {word: files for word, files in frequencies.items() if files}
+    return {word: math.log(1 + max(0.5, total - files + 0.5) / (files + 0.5)) for word, files in there.items()}
+
+
+def _forms(title: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in sorted(title):
+        for form in sorted(variants(word)):
+            found.setdefault(form, []).append(word)
+    return found
+
+
+def _most_exact(full_text: FullText, question: Question) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for ways in question.mentions:
+        there = full_text.frequencies("path_words", ways)
+        found.update(next(([(way, there[way])] for way in ways if there[way]), []))
+    return found
+
+
+def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What speaks for each of some files."""
+    evidence = weigh(full_text, parsed(question))
+    defines: dict[str, list[str]] = {path: [] for path in paths}
+    # The rarest names only: what half of the files define is no reason.
+    for name in evidence.defined[: 2 * _MAX_REASONS]:
+        for hit in full_text.search([Term(field="names", word=name, flat=True)], limit=20):
+            if hit.path in defines:
+                defines[hit.path].append(name)
+    return {path: tuple(_said(path, defines[path], evidence)) for path in paths}
+
+
+def _said(path: str, defines: Sequence[str], evidence: Evidence) -> Iterator[str]:
+    if set(evidence.mentioned) & set(places(path)):
+        yield "mentioned"
+    if defines:
+        yield f"defines {', '.join(defines[:_MAX_REASONS])}"
+    words = sorted({word for word in parts(path) if word in evidence.words}, key=lambda word: -evidence.words[word])
+    if words:
+        yield f"path has {', '.join(words[:_MAX_REASONS])}"

@@ -1,0 +1,93 @@
+"""A definition in one line, and the first words its author wrote about it."""
+
+import re
+
+from codeplane.code.facts.model import Definition, Facts
+from codeplane.query.search.hit import decoded
+
+MAX_SIGNATURE = 160
+_COMMENT = (b"#", b"//", b"/*", b"--")
+_MAX_DOC = 600
+_MAX_OPENING = 1_000
+_DOCSTRING = re.compile(rb"""\s*(?:\#[^\n]*\n\s*)*[rRuU]?(\"{3}|'{3}|"|')(?P<text>.*?)(?:\1|\Z)""", re.DOTALL)
+# What may stand before a definition on its line: export, pub, type …
+_PREFIX = re.compile(rb"[\w\s()]*$")
+_MARKS = re.compile(r"^\s*(?:/\*\*?|\*/|\*(?!/)|///?!?|#+!?|--)\s?|\s*\*/\s*$")
+_TAG = re.compile(r"^(?:[@:\\]\w|Args:|Parameters:?$|Returns:|Raises:)")
+_OPENING = re.compile(r"\s*(?:=>|[:{=])\s*$")
+_VALUES = frozenset({"variable", "constant", "field", "property"})
+
+
+def signature(facts: Facts, text: bytes, one: Definition) -> str:
+    """What stands before a definition's body, on one line and without comments."""
+    end = one.body if one.body > one.name_at and one.kind not in _VALUES else one.end
+    # A value may go on for pages; what it is called and how it begins is enough.
+    end = min(end, one.start + 4 * MAX_SIGNATURE)
+    if one.kind in _VALUES and (stop := text.find(b"\n", one.start, end)) >= 0:
+        end = stop
+    kept, at = b"", one.start
+    for first, last in facts.texts[(facts.texts[:, 0] >= one.start) & (facts.texts[:, 0] < end)].tolist():
+        if text.startswith(_COMMENT, first):
+            kept += text[at:first]
+            at = max(at, last)
+    line = " ".join(decoded(kept + text[at:end]).split())
+    if one.kind not in _VALUES:
+        line = _OPENING.sub("", line)
+    line = re.sub(r"(?<=[(\[]) | (?=[)\]])|,(?= ?[)\]])", "", line)
+    return line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…"
+
+
+def doc(facts: Facts, text: bytes, one: Definition) -> str:
+    """The first paragraph of a definition's docstring, or of the comment right above it; empty when there is none."""
+    if facts.language == "python":
+        return _inside(text, one) if one.kind not in _VALUES else ""
+    return _above(facts, text, one)
+
+
+def opening(facts: Facts, text: bytes, one: Definition, *, most: int) -> tuple[str, ...]:
+    """The first lines of a definition's body that do something, each cut to what is read at a glance."""
+    start = one.body
+    if facts.language == "python" and (said := _DOCSTRING.match(text, start, one.end)):
+        start = said.end()
+    written = decoded(text[start : min(one.end, start + _MAX_OPENING)]).splitlines()
+    lines = [line.strip() for line in written if line.strip()]
+    return tuple(line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…" for line in lines[:most])
+
+
+def first_words(facts: Facts, text: bytes) -> str:
+    """The first paragraph of a module's docstring; above other languages' code licences stand, which say nothing."""
+    match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if facts.language == "python" else None
+    return _paragraph(decoded(match["text"]).splitlines()) if match else ""
+
+
+def _inside(text: bytes, one: Definition) -> str:
+    match = _DOCSTRING.match(text, one.body, min(one.end, one.body + 8 * _MAX_DOC))
+    return _paragraph(decoded(match["text"]).splitlines()) if match else ""
+
+
+def _above(facts: Facts, text: bytes, one: Definition) -> str:
+    start = text.rfind(b"\n", 0, one.start) + 1
+    if not _PREFIX.match(text, start, one.start):
+        return ""
+    comments: list[str] = []
+    for first, last in reversed(facts.texts[facts.texts[:, 1] <= one.start][-60:].tolist()):
+        if not text.startswith(_COMMENT, first):
+            break
+        # Attributes and decorators may stand between the comment and what it is about.
+        gap = [line for line in text[last:start].split(b"\n") if not line.strip().startswith((b"@", b"#["))]
+        if b"".join(gap).strip() or len(gap) > 2 or text[text.rfind(b"\n", 0, first) + 1 : first].strip():
+            break
+        comments.insert(0, decoded(text[first:last]))
+        start = first
+    return _paragraph([_MARKS.sub("", _MARKS.sub("", line)) for line in "\n".join(comments).splitlines()])
+
+
+def _paragraph(lines: list[str]) -> str:
+    kept: list[str] = []
+    for line in map(str.strip, lines):
+        if (not line and kept) or _TAG.match(line):
+            break
+        if line:
+            kept.append(line)
+    said = " ".join(kept)
+    return said if len(said) <= _MAX_DOC else f"{said[:_MAX_DOC]}…"

@@ -1,0 +1,102 @@
+"""Imports and exports that are all that is left of a deleted name, and the uses that are more than that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.expression import receiver
+from codeplane.code.resolve.references import Reference, occurrences
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.refactor.draft import Edit
+from codeplane.refactor.move.javascript_statement import Given, givens, without_names
+from codeplane.refactor.move.listed import unlisted
+from codeplane.refactor.move.statement import Item, Span, Statement, removed, statement_at, without
+
+_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """One file that speaks of what is deleted."""
+
+    world: World
+    resolver: Resolver
+    bound: Bound
+    path: str
+    used: list[Reference] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+
+    def judged(self, references: Sequence[Reference]) -> None:
+        """Tell imports from uses; an import whose name is used is a use."""
+        facts, text = self.world.facts(self.path), self.world.text(self.path)
+        assert facts is not None
+        listed = givens(text, self.world.language(facts).grammar) if facts.language in _SCRIPTED else []
+        lists = [(spec.start, spec.end) for one in listed for spec in one.specifiers]
+        imports = [
+            one
+            for one in references
+            if one.role in ("IMPORT", "EXPORT") or any(start <= one.offset < end for start, end in lists)
+        ]
+        self.used = [one for one in references if one not in imports]
+        for one in imports:
+            index = facts.imported_at.get(one.offset)
+            local = facts.imports[index].local if index is not None else self.bound.name
+            scope = facts.imports[index].scope if index is not None else 0
+            if local != self.bound.name and self._uses(facts, text, Bound(self.path, scope, local)):
+                self.used.append(one)
+        if any(one.tier in ("PROVEN", "STRONG") for one in self.used):
+            # What is used stays imported, so that the place to mend is found.
+            return
+        sure = {one.offset for one in imports if one.tier in ("PROVEN", "STRONG")}
+        if facts.language == "python":
+            self._python(facts, text, sure)
+        elif facts.language in _SCRIPTED:
+            self._javascript(text, listed, sure)
+        else:
+            # Imports of these languages are not taken out, and one that is left does not compile.
+            self.used += [one for one in imports if one not in self.used]
+
+    def _uses(self, facts: Facts, text: bytes, bound: Bound) -> bool:
+        return any(
+            at not in facts.imported_at
+            and not facts.in_text(at)
+            and at not in facts.labels
+            and receiver(text, at, facts.in_text) == ()
+            and self.resolver.lexical(self.path, facts, at, bound.name) == bound
+            for at in occurrences(text, bound.name)
+        )
+
+    def _put(self, span: Span, why: str) -> None:
+        self.edits.append(
+            Edit(path=self.path, start=span.start, end=span.end, new=span.new, tier="STRONG", role="IMPORT", why=why)
+        )
+
+    def _python(self, facts: Facts, text: bytes, places: set[int]) -> None:
+        parted: list[tuple[Statement, list[Item]]] = []
+        for at in sorted({one.at for one in facts.imports if one.imported_at in places or one.local_at in places}):
+            statement = statement_at(text, at)
+            if statement is not None:
+                parted.append((statement, [one for one in statement.items if one.start in places]))
+        gone = [(one.start, one.end) for one, items in parted if len(items) == len(one.items)]
+        for statement, items in parted:
+            if (statement.start, statement.end) in gone:
+                self._put(
+                    removed(text, statement.start, statement.end, gone), "imports what is deleted, and nothing uses it"
+                )
+            else:
+                for span in without(text, statement, items):
+                    self._put(span, "imports what is deleted, and nothing uses it")
+        if places or self.path == self.bound.file:
+            for span in unlisted(facts, text, self.bound.name):
+                self._put(span, "given away no more")
+
+    def _javascript(self, text: bytes, listed: Sequence[Given], places: set[int]) -> None:
+        for one in listed:
+            gone = [spec for spec in one.specifiers if any(spec.start <= at < spec.end for at in places)]
+            if gone:
+                for span in without_names(text, one, gone):
+                    self._put(span, "names what is deleted, and nothing uses it")
+            elif one.default and any(one.start <= at < one.source_start for at in places) and not one.specifiers:
+                self._put(removed(text, one.start, one.end), "imports what is deleted, and nothing uses it")

@@ -1,0 +1,213 @@
+"""What is to be deleted, unless it is still used."""
+
+import time
+from collections.abc import Sequence
+
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.references import TIERS, Reference, references
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_copy
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
+from codeplane.kernel.json import JsonValue
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.delete.importing import importing
+from codeplane.refactor.delete.leftovers import Leftovers
+from codeplane.refactor.delete.sites import Site, sites
+from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
+
+_SHOWN = 50
+_NAMED = 5
+
+
+def planned_delete(world: World, store: FactStore, target: Target | str, *, force: bool, deadline: float) -> Draft:
+    """Plan the end of a symbol, a file or a folder; StillUsed lists what refers to it unless that is forced."""
+    if isinstance(target, str):
+        return _files(world, store, target.strip("/"), force=force, deadline=deadline)
+    return _symbol(world, store, target, force=force, deadline=deadline)
+
+
+def _symbol(world: World, store: FactStore, target: Target, *, force: bool, deadline: float) -> Draft:
+    bound = target.bound
+    facts = world.facts(bound.file)
+    if facts is None or is_copy(bound.file):
+        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+    if facts.errors:
+        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+    if bound.name.startswith("__") and bound.name.endswith("__") and facts.language == "python" and not force:
+        raise StillUsed(
+            f"Python itself looks for {bound.name}",
+            hint="send force: true if nothing depends on it",
+            details={"total": 0},
+        )
+    going = sites(world, bound, target.definition)
+    resolver = Resolver(world)
+    by_file: dict[str, list[Reference]] = {bound.file: []}
+    late = ""
+    for one in references(world, store, [bound]):
+        if one.role == "DEFINITION" and _is_another(resolver, facts, target, one):
+            continue
+        if not (one.path == bound.file and any(site.start <= one.offset < site.end for site in going)):
+            by_file.setdefault(one.path, []).append(one)
+        if time.monotonic() > deadline:
+            late = f"time ran out in {one.path}"
+            break
+    used: list[Reference] = []
+    edits: list[Edit] = [_gone(bound, one) for one in going]
+    dangers: list[Danger] = []
+    for path, found in by_file.items():
+        left = Leftovers(world, resolver, bound, path)
+        left.judged(found)
+        used += left.used
+        edits += left.edits
+    if late and not force:
+        raise StillUsed(
+            f"not all references to {bound.name} could be looked at: {late}", hint="ask again, or send force: true"
+        )
+    blocking = [one for one in used if one.likely]
+    if blocking and not force:
+        raise _still_used(world, bound.name, used)
+    dangers += _dangers(world, store, bound, going, used)
+    return Draft(
+        title=f"delete {bound.name}",
+        edits=tuple(sorted(_apart(edits), key=lambda one: (one.path, one.start, one.end))),
+        dangers=tuple(dangers),
+        coverage=Coverage(
+            files_scanned=len(by_file),
+            unparsed=tuple(path for path in by_file if (known := world.facts(path)) is None or known.errors),
+            truncated=late,
+            families=(world.language(facts).family or facts.language,),
+        ),
+    )
+
+
+def _is_another(resolver: Resolver, facts: Facts, target: Target, one: Reference) -> bool:
+    """Whether a definition is of another receiver: methods that name theirs share a scope."""
+    bound, mine = target.bound, target.definition
+    if mine is None or one.path != bound.file or facts.rows(bound.scope, bound.name):
+        return False
+    defined = resolver.defined_at(one.path, facts, one.offset)
+    return defined is not None and defined.path != mine.path
+
+
+def _gone(bound: Bound, site: Site) -> Edit:
+    span = site.span
+    return Edit(
+        path=bound.file,
+        start=span.start,
+        end=span.end,
+        new=span.new,
+        tier="PROVEN",
+        role="DEFINITION",
+        why="it is deleted",
+    )
+
+
+def _apart(edits: Sequence[Edit]) -> list[Edit]:
+    """Edits of which none lies in another, and those that touch the same lines made one."""
+    found: list[Edit] = []
+    for one in sorted(edits, key=lambda one: (one.path, one.start, -one.end)):
+        last = found[-1] if found else None
+        if last is not None and last.path == one.path and one.start < last.end:
+            if one.end > last.end and not one.new:
+                found.append(
+                    Edit(path=one.path, start=last.end, end=one.end, new="", tier=one.tier, role=one.role, why=one.why)
+                )
+            continue
+        found.append(one)
+    return found
+
+
+def _given(world: World, facts: Facts, bound: Bound) -> bool:
+    """Whether a name of a module is meant for others."""
+    if world.language(facts).implicit_exports:
+        return not bound.name.startswith("_")
+    return any(bound.name in (one.local, one.name) for one in facts.exports)
+
+
+def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
+    ordered = sorted(used, key=lambda one: (TIERS.index(one.tier), one.path, one.offset))
+    places: list[JsonValue] = []
+    for one in ordered[:_SHOWN]:
+        text = world.text(one.path)
+        begin = text.rfind(b"\n", 0, one.offset) + 1
+        places.append(
+            {
+                "path": one.path,
+                "line": text.count(b"\n", 0, one.offset) + 1,
+                "column": len(text[begin : one.offset].decode("utf-8", "replace")) + 1,
+                "tier": one.tier,
+                "role": one.role,
+            }
+        )
+    counts: dict[str, JsonValue] = {tier: sum(one.tier == tier for one in used) for tier in TIERS}
+    named = ", ".join(f"{one['path']}:{one['line']}" for one in places[:_NAMED] if isinstance(one, dict))
+    more = f" and {len(used) - _NAMED} more" if len(used) > _NAMED else ""
+    return StillUsed(
+        f"{name} is still used in {len(used)} place{'s' * (len(used) != 1)}: {named}{more}",
+        details={"total": len(used), "tiers": counts, "places": places},
+    )
+
+
+def _dangers(
+    world: World, store: FactStore, bound: Bound, going: Sequence[Site], used: Sequence[Reference]
+) -> list[Danger]:
+    found: list[Danger] = []
+    by_tier: dict[str, list[Reference]] = {}
+    for one in used:
+        by_tier.setdefault(one.tier, []).append(one)
+    for tier, some in by_tier.items():
+        what = f"{counted(len(some), 'place')} may mean it"
+        if tier != "UNKNOWN":
+            what = f"{counted(len(some), 'reference', verbs=ARE)} left ({tier})"
+        kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
+        found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
+    facts = world.facts(bound.file)
+    if facts is not None and bound.scope == 0 and _given(world, facts, bound):
+        what = f"{bound.name} can be used from outside this repository"
+        found.append(Danger(kind="public_api", what=what, path=bound.file, offset=going[0].start if going else None))
+    for site in going:
+        if site.computes:
+            what = "what its value calls is not called any more"
+            found.append(Danger(kind="side_effect", what=what, path=bound.file, offset=site.start))
+    for path, _ in store.files_with(bound.name):
+        others = world.facts(path) if path in world.snapshot.files else None
+        for access in others.dynamic if others is not None else ():
+            if access.literal == bound.name:
+                what = f"{path} reaches {bound.name} by its name at run time"
+                found.append(Danger(kind="dynamic_access", what=what, path=path, offset=access.at))
+    return found
+
+
+def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: float) -> Draft:
+    files = world.snapshot.files
+    gone = [path] if path in files else sorted(one for one in files if path and one.startswith(f"{path}/"))
+    if not gone:
+        raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+    stub = f"{path[:-3]}.pyi"
+    if path.endswith(".py") and stub in files:
+        gone.append(stub)
+    used, scanned, late = importing(world, store, gone, path, deadline)
+    if late and not force:
+        raise StillUsed(f"not all imports of {path} could be looked at: {late}", hint="ask again, or send force: true")
+    if used and not force:
+        raise _still_used(world, path, used)
+    dangers = [
+        Danger(kind="dangling_import", what=f"{one.path} imports what is deleted", path=one.path, offset=one.offset)
+        for one in used
+    ]
+    for one in gone:
+        folder = one.rpartition("/")[0]
+        if one.endswith("/__init__.py") and any(other.startswith(f"{folder}/") for other in files if other not in gone):
+            what = f"{folder} is no regular package without it"
+            dangers.append(Danger(kind="package_ends", what=what, path=one))
+    return Draft(
+        title=f"delete {path}",
+        removes=tuple(gone),
+        dangers=tuple(dangers),
+        coverage=Coverage(files_scanned=scanned, truncated=late),
+    )

@@ -1,0 +1,114 @@
+"""The stretches of a file that define a symbol, ready to be taken out."""
+
+from dataclasses import dataclass
+
+from codeplane.code.facts.model import REASONS, Definition, Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.world import World
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import NotRefactorable
+from codeplane.refactor.move.statement import Span, is_alone, line_start, removed
+from codeplane.refactor.move.tops import Inner, statement_around, whole_lines, without_gap
+
+_PARAM, _IMPORTED, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
+_COMPOUND = frozenset(
+    {"for_statement", "while_statement", "with_statement", "if_statement", "try_statement", "match_statement",
+     "import_statement", "import_from_statement", "delete_statement", "for_in_statement", "return_statement"}
+)  # fmt: skip
+_BRACED = frozenset({"class_body", "statement_block", "program", "module", "interface_body", "object_type"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One statement of a symbol: all of its text, and what takes it out."""
+
+    start: int
+    end: int
+    span: Span
+    computes: bool
+    """Whether it calls something, which will not be called any more."""
+
+
+def sites(world: World, bound: Bound, definition: Definition | None = None) -> list[Site]:
+    """Every statement that defines a symbol, or NotRefactorable with the one that cannot go.
+
+    Of methods that name their receivers, which share a scope, `definition` is the one that is meant.
+    """
+    facts, text = world.facts(bound.file), world.text(bound.file)
+    assert facts is not None
+    grammar = world.language(facts).grammar
+    found: dict[int, Inner] = {}
+    for at, reason in _places(facts, bound, definition):
+        if reason == _PARAM:
+            _refuse(bound, text, at, "it is a parameter", "change the function's parameters by hand")
+        if reason in (_IMPORTED, _GLOBAL, _NONLOCAL):
+            _refuse(bound, text, at, "it is not defined by this statement", "name the place that defines it")
+        one = statement_around(text, grammar, at)
+        if one is None or one.kind in _COMPOUND or one.names > 1 or not _only(facts, bound, one):
+            _refuse(bound, text, at, "the statement does more than define it", "split the statement first")
+        assert one is not None
+        found[one.start] = one
+    if not found:
+        raise NotRefactorable(f"{bound.name} has no definition in {shown(bound.file)} that can be taken out")
+    gone = [(one.start, one.end) for one in found.values()]
+    return [_site(world, bound, facts, text, one, gone) for one in found.values()]
+
+
+def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
+    rows = facts.bound.get((bound.scope, bound.name), [])
+    found = {int(facts.binds[row, 1]): int(facts.binds[row, 2]) for row in rows}
+    for index in facts.declared.get((bound.scope, bound.name), []):
+        one = facts.definitions[index]
+        if rows or definition is None or one.path == definition.path:
+            found.setdefault(one.name_at, -1)
+    return sorted(found.items())
+
+
+def _only(facts: Facts, bound: Bound, one: Inner) -> bool:
+    """Whether a statement binds no other name of that scope."""
+    among = zip(facts.bind_names, facts.binds.tolist(), strict=True)
+    names = {name for name, (scope, at, _, _) in among if scope == bound.scope and one.start <= at < one.end}
+    return names <= {bound.name}
+
+
+def _site(world: World, bound: Bound, facts: Facts, text: bytes, one: Inner, gone: list[tuple[int, int]]) -> Site:
+    python = facts.language == "python"
+    computes = (
+        one.kind in ("assignment", "expression_statement", "lexical_declaration") and b"(" in text[one.start : one.end]
+    )
+    if not is_alone(text, one.start, one.end):
+        if not python:
+            _refuse(bound, text, one.start, "something else is on its line", "put it on a line of its own first")
+        return Site(start=one.start, end=one.end, span=removed(text, one.start, one.end, gone), computes=computes)
+    marks = (b"#",) if python else (b"//", b"/*", b"*", b"@", b"#")
+    begin, until = _lines(text, one.start, one.end, marks)
+    if python and one.block == "block" and removed(text, one.start, one.end, gone).new:
+        return Site(
+            start=one.start, end=one.end, span=Span(start=one.start, end=one.end, new="pass"), computes=computes
+        )
+    if not python and one.alone and one.block not in _BRACED:
+        _refuse(bound, text, one.start, "its block would be empty", "delete the block with it by hand")
+    start, end = without_gap(text, begin, until)
+    return Site(start=one.start, end=one.end, span=Span(start=start, end=end), computes=computes)
+
+
+def _lines(text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple[int, int]:
+    """Whole lines with the comments above; inside a block these are indented as the statement is."""
+    begin, until = whole_lines(text, start, end, marks)
+    indent = text[line_start(text, start) : start]
+    while indent and begin > 0:
+        before = line_start(text, begin - 1)
+        line = text[before:begin]
+        if not line.startswith(indent) or not line[len(indent) :].lstrip(b" ").startswith(marks):
+            break
+        begin = before
+    return begin, until
+
+
+def _refuse(bound: Bound, text: bytes, at: int, why: str, hint: str) -> None:
+    line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
+    raise NotRefactorable(
+        f"{bound.name} cannot be taken out of {shown(bound.file)}:{line}: {why}",
+        hint=hint,
+        details={"places": [{"path": bound.file, "line": line, "column": column, "why": why}]},
+    )

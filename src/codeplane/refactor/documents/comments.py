@@ -1,0 +1,142 @@
+"""Where the comments and docstrings of a source file are."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from codeplane.code.facts.model import Definition, Facts
+
+_SLASHES = ((b"//",), ((b"/*", b"*/"),))
+_HASH = ((b"#",), ())
+_LINES_AND_BLOCKS: dict[str, tuple[tuple[bytes, ...], tuple[tuple[bytes, bytes], ...]]] = {
+    "css": ((), ((b"/*", b"*/"),)),
+    "haskell": ((b"--",), ((b"{-", b"-}"),)),
+    "hcl": ((b"#", b"//"), ((b"/*", b"*/"),)),
+    "html": ((), ((b"<!--", b"-->"),)),
+    "lua": ((b"--",), ((b"--[[", b"]]"),)),
+    "nix": ((b"#",), ((b"/*", b"*/"),)),
+    "php": ((b"#", b"//"), ((b"/*", b"*/"),)),
+    "ruby": ((b"#",), ((b"=begin", b"=end"),)),
+    "sql": ((b"--",), ((b"/*", b"*/"),)),
+    **dict.fromkeys(("python", "bash", "elixir", "yaml", "toml", "dockerfile", "graphql"), _HASH),
+}
+# What stands right before a piece of a string, or of text between tags, and hardly ever before a comment.
+_BEFORE_TEXT = b"\"'`}>"
+_STARS = re.compile(r"(?m)^[ \t]*(?:\*(?!/)|//+[!/]?|#+:?|--+)|/\*+!?|\*+/")
+_WITH_BODY = frozenset({"class", "function", "method"})
+_QUOTED = re.compile(rb"(?i)[rub]{0,2}(\"\"\"|'''|\"|')")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """A stretch of a source file that speaks to people."""
+
+    start: int
+    end: int
+    raw: bytes
+    is_docstring: bool
+
+    @cached_property
+    def text(self) -> str:
+        """Its text, a character a byte, with blanks for what makes it a comment."""
+        said = self.raw.decode("latin-1")
+        return said if self.is_docstring else _STARS.sub(lambda found: " " * len(found[0]), said)
+
+
+def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
+    """The comments of a file that hold a name, and the docstrings of a Python one, in their order."""
+    texts = facts.texts
+    spans = _Spans(facts.language, text, texts.tolist())
+    done, at = -1, text.find(name)
+    while at >= 0:
+        index = int(texts[:, 0].searchsorted(at, side="right")) - 1 if len(texts) else -1
+        start, end = spans.all[index] if index >= 0 else (0, 0)
+        if index > done and at < end:
+            done = index
+            if spans.is_comment(index):
+                first, done = spans.around(index)
+                start, end = spans.all[first][0], spans.all[done][1]
+                yield Remark(start=start, end=end, raw=text[start:end], is_docstring=False)
+            elif facts.language == "python" and _is_docstring(facts, text, start, dict(spans.all)):
+                yield Remark(start=start, end=end, raw=text[start:end], is_docstring=True)
+        at = text.find(name, at + 1 if at >= end else max(at + 1, end))
+
+
+class _Spans:
+    """The strings and comments of a file, and which of them go together."""
+
+    def __init__(self, language: str, text: bytes, spans: list[tuple[int, int]]) -> None:
+        self.all = [(start, end) for start, end in spans]
+        self._language, self._text = language, text
+
+    def is_comment(self, index: int) -> bool:
+        """Whether a stretch is a comment."""
+        return _is_comment(self._language, self._text, *self.all[index])
+
+    def around(self, index: int) -> tuple[int, int]:
+        """The first and last of the comments that one is a line of."""
+        first = last = index
+        while first and self._goes_on(first - 1):
+            first -= 1
+        while last + 1 < len(self.all) and self._goes_on(last):
+            last += 1
+        return first, last
+
+    def _goes_on(self, index: int) -> bool:
+        end, start = self.all[index][1], self.all[index + 1][0]
+        between = self._text[max(end - 1, 0) : start]
+        blank = not between[1:].strip() and between.count(b"\n") <= 1
+        return blank and self.is_comment(index) and self.is_comment(index + 1)
+
+
+def _is_comment(language: str, text: bytes, start: int, end: int) -> bool:
+    if start and text[start - 1] in _BEFORE_TEXT:
+        return False
+    said = text[start:end].strip()
+    lines, blocks = _LINES_AND_BLOCKS.get(language, _SLASHES)
+    if any(
+        said.startswith(opens) and said.find(closes, len(opens)) == len(said) - len(closes) for opens, closes in blocks
+    ):
+        return True
+    return any(all(line.lstrip().startswith(opens) for line in said.split(b"\n")) for opens in lines)
+
+
+def _is_docstring(facts: Facts, text: bytes, start: int, ends: dict[int, int]) -> bool:
+    """Whether a string is the first statement of the module, or of the class or function around it."""
+    if not _QUOTED.match(text, start):
+        return False
+    around = [one for one in facts.definitions if one.start < start < one.end and one.kind in _WITH_BODY]
+    if not around:
+        return _next(text, ends, 3 if text.startswith(b"\xef\xbb\xbf") else 0) == start
+    return _next(text, ends, _colon(text, ends, around[-1]) + 1) == start
+
+
+def _colon(text: bytes, ends: dict[int, int], one: Definition) -> int:
+    """The colon that ends a definition's head."""
+    at, depth = one.name_at, 0
+    while at < one.end:
+        if at in ends:
+            at = ends[at]
+            continue
+        char = text[at : at + 1]
+        if char in (b"(", b"[", b"{"):
+            depth += 1
+        elif char in (b")", b"]", b"}"):
+            depth -= 1
+        elif char == b":" and not depth:
+            return at
+        at += 1
+    return one.end
+
+
+def _next(text: bytes, ends: dict[int, int], at: int) -> int:
+    """Where the next token begins, past blanks and comments."""
+    while at < len(text):
+        if text[at : at + 1] in (b" ", b"\t", b"\r", b"\n", b"\f", b"\\"):
+            at += 1
+        elif text[at : at + 1] == b"#":
+            at = max(ends.get(at, at), at + 1)
+        else:
+            return at
+    return at

@@ -1,0 +1,265 @@
+"""Files that move, where documentation names them by their paths: in links, as code, or in its sentences."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import quote, unquote
+
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_copy
+from codeplane.index.snapshot import Known
+from codeplane.query.search.sweep import find
+from codeplane.refactor.documents.blocks import Flavour
+from codeplane.refactor.documents.markup import Markup
+from codeplane.refactor.documents.records import is_record
+from codeplane.refactor.draft import Confidence, Edit
+
+MAX_EDITS = 2000
+_ENDINGS: dict[str, Flavour] = {
+    ".md": "markdown",
+    ".mdx": "markdown",
+    ".markdown": "markdown",
+    ".adoc": "adoc",
+    ".rst": "rst",
+    ".txt": "rst",
+}
+_MANY = 200
+# Written by a tool whenever it runs.
+_MADE = re.compile(r"\.(?:egg|dist)-info/")
+# What follows these is a path from the folder of the document.
+_TARGET = re.compile(
+    r"\]\(\s*<?(?P<link>[^()\s<>]+)|^[ \t]*\[[^\]\n]+\]:[ \t]*<?(?P<named>[^\s<>]+)"
+    r"|\b(?:href|src)=[\"'](?P<html>[^\"'\n]+)"
+    r"|^[ \t]*\.\. (?:[\w|-]+\s+)?(?:include|literalinclude|image|figure)::[ \t]+(?P<included>\S+)"
+    r"|(?:link|image|include|xref):{1,2}(?P<adoc>[^\s\[\]]+)\[|`[^`<\n]*<(?P<rst>[^>\s]+)>`_",
+    re.MULTILINE,
+)
+_TOKEN = re.compile(r"[^\s`'\"()<>\[\]{}|*,;=]+")
+_SPAN = re.compile(r"(`{1,3})(?P<code>[^`\s/]{1,200})\1(?!`)")
+_LONGEST = 1000
+_ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#|$")
+_PLACE = re.compile(r"(?::\d+(?:[:-]\d+)?|#L\d+\S*|[.:!?]+)$")
+
+
+def paths(world: World, store: FactStore, moved: Mapping[str, str]) -> list[Edit]:
+    """The places in documentation that name files that move, or, in documents that move, what stays where it is.
+
+    A link, and a path that is marked as code, is `high`; a path in a sentence `medium`; a name without its folder, and
+    whatever stands in a record of what was, `low`.
+    """
+    del store
+    sweep = _Moving(world, moved)
+    found: list[Edit] = []
+    for known in world.snapshot.texts:
+        flavour = _ENDINGS.get(posixpath.splitext(known.path.lower())[1])
+        if flavour is None or is_copy(known.path) or _MADE.search(known.path) or not sweep.may_name(known):
+            continue
+        found += sweep.edits(known.path, flavour)
+        if len(found) >= MAX_EDITS:
+            return found[:MAX_EDITS]
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    start: int
+    end: int
+    new: str
+    confidence: Confidence
+    why: str
+
+
+class _Document:
+    """A document's text, looked into for its markup only where something is found."""
+
+    def __init__(self, text: str, flavour: Flavour) -> None:
+        self.text = text
+        self._flavour = flavour
+
+    @cached_property
+    def markup(self) -> Markup:
+        """What its places are."""
+        return Markup(self.text, self._flavour)
+
+
+class _Moving:
+    """What moves where, asked about texts."""
+
+    def __init__(self, world: World, moved: Mapping[str, str]) -> None:
+        self._world = world
+        self._files = {old: new for old, new in moved.items() if old != new}
+        self._folders = _folders(world, self._files)
+        names = {posixpath.basename(path) for path in (*self._files, *self._folders)}
+        self._names = sorted({spelled.encode() for name in names for spelled in (name, quote(name))})
+        self._alone = _alone(world, self._files)
+
+    def may_name(self, known: Known) -> bool:
+        """Whether a document is worth reading."""
+        if known.path in self._files or len(self._names) > _MANY:
+            return bool(self._files)
+        content, end = self._world.snapshot.content, known.offset + known.length
+        return any(find(content, name, known.offset, end) >= 0 for name in self._names)
+
+    def edits(self, path: str, flavour: Flavour) -> Iterator[Edit]:
+        """The edits of one document."""
+        document = _Document(self._world.text(path).decode("latin-1"), flavour)
+        text, past = document.text, is_record(path)
+        taken: list[tuple[int, int]] = []
+        for one in sorted(self._named(path, document), key=lambda one: (one.start, -one.end)):
+            if any(start < one.end and one.start < end for start, end in taken[-1:]):
+                continue
+            taken.append((one.start, one.end))
+            if one.new == _plain(text[one.start : one.end]):
+                continue
+            yield Edit(
+                path=path,
+                start=one.start,
+                end=one.end,
+                new=one.new,
+                tier="UNKNOWN",
+                role="DOCUMENT",
+                semantic=False,
+                confidence="low" if past else one.confidence,
+                why="in a record of what was" if past else one.why,
+            )
+
+    def _named(self, path: str, document: _Document) -> Iterator[_Named]:
+        text = document.text
+        folder = posixpath.dirname(path)
+        goes_to = posixpath.dirname(self._files.get(path, path))
+        for match in _TARGET.finditer(text):
+            group = next(name for name, said in match.groupdict().items() if said is not None)
+            for one in self._linked(match[group], match.start(group), folder, goes_to):
+                if document.markup.block(one.start) < 0:
+                    yield one
+        for start, end in _lines_with(text, "/"):
+            for match in _TOKEN.finditer(text, start, end):
+                if "/" in match[0] and len(match[0]) < _LONGEST:
+                    yield from self._spelled(match[0], match.start(), folder, goes_to, document)
+        for match in _SPAN.finditer(text) if self._alone else ():
+            new = self._alone.get(_plain(match["code"]))
+            if new is not None and document.markup.block(match.start()) < 0:
+                start, end = match.span("code")
+                yield _Named(start=start, end=end, new=new, confidence="low", why="a file's name without its folder")
+
+    def _linked(self, said: str, start: int, folder: str, goes_to: str) -> Iterator[_Named]:
+        """A link's target: a path from the document's folder, or with a slash in front from the root."""
+        target = re.split(r"[#?]", said)[0]
+        if _ELSEWHERE.match(said) or not target:
+            return
+        plain = _plain(target)
+        meant = unquote(plain)
+        rooted = meant.startswith("/")
+        path = posixpath.normpath(posixpath.join("" if rooted else folder, meant.lstrip("/") if rooted else meant))
+        new = self._new(path)
+        stays = new is None
+        if stays and (folder == goes_to or rooted or not self._is_there(path)):
+            return
+        leads_to = new if new is not None else path
+        written = f"/{leads_to}" if rooted else posixpath.relpath(leads_to, goes_to or ".")
+        if meant.startswith("./") and not written.startswith("."):
+            written = f"./{written}"
+        if meant.endswith("/"):
+            written += "/"
+        new_said = quote(written, safe="/._-~()@+") if plain != meant else written
+        yield _Named(
+            start=start,
+            end=start + len(target),
+            new=new_said,
+            confidence="high",
+            why="a link, from where the document lies" if stays else "a link to it",
+        )
+
+    def _spelled(self, said: str, start: int, folder: str, goes_to: str, document: _Document) -> Iterator[_Named]:
+        """A path as it is written, from the root or from the document's folder."""
+        if "//" in said or said.startswith("/"):
+            return
+        cut = _PLACE.search(said)
+        token = said[: cut.start()] if cut else said
+        plain = _plain(token)
+        path = posixpath.normpath(plain) if plain else ""
+        new = self._new(path) if not plain.startswith(".") else None
+        if new is None and plain:
+            near = posixpath.normpath(posixpath.join(folder, plain))
+            found = self._new(near) if near != path or plain.startswith(".") else None
+            new = posixpath.relpath(found, goes_to or ".") if found is not None else None
+        if new is None or "/" not in plain.rstrip("/") + ("/" if plain.endswith("/") else ""):
+            return
+        if plain.startswith("./") and not new.startswith("."):
+            new = f"./{new}"
+        written = f"{new}/" if plain.endswith("/") else new
+        setting = document.markup.at(start, start + len(token))
+        is_code = setting.kind != "prose" or document.markup.block(start) >= 0
+        yield _Named(
+            start=start,
+            end=start + len(token),
+            new=written,
+            confidence="high" if is_code else "medium",
+            why="its path, marked as code" if is_code else "its path, in a sentence",
+        )
+
+    def _new(self, path: str) -> str | None:
+        return self._files.get(path) or self._folders.get(path)
+
+    def _is_there(self, path: str) -> bool:
+        return path in self._world.snapshot.files or path in self._standing
+
+    @cached_property
+    def _standing(self) -> frozenset[str]:
+        return frozenset(folder for path in self._world.snapshot.files for folder in _above(path))
+
+
+def _lines_with(text: str, sign: str) -> Iterator[tuple[int, int]]:
+    """Where lines begin and end that hold a sign."""
+    at = text.find(sign)
+    while at >= 0:
+        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        end = end if end >= 0 else len(text)
+        yield start, end
+        at = text.find(sign, end)
+
+
+def _folders(world: World, moved: Mapping[str, str]) -> dict[str, str]:
+    """The folders of which nothing stays, and where all of it goes."""
+    found: dict[str, set[str]] = {}
+    for old, new in moved.items():
+        before, after = posixpath.dirname(old), posixpath.dirname(new)
+        if posixpath.basename(old) != posixpath.basename(new):
+            found.setdefault(before, set()).add("")
+        while before:
+            found.setdefault(before, set()).add(after)
+            alike = posixpath.basename(before) == posixpath.basename(after)
+            before = posixpath.dirname(before)
+            after = posixpath.dirname(after) if alike else ""
+    staying = {folder for path in world.snapshot.files if path not in moved for folder in _above(path)}
+    return {
+        folder: next(iter(goes))
+        for folder, goes in found.items()
+        if len(goes) == 1 and "" not in goes and folder not in staying and folder not in goes
+    }
+
+
+def _above(path: str) -> Iterator[str]:
+    folder = posixpath.dirname(path)
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
+
+
+def _alone(world: World, moved: Mapping[str, str]) -> dict[str, str]:
+    """The new names of files whose own name is another, and was that of one file only."""
+    wanted = {posixpath.basename(old): posixpath.basename(new) for old, new in moved.items()}
+    counts = dict.fromkeys(wanted, 0)
+    for path in world.snapshot.files:
+        name = posixpath.basename(path)
+        if name in counts:
+            counts[name] += 1
+    return {old: new for old, new in wanted.items() if old != new and counts[old] == 1}
+
+
+def _plain(said: str) -> str:
+    """A text of a character a byte, as it is read."""
+    return said.encode("latin-1").decode("utf-8", "surrogateescape")

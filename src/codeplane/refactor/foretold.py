@@ -1,0 +1,38 @@
+"""What a person is shown of a plan before it is applied."""
+
+from collections.abc import Sequence
+
+from codeplane.edit.described import compared
+from codeplane.edit.foretold import foretold as told_before
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Preview
+from codeplane.refactor.applying import chosen, undecided
+from codeplane.refactor.plan import Plan
+from codeplane.refactor.spliced import text_changes
+
+_DIGITS = 24
+
+
+def reading(what: str) -> Preview:
+    """The preview of what only plans."""
+    return Preview(summary=f"plan: {shown(what)}", body="Nothing is written.")
+
+
+def foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str], *, kept: bool) -> Preview:
+    """What a plan would write; `kept` is whether it has an id that outlives this question."""
+    named = [f"plan {plan.plan_id}"] if kept else []
+    if plan.conflicts or (plan.undecided and not candidate):
+        why = "its contexts disagree" if plan.conflicts else "a candidate has to be chosen first"
+        return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {why}."]))
+    edits = chosen(plan, candidate or None, include, exclude)
+    if open_places := undecided(plan, candidate or None, include, exclude, seen=kept):
+        what = f"{counted(len(open_places), 'place')} that may be uses are to be decided first"
+        return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {what}."]))
+    made, whole = text_changes(plan, edits)
+    found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
+    facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
+    left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
+    files = counted(len({edit.path for edit in edits}), "file")
+    facts += [f"{counted(len(edits), 'edit')} in {files}; proposals left out: {left}"]
+    return told_before(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])

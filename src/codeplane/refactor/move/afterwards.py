@@ -1,0 +1,71 @@
+"""The repository as it will be once a plan's sure edits are made: what moves and changes is parsed anew."""
+
+from dataclasses import replace
+
+from codeplane.code.facts.extract import extractor
+from codeplane.code.facts.language import languages
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.world import SharedModules, World
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Known
+from codeplane.index.truth.file import Stamp
+from codeplane.refactor.draft import Draft, Edit
+from codeplane.refactor.plan import ordered
+from codeplane.refactor.spliced import spliced
+
+_SURE = frozenset({"PROVEN", "STRONG"})
+_NEW = Stamp(0, 0, 0, 0, 0)
+
+
+class Afterwards(World):
+    """Answers about files as a draft leaves them; a text is made when it is asked for."""
+
+    def __init__(self, world: World, store: FactStore, draft: Draft) -> None:
+        self._before = world
+        self.came_from = {one.new_path: one.path for one in draft.moves}
+        self._created = {one.path: one.content.encode() for one in draft.creates}
+        self._edits: dict[str, list[Edit]] = {}
+        for edit in ordered(draft.edits):
+            if edit.semantic and edit.tier in _SURE:
+                self._edits.setdefault(edit.path, []).append(edit)
+        gone = {one.path for one in draft.moves} | set(draft.removes)
+        files = {path: known for path, known in world.snapshot.files.items() if path not in gone}
+        files |= {new: replace(world.snapshot.files[old], path=new) for new, old in self.came_from.items()}
+        files |= {path: _known(path, text) for path, text in self._created.items()}
+        super().__init__(replace(world.snapshot, files=files), store, SharedModules())
+
+    @property
+    def changed(self) -> list[str]:
+        """The files that are not as they were, by their new paths."""
+        moved = {old: new for new, old in self.came_from.items()}
+        return sorted({*(moved.get(path, path) for path in self._edits), *self.came_from, *self._created})
+
+    def was(self, path: str) -> str | None:
+        """Where a file is now, or None if it is not there yet."""
+        return None if path in self._created else self.came_from.get(path, path)
+
+    def text(self, path: str) -> bytes:
+        """A file's bytes afterwards."""
+        found = self._texts.get(path)
+        if found is None:
+            old = self.was(path)
+            before = self._created[path] if old is None else self._before.text(old)
+            found = self._texts[path] = spliced(path, before, self._edits.get(old or path, ()))
+        return found
+
+    def facts(self, path: str) -> Facts | None:
+        """A file's facts afterwards."""
+        if path not in self._facts:
+            old = self.was(path)
+            if path not in self.snapshot.files:
+                self._facts[path] = None
+            elif old is not None and old not in self._edits:
+                self._facts[path] = self._before.facts(old)
+            else:
+                language = languages().of(path)
+                self._facts[path] = extractor(language).facts(self.text(path)) if language is not None else None
+        return self._facts[path]
+
+
+def _known(path: str, text: bytes) -> Known:
+    return Known(path=path, stamp=_NEW, digest="", offset=0, length=len(text), tracked=False)

@@ -1,0 +1,285 @@
+"""A file or a folder that goes elsewhere, with the imports of it and in it."""
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codeplane.code.facts.language import languages
+from codeplane.code.resolve.entity import Module
+from codeplane.code.resolve.javascript_modules import JavaScriptModules
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import InvalidArgument, NameTaken, NotFound, NotRefactorable
+from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, FileMove, NewFile
+from codeplane.refactor.move.javascript_file import javascript_file
+from codeplane.refactor.move.loaded import loading_dangers
+from codeplane.refactor.move.mentions import dotted_strings, package_entries, path_mentions
+from codeplane.refactor.move.module_names import absolute, steps_of
+from codeplane.refactor.move.packages import hidden_by, missing_inits
+from codeplane.refactor.move.python_file import Moved, PythonFile, passed_on
+from codeplane.refactor.move.relocation import Relocation
+
+_PYTHON = (".py", ".pyi")
+_WORD = re.compile(r"[\w$]+")
+
+
+def planned_file_move(world: World, store: FactStore, path: str, new_path: str, *, deadline: float) -> Draft:
+    """Plan the move of a file, or of a folder with all files below it; a file's new name is its move."""
+    path, new_path = path.strip("/"), new_path.strip("/")
+    moves = _moves(world, path, new_path)
+    relocation = Relocation(world, moves, root=path, new_root=new_path)
+    relocation.created = tuple(missing_inits(world.snapshot.files, moves))
+    edits: list[Edit] = []
+    dangers: list[Danger] = [
+        Danger(kind="package_created", what=f"{one} is created, as the packages beside it have one", path=one)
+        for one in relocation.created
+    ]
+    python = [one for one in moves if one.endswith(_PYTHON)]
+    scripted = [one for one in moves if _family(one) == "javascript"]
+    scanned: set[str] = set()
+    late: list[str] = []
+    if python:
+        found, fears, seen, left = _python(world, store, relocation, path, new_path, python, deadline)
+        edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
+    if scripted:
+        found, fears, seen, left = _javascript(world, store, relocation, path, scripted, deadline)
+        edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
+        dangers += package_entries(world, moves)
+    dangers += _others(moves)
+    dangers += path_mentions(world, moves, path)
+    unparsed = tuple(sorted(one for one in scanned if (facts := world.facts(one)) is None or facts.errors))
+    families = tuple(name for name, some in (("python", python), ("javascript", scripted)) if some)
+    draft = Draft(
+        title=f"move {path} to {new_path}",
+        edits=_ordered(edits),
+        moves=tuple(FileMove(path=old, new_path=new) for old, new in sorted(moves.items())),
+        creates=tuple(NewFile(path=one, content="") for one in relocation.created),
+        dangers=tuple(dangers),
+        coverage=Coverage(
+            files_scanned=len(scanned),
+            unparsed=unparsed,
+            truncated=f"time ran out before a look at {counted(len(late), 'file')}, among them {late[0]}"
+            if late
+            else "",
+            families=families,
+        ),
+    )
+    if not python or (path in moves and path.rpartition("/")[0] == new_path.rpartition("/")[0]):
+        # In the same folder a module is loaded by the same ones in the same order.
+        return draft
+    came = [moves[one] for one in python if one.endswith(".py")]
+    return replace(draft, dangers=(*dangers, *loading_dangers(world, store, draft, came, deadline=deadline)))
+
+
+def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
+    """Which files go where; refused when something is in the way."""
+    files = world.snapshot.files
+    if not path or not new_path or "//" in new_path or any(part in (".", "..") for part in new_path.split("/")):
+        raise InvalidArgument("a move needs a path and a new path inside the repository")
+    if path == new_path:
+        raise InvalidArgument(f"{shown(path)} is there already", hint="give a different new path")
+    if path in files:
+        found = {path: new_path}
+        stub = f"{path[:-3]}.pyi"
+        if path.endswith(".py") and new_path.endswith(".py") and stub in files:
+            found[stub] = f"{new_path[:-3]}.pyi"
+        if path.rpartition("/")[2] in ("__init__.py", "__init__.pyi"):
+            raise NotRefactorable(
+                f"{shown(path)} is what makes its folder a package", hint="move the folder instead of its __init__"
+            )
+        if path.endswith(_PYTHON) and not new_path.endswith(_PYTHON):
+            raise InvalidArgument(f"{shown(new_path)} is no Python file", hint="name the new file, with its ending")
+    else:
+        found = {one: new_path + one[len(path) :] for one in files if one.startswith(f"{path}/")}
+        if not found:
+            raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+        if new_path.startswith(f"{path}/"):
+            raise InvalidArgument(f"{shown(path)} cannot be moved into itself", hint="choose a place outside it")
+    taken = sorted(new for new in found.values() if new in files and new not in found)
+    taken += (
+        [new_path] if any(one.startswith(f"{new_path}/") for one in files if one not in found) and path in files else []
+    )
+    steps = new_path.split("/")
+    taken += [one for one in ("/".join(steps[:count]) for count in range(1, len(steps))) if one in files]
+    if taken:
+        raise NameTaken(
+            f"{shown(taken[0])} is there already",
+            hint="choose another place, or move what is there first",
+            details={
+                "places": [{"path": one, "line": 1, "column": 1, "why": "a file of this name"} for one in taken[:50]]
+            },
+        )
+    if (hidden := hidden_by(files, found)) is not None:
+        module, package = hidden
+        raise NameTaken(
+            f"{shown(module)} and the folder {shown(package)} would be beside each other; only one can be imported",
+            hint="choose another place, or move that module first",
+            details={"places": [{"path": shown(module), "line": 1, "column": 1, "why": "a module of this name"}]},
+        )
+    for old, new in [*found.items(), (path, new_path)]:
+        if old.endswith(_PYTHON) or (old == path and any(one.endswith(_PYTHON) for one in found)):
+            _must_be_importable(old, new)
+    return found
+
+
+def _must_be_importable(old: str, new: str) -> None:
+    """A module that could be imported must not get a name that cannot be."""
+    was, name = steps_of(old)[-1:], steps_of(new)[-1:]
+    if was and name and was[0].isidentifier() and not name[0].isidentifier():
+        hint = "choose letters, digits and _"
+        raise InvalidArgument(f"{name[0]!r} is no name a module can be imported by", hint=hint)
+
+
+def _python(
+    world: World,
+    store: FactStore,
+    relocation: Relocation,
+    path: str,
+    new_path: str,
+    moved_files: Sequence[str],
+    deadline: float,
+) -> tuple[list[Edit], list[Danger], set[str], list[str]]:
+    is_file = path in relocation.moves
+    steps = steps_of(path)
+    module = path if is_file else world.python().below("/".join(steps[:-1]), steps[-1:])
+    moved = Moved(module=module or path, new_module=relocation.path(module or path))
+    candidates = {one for one, _ in store.files_with(moved.stem) if one.endswith(_PYTHON) or _family(one) == "python"}
+    ordered = sorted(one for one in candidates | set(moved_files) if one in world.snapshot.files)
+    resolver = Resolver(world)
+    given = passed_on(world, resolver, ordered, moved.stem)
+    edits: list[Edit] = []
+    dangers: list[Danger] = []
+    seen: set[str] = set()
+    for index, one in enumerate(ordered):
+        if time.monotonic() > deadline:
+            return edits, dangers, seen, ordered[index:]
+        seen.add(one)
+        made = PythonFile(world, resolver, relocation, moved, one, given)
+        made.planned()
+        edits += made.edits
+        dangers += made.dangers
+    dangers += _cycles(world, relocation, moved_files, edits)
+    dangers += [
+        *_beside(world, resolver, moved.module, moved.stem),
+        *_beside(world, resolver, moved.new_module, moved.new_stem),
+    ]
+    old_name = _dotted(world, moved.module)
+    new_name = absolute(relocation, moved.new_module, moved.new_module, None)
+    if old_name is not None and new_name is not None and old_name != new_name:
+        placed = {(edit.path, edit.start) for edit in edits}
+        strings = dotted_strings(world, store, {old_name: new_name})
+        edits += [one for one in strings if (one.path, one.start) not in placed]
+    if new_name is not None and new_name in sys.stdlib_module_names:
+        dangers.append(Danger(kind="shadows_stdlib", what=f"{new_name} hides the module of that name in Python itself"))
+    return edits, dangers, seen, []
+
+
+def _beside(world: World, resolver: Resolver, module: str, stem: str) -> list[Danger]:
+    """A package that has something else of a module's name: which of the two it gives depends on what was loaded."""
+    steps = steps_of(module)
+    package = f"{'/'.join(steps[:-1])}/__init__.py"
+    facts = world.facts(package) if package in world.snapshot.files else None
+    if facts is None:
+        return []
+    if any(one != Module(module) for one in resolver.export(package, stem)):
+        what = f"{package} has a {stem} beside the module of that name"
+        return [Danger(kind="name_taken", what=what, path=package)]
+    for path in world.holding(stem):
+        taking = world.facts(path)
+        for one in taking.imports if taking is not None and taking.star and taking.language == "python" else ():
+            if one.imported == "*" and package in world.python().find(one.source, path):
+                what = f"{path} takes everything from {package}, and the module {stem} with it once that is loaded"
+                return [Danger(kind="name_taken", what=what, path=path, offset=one.at)]
+    return []
+
+
+def _cycles(world: World, relocation: Relocation, moved_files: Sequence[str], edits: Sequence[Edit]) -> list[Danger]:
+    """Packages that import what left them, while it goes on importing from them: loading one waits for the other."""
+    importing = {one.path for one in edits if one.path.endswith("/__init__.py") and one.tier in ("PROVEN", "STRONG")}
+    homes = {one.rpartition("/")[0]: one for one in importing if one not in relocation.moves}
+    found: dict[str, Danger] = {}
+    for path in moved_files:
+        facts = world.facts(path)
+        for one in facts.imports if facts is not None and homes else ():
+            for place in world.python().find(one.source, path):
+                for home, init in homes.items():
+                    inside = place.startswith(f"{home}/") and place not in relocation.moves
+                    left = path.startswith(f"{home}/") and not relocation.path(path).startswith(f"{home}/")
+                    if inside and left:
+                        what = f"{init} imports {relocation.path(path)}, which imports from {home}"
+                        found.setdefault(init, Danger(kind="import_cycle", what=what, path=path, offset=one.at))
+    return list(found.values())
+
+
+def _dotted(world: World, module: str) -> str | None:
+    """What a module is called now."""
+    return absolute(Relocation(world, {}, root=module, new_root=module), module, module, None)
+
+
+def _javascript(
+    world: World, store: FactStore, relocation: Relocation, path: str, moved_files: Sequence[str], deadline: float
+) -> tuple[list[Edit], list[Danger], set[str], list[str]]:
+    before: JavaScriptModules | None = None
+    candidates = set(moved_files)
+    for one in [path] if path in relocation.moves else [f"{path}/index.ts"]:
+        steps = one.split("/")
+        stem = steps[-1].partition(".")[0]
+        names = [stem] if stem != "index" else [stem, *steps[-2:-1]]
+        for name in names:
+            words = _WORD.findall(name)
+            candidates |= {found for found, _ in store.files_with(max(words, key=len))} if words else set()
+        if stem == "index":
+            # What lies in a folder or below it says `.` and `..` for the folder itself.
+            home = "/".join(steps[:-1])
+            candidates |= {found for found in world.snapshot.files if not home or found.startswith(f"{home}/")}
+    ordered = sorted(one for one in candidates if one in world.snapshot.files and _family(one) == "javascript")
+    edits: list[Edit] = []
+    dangers: list[Danger] = []
+    seen: set[str] = set()
+    for index, one in enumerate(ordered):
+        if time.monotonic() > deadline:
+            return edits, dangers, seen, ordered[index:]
+        facts = world.facts(one)
+        seen.add(one)
+        if facts is None:
+            continue
+        if before is None:
+            found = world.modules(facts)
+            assert isinstance(found, JavaScriptModules)
+            before = found
+        made, fears = javascript_file(world, relocation, before, one)
+        edits += made
+        dangers += fears
+    return edits, dangers, seen, []
+
+
+def _others(moves: dict[str, str]) -> list[Danger]:
+    """Code whose imports nobody here follows."""
+    counts: dict[str, int] = {}
+    for one in moves:
+        language = languages().of(one)
+        if language is not None and language.family not in ("python", "javascript") and language.methods_in:
+            counts[language.name] = counts.get(language.name, 0) + 1
+    return [
+        Danger(kind="imports_not_followed", what=f"imports of {name} are not changed", count=count)
+        for name, count in sorted(counts.items())
+    ]
+
+
+def _family(path: str) -> str | None:
+    language = languages().of(path)
+    return language.family if language is not None else None
+
+
+def _ordered(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """By file and place, each once; of two about the same text the surer one."""
+    rank = {"PROVEN": 0, "STRONG": 1, "ANCHORED": 2, "UNKNOWN": 3}
+    found: dict[tuple[str, int, int], Edit] = {}
+    for one in sorted(edits, key=lambda one: rank[one.tier]):
+        found.setdefault((one.path, one.start, one.end), one)
+    return tuple(sorted(found.values(), key=lambda one: (one.path, one.start, one.end)))

@@ -1,0 +1,273 @@
+"""What the move of one symbol changes in a Python file that uses it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from codeplane.code.facts.model import REASONS, Facts, Import
+from codeplane.code.resolve.entity import Bound, Module
+from codeplane.code.resolve.expression import Step, receiver
+from codeplane.code.resolve.names import gives_by_star
+from codeplane.code.resolve.references import Reference, Tier, occurrences
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.refactor.draft import Danger, Edit, Role
+from codeplane.refactor.move.module_names import absolute, modules_of, parent_of, relative, root_of, steps_of
+from codeplane.refactor.move.outside import taken_outside
+from codeplane.refactor.move.relocation import Relocation
+from codeplane.refactor.move.statement import (
+    Item,
+    Span,
+    Statement,
+    added_after,
+    removed,
+    statement_at,
+    without,
+)
+
+_IMPORTED = REASONS.index("IMPORT_ALIAS")
+
+
+@dataclass(slots=True)
+class Importer:
+    """The making of one file's edits: `from old import X` and `old.X` become what leads to the new place."""
+
+    world: World
+    resolver: Resolver
+    relocation: Relocation
+    bound: Bound
+    to_path: str
+    path: str
+    edits: list[Edit] = field(default_factory=list)
+    dangers: list[Danger] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+    """Other names that the file where the symbol goes gives it, and that others may use."""
+    _added: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    _gone: list[Statement] = field(default_factory=list)
+
+    def planned(self, references: Sequence[Reference]) -> None:
+        """Find every edit, from the places that mean the symbol."""
+        facts, text = self.world.facts(self.path), self.world.text(self.path)
+        assert facts is not None
+        named: dict[int, list[int]] = {}
+        chains: list[tuple[int, tuple[Step, ...]]] = []
+        for one in references:
+            index = facts.imported_at.get(one.offset)
+            if index is not None:
+                if self._is_old(facts.imports[index].source):
+                    named.setdefault(facts.imports[index].at, []).append(one.offset)
+                continue
+            steps = receiver(text, one.offset, facts.in_text)
+            if steps and self._module(facts, steps):
+                chains.append((one.offset, steps))
+        for at, places in named.items():
+            self._taken_from(facts, text, at, places)
+        self._through_module(facts, text, chains)
+        self._stars(facts, text)
+        spans = [(one.start, one.end) for one in self._gone]
+        for gone in self._gone:
+            added = self._added.pop((gone.start, gone.end), [])
+            if added:
+                joint = "\n" + text[text.rfind(b"\n", 0, gone.start) + 1 : gone.start].decode("utf-8", "replace")
+                self._put(
+                    Span(start=gone.start, end=gone.end, new=joint.join(added)),
+                    "STRONG",
+                    "IMPORT",
+                    "imported from its new place",
+                )
+            else:
+                self._put(removed(text, gone.start, gone.end, spans), "STRONG", "IMPORT", "nothing of it is used")
+        for (start, end), new in self._added.items():
+            self._put(added_after(text, start, end, new), "STRONG", "IMPORT", "imported from its new place")
+
+    def _put(self, span: Span, tier: Tier, role: Role, why: str) -> None:
+        self.edits.append(
+            Edit(path=self.path, start=span.start, end=span.end, new=span.new, tier=tier, role=role, why=why)
+        )
+
+    def _is_old(self, source: str) -> bool:
+        return modules_of(self.world, source, self.path) == (self.bound.file,)
+
+    def source(self, was: str) -> str | None:
+        """What the new module is called here, written as the old one was."""
+        close = relative(self.relocation, self.to_path, self.path) if was.startswith(".") else None
+        named = modules_of(self.world, was, self.path) if was and not was.startswith(".") else ()
+        root = root_of(was, named[0]) if len(named) == 1 else None
+        found = close or absolute(self.relocation, self.to_path, self.path, root)
+        if found is None:
+            what = f"no import leads from {self.path} to {self.to_path}"
+            self.dangers.append(Danger(kind="unresolved_import", what=what, path=self.path))
+        return found
+
+    def _taken_from(self, facts: Facts, text: bytes, at: int, places: Sequence[int]) -> None:
+        """`from old import X, Y`: X goes into a statement of its own, or out where it is defined now."""
+        statement = statement_at(text, at)
+        source = self.source(statement.source) if statement is not None else None
+        if statement is None or source is None:
+            return
+        items = [one for one in statement.items if one.start in places]
+        if self.path == self.to_path:
+            for item in items:
+                if item.alias and item.alias != item.name:
+                    self._renamed_here(facts, text, item)
+            if len(items) == len(statement.items):
+                self._gone.append(statement)
+            else:
+                for span in without(text, statement, items):
+                    self._put(span, "STRONG", "IMPORT", "defined here now")
+            return
+        if len(items) == len(statement.items):
+            span = Span(start=statement.source_start, end=statement.source_end, new=source)
+            self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
+            return
+        for span in without(text, statement, items):
+            self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
+        names = [f"{one.name} as {one.alias}" if one.alias else one.name for one in items]
+        self._added.setdefault((statement.start, statement.end), []).append(f"from {source} import {', '.join(names)}")
+
+    def _renamed_here(self, facts: Facts, text: bytes, item: Item) -> None:
+        """An alias that others may know stays; any other is gone with its import."""
+        scope = next((one.scope for one in facts.imports if one.imported_at == item.start), 0)
+        if scope == 0 and self._is_known(facts, item.alias):
+            self.aliases.append(item.alias)
+        else:
+            self._unaliased(facts, text, item.alias, scope)
+
+    def _is_known(self, facts: Facts, alias: str) -> bool:
+        """Whether a name of this file may be used from outside."""
+        if self.path.endswith("__init__.py") or any(one.name == alias for one in facts.exports):
+            return True
+        return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.holding(alias))
+
+    def _unaliased(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
+        """Uses of an alias are uses of the name once it is defined here."""
+        for at in occurrences(text, alias):
+            if facts.in_text(at) or at in facts.imported_at or receiver(text, at, facts.in_text) != ():
+                continue
+            if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, scope, alias):
+                self._must_be_seen(facts, at)
+                span = Span(start=at, end=at + len(alias.encode()), new=self.bound.name)
+                self._put(span, "STRONG", "REFERENCE", "the alias is gone with its import")
+
+    def _must_be_seen(self, facts: Facts, at: int) -> None:
+        """Fear for a place where the plain name is that of something nearer."""
+        own = self.resolver.lexical(self.path, facts, at, self.bound.name)
+        if own is not None and own.scope != 0:
+            what = f"{self.bound.name} is called by its name alone where something nearer has it"
+            self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=at))
+
+    def _module(self, facts: Facts, steps: tuple[Step, ...]) -> bool:
+        """Whether a chain leads to the old module itself."""
+        last = steps[-1]
+        meant = self.resolver.at(self.path, last.at, last.name).entities
+        return meant == (Module(self.bound.file),) and not any(step.called for step in steps)
+
+    def _through_module(self, facts: Facts, text: bytes, chains: Sequence[tuple[int, tuple[Step, ...]]]) -> None:
+        """`old.X`: the name before the dot becomes the new module's, which is imported beside the old one."""
+        by_first: dict[Bound, list[tuple[int, tuple[Step, ...]]]] = {}
+        for offset, steps in chains:
+            own = self.resolver.lexical(self.path, facts, steps[0].at, steps[0].name)
+            if own is not None:
+                by_first.setdefault(own, []).append((offset, steps))
+            else:
+                what = f"{self.bound.name} is reached through {steps[0].name}, which no import names"
+                self.dangers.append(Danger(kind="unresolved_use", what=what, path=self.path, offset=offset))
+        for own, some in by_first.items():
+            rows = facts.rows(own.scope, own.name)
+            imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
+            if self.path == self.to_path:
+                new, statement = "", ""
+            elif not imports:
+                new, statement = None, ""
+            else:
+                new, statement = self._reached(facts, text, imports[0])
+            if new is None:
+                what = f"{self.bound.name} is reached through {own.name}, and its new module cannot be imported here"
+                self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=some[0][0]))
+                continue
+            for offset, steps in some:
+                if not new:
+                    self._must_be_seen(facts, offset)
+                span = Span(start=steps[0].at, end=offset, new=f"{new}." if new else "")
+                self._put(span, "STRONG", "REFERENCE", f"{self.bound.name} is in {self.to_path} now")
+            if imports:
+                self._import(facts, text, own, imports, statement, [steps[0].at for _, steps in some])
+
+    def _reached(self, facts: Facts, text: bytes, one: Import) -> tuple[str | None, str]:
+        """What the new module is called before the dot, and the statement that brings it."""
+        dotted = self.source(one.source if not one.source.startswith(".") else "")
+        if dotted is None:
+            return None, ""
+        stem = steps_of(self.to_path)[-1]
+        if not one.imported and not one.alias:
+            top = dotted.partition(".")[0]
+            free = top == one.local or not self._binds(facts, top, dotted)
+            return (dotted, f"import {dotted}") if free else (None, "")
+        parent = parent_of(self.relocation, self.to_path)
+        name = None
+        if one.imported and parent is not None and parent not in ("src", "lib"):
+            close = relative(self.relocation, parent, self.path) if one.source.startswith(".") else None
+            name = close or absolute(self.relocation, parent, self.path, None)
+        if self._binds(facts, stem, dotted):
+            return None, ""
+        if name is not None:
+            return stem, f"from {name} import {stem}"
+        return stem, f"import {dotted}" if dotted == stem else f"import {dotted} as {stem}"
+
+    def _binds(self, facts: Facts, name: str, dotted: str) -> bool:
+        """Whether the file calls something else by a name."""
+        for one, (scope, _, _, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
+            if one == name:
+                meant = self.resolver.meaning(Bound(self.path, scope, name))
+                wanted = self.relocation.python.find(dotted.partition(".")[0], self.path)
+                if meant != (Module(self.to_path),) and meant != tuple(map(Module, wanted)):
+                    return True
+        return False
+
+    def _import(
+        self, facts: Facts, text: bytes, own: Bound, imports: Sequence[Import], statement: str, rewritten: Sequence[int]
+    ) -> None:
+        """Bring the new module; the old one goes where nothing else is taken from it."""
+        first = statement_at(text, imports[0].at)
+        if first is None:
+            return
+        known = {one.decode("utf-8", "replace") for one in (text[s.start : s.end] for s in self._all(facts, text))}
+        spans = [(one.start, one.end) for one in self._all(facts, text)]
+        other = [
+            at
+            for at in occurrences(text, own.name)
+            if not facts.in_text(at)
+            and at not in rewritten
+            and not any(start <= at < end for start, end in spans)
+            and at not in facts.labels
+            and receiver(text, at, facts.in_text) == ()
+            and self.resolver.lexical(self.path, facts, at, own.name) == own
+        ]
+        listed = any(one.evidence == "all" and one.name == own.name for one in facts.exports)
+        needed = bool(other) or listed or self.path.endswith("__init__.py") or len(imports) > 1
+        if not needed and len(first.items) == 1 and not self._is_taken(own):
+            self._gone.append(first)
+        if statement and statement not in known:
+            added = self._added.setdefault((first.start, first.end), [])
+            if statement not in added:
+                added.append(statement)
+
+    def _is_taken(self, own: Bound) -> bool:
+        """Whether others take from this file what one of its imports brings."""
+        return own.scope == 0 and bool(taken_outside(self.world, self.resolver, self.path, own.name))
+
+    def _all(self, facts: Facts, text: bytes) -> list[Statement]:
+        found = (statement_at(text, at) for at in sorted({one.at for one in facts.imports}))
+        return [one for one in found if one is not None]
+
+    def _stars(self, facts: Facts, text: bytes) -> None:
+        """`from old import *` no longer brings the symbol: it is named."""
+        old = self.world.facts(self.bound.file)
+        given = old is not None and gives_by_star(old, self.bound.name)
+        if not facts.star or not given or self.path == self.to_path:
+            return
+        for one in facts.imports:
+            if one.imported == "*" and self._is_old(one.source):
+                statement, source = statement_at(text, one.at), self.source(one.source)
+                if statement is not None and source is not None:
+                    added = self._added.setdefault((statement.start, statement.end), [])
+                    added.append(f"from {source} import {self.bound.name}")

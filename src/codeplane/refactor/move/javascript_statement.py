@@ -1,0 +1,152 @@
+"""Imports and exports of JavaScript as they are written: where their source and each of their names stand."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import tree_sitter
+
+from codeplane.refactor.move.statement import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.tops import parsed
+
+_LISTS = frozenset({"named_imports", "export_clause"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specifier:
+    """One name in braces, as it is written: `type A as B`."""
+
+    name: str
+    local: str
+    start: int
+    end: int
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """`import D, { a, b } from "s"`, `export { a } from "s"` or `export { a }`."""
+
+    start: int
+    end: int
+    is_export: bool
+    is_type: bool
+    default: str
+    namespace: str
+    star: bool
+    source: str
+    source_start: int
+    source_end: int
+    specifiers: tuple[Specifier, ...]
+
+    @property
+    def only_names(self) -> bool:
+        """Whether it takes nothing but names in braces."""
+        return not self.default and not self.namespace and not self.star
+
+
+def givens(text: bytes, grammar: str) -> list[Given]:
+    """The imports and lists of exports at the top of a file."""
+    found = []
+    for node in parsed(text, grammar).root_node.children:
+        if node.type in ("import_statement", "export_statement"):
+            one = _given(node, text)
+            if one is not None:
+                found.append(one)
+    return found
+
+
+def _given(node: tree_sitter.Node, text: bytes) -> Given | None:
+    is_export = node.type == "export_statement"
+    source = node.child_by_field_name("source")
+    default, namespace, star = "", "", False
+    specifiers: list[Specifier] = []
+    lists = False
+    waiting = list(node.children)
+    while waiting:
+        child = waiting.pop(0)
+        if child.type == "import_clause":
+            waiting = [*child.children, *waiting]
+        elif child.type in _LISTS:
+            lists = True
+            specifiers += [_specifier(one, text) for one in child.named_children if one.type.endswith("_specifier")]
+        elif child.type == "identifier" and not is_export:
+            default = _said(child, text)
+        elif child.type in ("namespace_import", "namespace_export"):
+            namespace = _said(child.named_children[-1], text)
+        elif child.type == "*":
+            star = True
+    if is_export and not lists and source is None:
+        return None
+    return Given(
+        start=node.start_byte,
+        end=node.end_byte,
+        is_export=is_export,
+        is_type=any(child.type == "type" for child in node.children),
+        default=default,
+        namespace=namespace,
+        star=star,
+        source=_said(source, text)[1:-1] if source is not None else "",
+        source_start=source.start_byte + 1 if source is not None else 0,
+        source_end=source.end_byte - 1 if source is not None else 0,
+        specifiers=tuple(specifiers),
+    )
+
+
+def _specifier(node: tree_sitter.Node, text: bytes) -> Specifier:
+    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+    said = _said(name, text) if name is not None else ""
+    return Specifier(
+        name=said,
+        local=_said(alias, text) if alias is not None else said,
+        start=node.start_byte,
+        end=node.end_byte,
+        said=_said(node, text),
+    )
+
+
+def _said(node: tree_sitter.Node, text: bytes) -> str:
+    return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def without_names(text: bytes, given: Given, gone: Collection[Specifier]) -> list[Span]:
+    """What takes names out of a statement, and the statement itself when nothing is left of it."""
+    left = [one for one in given.specifiers if one not in gone]
+    if not left and not given.default and not given.namespace:
+        return [Span(start=line_start(text, given.start), end=past_newline(text, line_end(text, given.end)))]
+    if not left:
+        # `import D, { a } from` keeps its default.
+        opened = text.rfind(b"{", given.start, given.specifiers[0].start)
+        closed = text.find(b"}", given.specifiers[-1].end) + 1
+        comma = text.rfind(b",", given.start, opened)
+        return [Span(start=comma if comma > 0 else opened, end=closed)]
+    spans = []
+    for index, one in enumerate(given.specifiers):
+        if one not in gone:
+            continue
+        line, until = line_start(text, one.start), line_end(text, one.end)
+        rest = text[one.end : until].strip()
+        alone = not text[line : one.start].strip() and (
+            not rest.strip(b",") or rest.lstrip(b",").strip().startswith(b"//")
+        )
+        following = [other for other in given.specifiers[index + 1 :] if other not in gone]
+        if alone:
+            spans.append(Span(start=line, end=past_newline(text, until)))
+        elif following:
+            spans.append(Span(start=one.start, end=given.specifiers[index + 1].start))
+        else:
+            before = [other.end for other in left if other.end <= one.start]
+            start = max([*before, *(span.end for span in spans if span.end <= one.start)])
+            spans.append(Span(start=start, end=one.end))
+    return spans
+
+
+def quoted(text: bytes, source: str) -> str:
+    """A source in the quotes a file uses."""
+    quote = "'" if text.count(b"'") > text.count(b'"') else '"'
+    return f"{quote}{source}{quote}"
+
+
+def ended(text: bytes, statement: str) -> str:
+    """A statement with a semicolon, where a file's have one."""
+    lines = text.count(b"\n")
+    return f"{statement};" if not lines or text.count(b";\n") + text.count(b";\r\n") > lines // 10 else statement

@@ -1,0 +1,358 @@
+"""A function, class, constant or type of a JavaScript or TypeScript module that goes to another one."""
+
+import posixpath
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from codeplane.code.facts.language import languages
+from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.expression import receiver
+from codeplane.code.resolve.javascript_config import joined
+from codeplane.code.resolve.javascript_modules import JavaScriptModules
+from codeplane.code.resolve.references import Tier, occurrences
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import InvalidArgument, NameTaken, NotRefactorable
+from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, NewFile, Role
+from codeplane.refactor.move.javascript_cut import ScriptCut, script_cut
+from codeplane.refactor.move.javascript_importers import ScriptImporters
+from codeplane.refactor.move.javascript_statement import (
+    Given,
+    Specifier,
+    ended,
+    givens,
+    quoted,
+    without_names,
+)
+from codeplane.refactor.move.relocation import Relocation
+from codeplane.refactor.move.specifiers import is_relative, respecified, specified
+from codeplane.refactor.move.statement import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.tops import without_gap
+
+_NAME = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
+_IMPORTED = REASONS.index("IMPORT_ALIAS")
+_IMPLICIT = frozenset({"React", "h", "jsx"})
+
+
+def javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *, deadline: float) -> Draft:
+    """Plan it: the text, what it needs, what the old module keeps, and every file that took it from there."""
+    facts, text = world.facts(bound.file), world.text(bound.file)
+    assert facts is not None
+    language = languages().of(to_path)
+    if language is None or language.family != "javascript":
+        raise InvalidArgument(f"{shown(to_path)} is no JavaScript or TypeScript file", hint="name a file such as a.ts")
+    if facts.language != "javascript" and language.name == "javascript":
+        raise InvalidArgument(f"{shown(to_path)} cannot hold TypeScript", hint="name a file that ends in .ts")
+    modules = world.modules(facts)
+    assert isinstance(modules, JavaScriptModules)
+    made = _Symbol(world, store, bound, to_path, modules, script_cut(bound, facts, text, world.language(facts).grammar))
+    made.planned(facts, text, deadline)
+    return Draft(
+        title=f"move {bound.name} to {to_path}",
+        edits=tuple(sorted(made.edits, key=lambda one: (one.path, one.start, one.end))),
+        creates=tuple(made.creates),
+        dangers=tuple(made.dangers),
+        coverage=Coverage(files_scanned=made.scanned, truncated=made.late, families=("javascript",)),
+    )
+
+
+@dataclass(slots=True)
+class _Symbol:
+    world: World
+    store: FactStore
+    bound: Bound
+    to_path: str
+    modules: JavaScriptModules
+    cut: ScriptCut
+    edits: list[Edit] = field(default_factory=list)
+    creates: list[NewFile] = field(default_factory=list)
+    dangers: list[Danger] = field(default_factory=list)
+    scanned: int = 0
+    late: str = ""
+    _as_moved: Relocation = field(init=False)
+    _beside: Relocation = field(init=False)
+    _resolver: Resolver = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._resolver = Resolver(self.world)
+        # Sources that led to the old module lead to the new one as if it had moved; paths between both need both.
+        self._as_moved = Relocation(
+            self.world, {self.bound.file: self.to_path}, root=self.bound.file, new_root=self.to_path
+        )
+        self._beside = Relocation(self.world, {}, root=self.to_path, new_root=self.to_path)
+        self._beside.created = (self.to_path,)
+
+    def planned(self, facts: Facts, text: bytes, deadline: float) -> None:
+        """All edits."""
+        there = self.world.facts(self.to_path)
+        if self.to_path in self.world.snapshot.files and (there is None or there.errors):
+            raise NotRefactorable(f"{shown(self.to_path)} does not parse", hint="mend its syntax first")
+        self._must_take(there)
+        old = givens(text, self.world.language(facts).grammar)
+        needed, from_old, brought = self._needs(facts, text, old, there)
+        stays = self._stays(facts, text)
+        self._of_old(facts, text, old, stays, from_old, brought)
+        self._of_new(text, needed, from_old, exported=bool(self.cut.exported) or bool(stays))
+        if stays and from_old:
+            what = f"{self.bound.file} and {self.to_path} import each other"
+            self.dangers.append(Danger(kind="import_cycle", what=what, path=self.bound.file, offset=stays[0]))
+        importers = ScriptImporters(self.world, self.bound, self.to_path, self.modules, self.cut, self._resolver)
+        for path in importers.candidates(self.store):
+            if time.monotonic() > deadline:
+                self.late = f"time ran out before {path}"
+                return
+            self.scanned += 1
+            edits, dangers = importers.planned(path)
+            self.edits += edits
+            self.dangers += dangers
+
+    def _put(self, path: str, span: Span, role: Role, why: str, tier: Tier = "STRONG") -> None:
+        self.edits.append(Edit(path=path, start=span.start, end=span.end, new=span.new, tier=tier, role=role, why=why))
+
+    def _must_take(self, there: Facts | None) -> None:
+        if there is None:
+            return
+        text = self.world.text(self.to_path)
+        for row in there.bound.get((0, self.bound.name), []):
+            at, reason, target = (int(one) for one in there.binds[row, 1:])
+            if reason == _IMPORTED and self.modules.find(there.imports[target].source, self.to_path) == (
+                self.bound.file,
+            ):
+                continue
+            self._taken(text, at, f"has a {self.bound.name} already")
+        if "default" in self.cut.exported:
+            for one in there.exports:
+                if one.name == "default":
+                    self._taken(text, one.at, "has a default export already")
+
+    def _taken(self, text: bytes, at: int, why: str) -> None:
+        line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
+        raise NameTaken(
+            f"{shown(self.to_path)}:{line} {why}",
+            details={"places": [{"path": self.to_path, "line": line, "column": column, "why": why}]},
+        )
+
+    def _needs(
+        self, facts: Facts, text: bytes, old: Sequence[Given], there: Facts | None
+    ) -> tuple[list[str], list[str], list[tuple[Given, Specifier | None]]]:
+        """Imports for the new module, names it takes from the old one, and the old imports that were used."""
+        used: dict[str, None] = {}
+        for piece in self.cut.pieces:
+            for match in _NAME.finditer(text, piece.start, piece.end):
+                at, name = match.start(), match[0].decode("utf-8", "replace")
+                if name == self.bound.name or facts.in_text(at) or at in facts.labels:
+                    continue
+                if receiver(text, at, facts.in_text) != ():
+                    continue
+                if self._resolver.lexical(self.bound.file, facts, at, name) == Bound(self.bound.file, 0, name):
+                    used[name] = None
+        needed: list[str] = []
+        from_old: list[str] = []
+        brought: list[tuple[Given, Specifier | None]] = []
+        for name in used:
+            rows = facts.bound.get((0, name), [])
+            if not any(int(facts.binds[row, 2]) == _IMPORTED for row in rows):
+                self._is_free(there, name)
+                from_old.append(name)
+                continue
+            found = _brings(old, name)
+            if found is None:
+                raise NotRefactorable(
+                    f"{self.bound.name} uses {name}, which {shown(self.bound.file)} gets by require",
+                    hint="import it with an import statement first",
+                )
+            given, specifier = found
+            brought.append(found)
+            module = self.modules.find(given.source, self.bound.file)
+            if module == (self.to_path,):
+                continue
+            source = self._resourced(given.source, module)
+            if self._has(there, given, specifier, name, module) or not self._is_free(there, name):
+                continue
+            word = "import type" if given.is_type else "import"
+            inner = f"{{ {specifier.said} }}" if specifier else name if name == given.default else f"* as {name}"
+            needed.append(f"{word} {inner} from {quoted(text, source)}")
+        return needed, from_old, brought
+
+    def _resourced(self, source: str, module: Sequence[str]) -> str:
+        if len(module) == 1:
+            return respecified(self._as_moved, source, self.bound.file, module[0]) or source
+        if not is_relative(source):
+            return source
+        # Styles, pictures and what is not there are reached by their paths all the same.
+        path = joined(posixpath.dirname(self.bound.file), source)
+        found = posixpath.relpath(path or ".", posixpath.dirname(self.to_path) or ".")
+        return found if found.startswith(".") else f"./{found}"
+
+    def _has(
+        self, there: Facts | None, given: Given, specifier: Specifier | None, name: str, module: Sequence[str]
+    ) -> bool:
+        """Whether the destination imports the same already."""
+        imported = specifier.name if specifier else "default" if name == given.default else ""
+        for one in there.imports if there is not None else ():
+            same = one.source == given.source if not module else self.modules.find(one.source, self.to_path) == module
+            if same and one.local == name and (one.imported == imported or not imported):
+                return True
+        return False
+
+    def _is_free(self, there: Facts | None, name: str) -> bool:
+        rows = there.bound.get((0, name), []) if there is not None else []
+        if there is None or not rows:
+            return True
+        known = self._resolver.meaning(Bound(self.to_path, 0, name))
+        if known == self._resolver.meaning(Bound(self.bound.file, 0, name)) and known:
+            return False
+        self._taken(self.world.text(self.to_path), int(there.binds[rows[0], 1]), f"has another {name}")
+        return False
+
+    def _stays(self, facts: Facts, text: bytes) -> list[int]:
+        listed = [(one.start, one.end) for one in givens(text, self.world.language(facts).grammar)]
+        return [
+            at
+            for at in occurrences(text, self.bound.name)
+            if not any(one.begin <= at < one.until for one in self.cut.pieces)
+            and not any(start <= at < end for start, end in listed)
+            and not facts.in_text(at)
+            and at not in facts.labels
+            and receiver(text, at, facts.in_text) == ()
+            and self._resolver.lexical(self.bound.file, facts, at, self.bound.name) == self.bound
+        ]
+
+    def _of_old(
+        self,
+        facts: Facts,
+        text: bytes,
+        old: Sequence[Given],
+        stays: Sequence[int],
+        from_old: Sequence[str],
+        brought: Sequence[tuple[Given, Specifier | None]],
+    ) -> None:
+        path, name = self.bound.file, self.bound.name
+        for piece in self.cut.pieces:
+            start, end = without_gap(text, piece.begin, piece.until)
+            self._put(path, Span(start=start, end=end), "DEFINITION", "it goes", "PROVEN")
+        for given in old:
+            gone = [one for one in given.specifiers if given.is_export and not given.source and one.name == name]
+            if gone:
+                for span in without_names(text, given, gone):
+                    self._put(path, span, "EXPORT", "no longer of this module")
+        if stays:
+            self._put(path, self._added(path, [self._statement(path, name, name)]), "IMPORT", "still used here")
+        for one in from_old:
+            self._export(facts, text, one)
+        going: dict[Given, list[Specifier]] = {}
+        for given, specifier in brought:
+            local = specifier.local if specifier else given.default or given.namespace
+            spans = [(one.start, one.end) for one in old]
+            left = [
+                at
+                for at in occurrences(text, local)
+                if not any(one.begin <= at < one.until for one in self.cut.pieces)
+                and not any(start <= at < end for start, end in spans)
+            ]
+            if any(not facts.in_text(at) for at in left):
+                continue
+            if left or local in _IMPLICIT or specifier is None:
+                what = f"{local} may not be needed in {path} any more"
+                self.dangers.append(Danger(kind="unused_import", what=what, path=path, offset=given.start))
+            else:
+                going.setdefault(given, []).append(specifier)
+        for given, gone in going.items():
+            for span in without_names(text, given, gone):
+                self._put(path, span, "IMPORT", "only what went used it")
+
+    def _export(self, facts: Facts, text: bytes, name: str) -> None:
+        """What the moved text still takes from the old module has to be given away by it."""
+        if any(not one.source and one.local == name and one.name == name for one in facts.exports):
+            return
+        for index in facts.declared.get((0, name), []):
+            start = line_start(text, facts.definitions[index].name_at)
+            if _DECLARATION.match(text, start):
+                self._put(self.bound.file, Span(start=start, end=start, new="export "), "EXPORT", "used by what went")
+                return
+        what = f"{name} is used by what goes, and {self.bound.file} does not export it"
+        self.dangers.append(Danger(kind="not_exported", what=what, path=self.bound.file))
+
+    def _of_new(self, text: bytes, needed: list[str], from_old: Sequence[str], *, exported: bool) -> None:
+        body = "".join(self._moved(text, exported=exported))
+        aliases = [one for one in self.cut.exported if not self.cut.declared and one != self.bound.name]
+        if aliases:
+            body += "".join(f"export {{ {self.bound.name} as {one} }};\n" for one in aliases)
+        if from_old:
+            facts = self.world.facts(self.bound.file)
+            like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
+            source = specified(self._beside, self.to_path, self.bound.file, like)
+            needed = [*needed, f"import {{ {', '.join(from_old)} }} from {quoted(text, source or self.bound.file)}"]
+        needed = [ended(text, one) for one in needed]
+        if self.to_path not in self.world.snapshot.files:
+            head = "".join(f"{one}\n" for one in needed) + ("\n" if needed else "")
+            self.creates.append(NewFile(path=self.to_path, content=head + body))
+            return
+        there = self.world.text(self.to_path)
+        gap = ("" if not there or there.endswith(b"\n") else "\n") + ("\n" if there.strip() else "")
+        end = Span(start=len(there), end=len(there), new=gap + body)
+        if needed:
+            span = self._added(self.to_path, needed)
+            if span.start == len(there):
+                end = Span(start=len(there), end=len(there), new=span.new + "\n" + body)
+            else:
+                self._put(self.to_path, span, "IMPORT", "what came along needs it")
+        self._put(self.to_path, end, "DEFINITION", "it comes", "PROVEN")
+
+    def _moved(self, text: bytes, *, exported: bool) -> Iterator[str]:
+        for piece in self.cut.pieces:
+            said = text[piece.begin : piece.until].decode("utf-8", "replace").replace("\r\n", "\n")
+            if exported and not self.cut.declared:
+                head = len(text[piece.begin : piece.start].decode("utf-8", "replace").replace("\r\n", "\n"))
+                said = f"{said[:head]}export {said[head:]}"
+            yield said if said.endswith("\n") else f"{said}\n"
+
+    def _statement(self, path: str, name: str, local: str) -> str:
+        """The import of the symbol in a file that had none."""
+        facts, text, style = self.world.facts(path), self.world.text(path), self.world.text(self.bound.file)
+        like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
+        source = specified(self._beside, path, self.to_path, like) or self.to_path
+        if "default" in self.cut.exported:
+            return ended(style, f"import {local} from {quoted(text, source)}")
+        named = name if name == local else f"{name} as {local}"
+        word = "import type" if self.cut.is_type and facts and facts.language != "javascript" else "import"
+        return ended(style, f"{word} {{ {named} }} from {quoted(text, source)}")
+
+    def _added(self, path: str, statements: Sequence[str]) -> Span:
+        """Imports put behind those a file has."""
+        text, facts = self.world.text(path), self.world.facts(path)
+        assert facts is not None
+        last = [one for one in givens(text, self.world.language(facts).grammar) if not one.is_export]
+        said = "".join(f"{one}\n" for one in statements)
+        if last:
+            at = past_newline(text, line_end(text, last[-1].end))
+            if at == len(text) and not text.endswith(b"\n"):
+                return Span(start=at, end=at, new="\n" + said)
+            return Span(start=at, end=at, new=said)
+        head = _HEAD.match(text)
+        at = head.end() if head else 0
+        return Span(start=at, end=at, new=f"{said}\n" if text[at:].strip() else said)
+
+
+_HEAD = re.compile(rb"(?:#![^\n]*\n)?(?:\s*(?:['\"]use [a-z]+['\"];?[ \t]*\r?\n))*")
+_DECLARATION = re.compile(
+    rb"(?:async\s+)?(?:function|class|const|let|var|type|interface|enum|abstract\s+class|declare)\b"
+)
+
+
+def _brings(old: Sequence[Given], name: str) -> tuple[Given, Specifier | None] | None:
+    """The import that brings a name."""
+    for given in old:
+        if given.is_export:
+            continue
+        for one in given.specifiers:
+            if one.local == name:
+                return given, one
+        if name in (given.default, given.namespace):
+            return given, None
+    return None

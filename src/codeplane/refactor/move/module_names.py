@@ -1,0 +1,107 @@
+"""What a Python module is called from another one, now and after a move."""
+
+import posixpath
+import sys
+from collections.abc import Iterator
+
+from codeplane.code.resolve.world import World
+from codeplane.refactor.move.relocation import Relocation
+
+_ROOTS = ("", "src", "lib")
+
+
+def modules_of(world: World, source: str, importer: str) -> tuple[str, ...]:
+    """The modules a source may be, without those that Python itself would not find under that name."""
+    places = world.python().find(source, importer)
+    if source.startswith("."):
+        return places
+    own = source.partition(".")[0] in sys.stdlib_module_names
+    return tuple(
+        one
+        for one in places
+        if f"{root_of(source, one)}/__init__.py" not in world.snapshot.files
+        and not (own and not is_near(root_of(source, one), importer))
+    )
+
+
+def is_near(root: str, importer: str) -> bool:
+    """Whether a folder is one that imports of a file are looked for in."""
+    return root in _ROOTS or importer.startswith(f"{root}/")
+
+
+def steps_of(path: str) -> list[str]:
+    """The folders and the name of a module, without what endings and `__init__` add."""
+    stem = path.removesuffix(".pyi").removesuffix(".py")
+    stem = stem.removesuffix("/__init__") if stem != "__init__" else ""
+    return stem.split("/") if stem else []
+
+
+def root_of(source: str, module: str) -> str:
+    """The folder from which a dotted name leads to a module."""
+    steps = steps_of(module)
+    return "/".join(steps[: len(steps) - source.count(".") - 1])
+
+
+def absolute(relocation: Relocation, module: str, importer: str, root: str | None) -> str | None:
+    """The dotted name that leads to a module afterwards, from the folder it led from before if that is possible."""
+    steps = steps_of(module)
+    for one in _roots(relocation, module, importer, root):
+        inner = one.split("/") if one else []
+        if steps[: len(inner)] != inner or len(steps) == len(inner):
+            continue
+        rest = steps[len(inner) :]
+        name = ".".join(rest)
+        if all(part.isidentifier() for part in rest) and relocation.python.find(name, importer) == (module,):
+            return name
+    return None
+
+
+def relative(relocation: Relocation, module: str, importer: str) -> str | None:
+    """The same beginning with dots, where both are of one package."""
+    folder = importer.rpartition("/")[0].split("/") if "/" in importer else []
+    steps = steps_of(module)
+    same = 0
+    while same < min(len(folder), len(steps)) and folder[same] == steps[same]:
+        same += 1
+    if not same or same < _package_depth(relocation, folder):
+        return None
+    name = "." * (len(folder) - same + 1) + ".".join(steps[same:])
+    if not all(part.isidentifier() for part in steps[same:]):
+        return None
+    return name if relocation.python.find(name, importer) == (module,) else None
+
+
+def parent_of(relocation: Relocation, module: str) -> str | None:
+    """The package that holds a module afterwards: its `__init__`, its folder, or None at the top."""
+    steps = steps_of(module)
+    return relocation.python.below("/".join(steps[:-2]), steps[-2:-1]) if len(steps) > 1 else None
+
+
+def _package_depth(relocation: Relocation, folder: list[str]) -> int:
+    """How many folders down the outermost package around a folder is; a folder without `__init__` begins its own."""
+    depth = len(folder)
+    while depth > 0 and _is_package(relocation, "/".join(folder[:depth])):
+        depth -= 1
+    if depth < len(folder):
+        return depth + 1
+    return 2 if folder[:1] in (["src"], ["lib"]) else 1
+
+
+def _is_package(relocation: Relocation, folder: str) -> bool:
+    return f"{folder}/__init__.py" in relocation.files or f"{folder}/__init__.pyi" in relocation.files
+
+
+def _roots(relocation: Relocation, module: str, importer: str, root: str | None) -> Iterator[str]:
+    if root is not None:
+        yield root
+        yield relocation.path(root)
+    folder = posixpath.dirname(module)
+    if module.rpartition("/")[2].startswith("__init__."):
+        folder = posixpath.dirname(folder)
+    while folder and _is_package(relocation, folder):
+        folder = posixpath.dirname(folder)
+    if not is_near(folder, importer) or relocation.is_package(folder):
+        # From elsewhere a folder without `__init__` is a package of its own, not where modules are looked for.
+        yield from (one for one in ("src", "lib", "") if not one or folder.startswith(f"{one}/"))
+    yield folder
+    yield from _ROOTS

@@ -1,0 +1,34 @@
+"""Who else takes a name from a Python module."""
+
+import re
+
+from codeplane.code.resolve.entity import Module
+from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.refactor.move.module_names import modules_of, steps_of
+
+
+def taken_outside(world: World, resolver: Resolver, module: str, name: str) -> str:
+    """Another file that takes a name from a module, or may, in words; empty when there is certainly none."""
+    steps = steps_of(module)
+    stem = steps[-1] if steps else ""
+    through = re.compile(rb"\b%s\s*\.\s*%s\b" % (re.escape(stem.encode()), re.escape(name.encode())))
+    holding = set(world.holding(name))
+    for path in sorted(holding & set(world.holding(stem)) - {module}):
+        facts = world.facts(path)
+        for one in facts.imports if facts is not None and facts.language == "python" else ():
+            if one.imported in (name, "*") and module in modules_of(world, one.source, path):
+                return f"{path} takes it from here"
+        if facts is not None and through.search(world.text(path)):
+            return f"{path} may reach it through this module"
+    for path in sorted(holding - {module}):
+        facts = world.facts(path)
+        if facts is None or facts.language != "python":
+            continue
+        text = world.text(path)
+        for at in occurrences(text, name):
+            read = text[max(0, at - 20) : at].rstrip().endswith(b".") and not facts.in_text(at)
+            if read and resolver.owner_at(path, facts, at) == Module(module):
+                return f"{path} reaches it through this module"
+    return ""

@@ -1,0 +1,77 @@
+"""Which files go where, and how modules are found before and after."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from codeplane.code.resolve.javascript_modules import JavaScriptModules
+from codeplane.code.resolve.python_modules import PythonModules
+from codeplane.code.resolve.world import World
+
+_MOST = 100
+
+
+class Relocation:
+    """Old paths and the new ones, with the modules of both worlds; nothing is moved by it."""
+
+    def __init__(self, world: World, moves: Mapping[str, str], *, root: str, new_root: str) -> None:
+        self._world = world
+        self.moves = moves
+        self.root = root
+        self.new_root = new_root
+        self.created: tuple[str, ...] = ()
+        self._came_from = {new: old for old, new in moves.items()}
+        self._packages: dict[str, bool] = {}
+
+    def path(self, old: str) -> str:
+        """Where a file, or a folder of modules, is afterwards."""
+        found = self.moves.get(old)
+        if found is not None:
+            return found
+        if old == self.root or old.startswith(f"{self.root}/"):
+            return self.new_root + old[len(self.root) :]
+        return old
+
+    def is_package(self, folder: str) -> bool:
+        """Whether imports name a folder without `__init__` before its modules, and do not begin inside it."""
+        held = self._packages.get(folder)
+        if held is None:
+            held = self._packages[folder] = any(self._is_named(folder, one) for one in self._speaking_of(folder))
+        return held
+
+    def _speaking_of(self, folder: str) -> list[str]:
+        if folder in ("", "src", "lib"):
+            return []
+        holding = self._world.holding(folder.rpartition("/")[2])
+        return [one for one in holding if one.endswith((".py", ".pyi"))][:_MOST]
+
+    def _is_named(self, folder: str, path: str) -> bool:
+        facts = self._world.facts(path)
+        name = folder.rpartition("/")[2]
+        for one in facts.imports if facts is not None else ():
+            steps = one.source.split(".")
+            if name in steps and any(
+                place.startswith(f"{folder}/") or place == folder
+                for place in self._world.python().find(one.source, path)
+            ):
+                return True
+        return False
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The paths of all files afterwards."""
+        return frozenset((set(self._world.snapshot.files) - set(self.moves)) | set(self._came_from) | set(self.created))
+
+    @cached_property
+    def python(self) -> PythonModules:
+        """Python's modules afterwards."""
+        return PythonModules(self.files)
+
+    @cached_property
+    def javascript(self) -> JavaScriptModules:
+        """JavaScript's modules afterwards."""
+        return JavaScriptModules(self.files, self._read)
+
+    def _read(self, path: str) -> bytes | None:
+        path = self._came_from.get(path, path)
+        known = self._world.snapshot.files.get(path)
+        return self._world.text(path) if known is not None and known.skipped is None else None

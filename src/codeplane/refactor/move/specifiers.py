@@ -1,0 +1,142 @@
+"""How a JavaScript module is written: by a relative path, a tsconfig's name or a package's, with or without ending."""
+
+import posixpath
+from collections.abc import Iterator
+from typing import Literal
+
+from codeplane.code.resolve.javascript_config import Mapped, joined
+from codeplane.refactor.move.relocation import Relocation
+
+Form = Literal["whole", "swapped", "bare", "folder"]
+_FORMS: tuple[Form, ...] = ("bare", "folder", "whole", "swapped")
+_SWAPPED = {".ts": ".js", ".tsx": ".js", ".mts": ".mjs", ".cts": ".cjs", ".jsx": ".jsx", ".js": ".js"}
+_DECLARED = (".d.ts", ".d.mts", ".d.cts")
+
+
+def is_relative(source: str) -> bool:
+    """Whether a source is a path from the file it stands in."""
+    return source.startswith(("./", "../")) or source in (".", "..")
+
+
+def respecified(relocation: Relocation, source: str, importer: str, module: str) -> str | None:
+    """A source that leads from where a file goes to where its module goes, written the way it was; or None."""
+    new_importer, new_module = relocation.path(importer), relocation.path(module)
+    folder, new_folder = posixpath.dirname(importer), posixpath.dirname(new_importer)
+    if is_relative(source):
+        form = _form(joined(folder, source), module)
+        found = _relatives(new_folder, new_module, form)
+    else:
+        form = _form_by_ending(source, module)
+        found = _aliases(relocation, source, new_importer, module, new_module, form)
+    for one in found:
+        if relocation.javascript.find(one, new_importer) == (new_module,):
+            return f"{one}/" if source.endswith("/") and form == "folder" and not one.endswith("/") else one
+    return None
+
+
+def specified(relocation: Relocation, importer: str, module: str, like: str) -> str | None:
+    """A path from one file to another, with or without ending as another path there has it."""
+    form: Form = "bare"
+    ending = posixpath.splitext(like)[1]
+    if is_relative(like) and ending:
+        form = "swapped" if ending in _SWAPPED.values() else "whole"
+    for one in _relatives(posixpath.dirname(importer), module, form):
+        if relocation.javascript.find(one, importer) == (module,):
+            return one
+    return None
+
+
+def _relatives(folder: str, module: str, form: Form) -> Iterator[str]:
+    for tail in _tails(module, form):
+        path = posixpath.relpath(tail or ".", folder or ".")
+        yield path if path.startswith(".") else f"./{path}"
+
+
+def _aliases(
+    relocation: Relocation, source: str, importer: str, module: str, new_module: str, form: Form
+) -> Iterator[str]:
+    """By what a tsconfig or a package calls it; what leaves the reach of a tsconfig's names gets a path."""
+    folder = posixpath.dirname(importer)
+    mapped = relocation.javascript.mapped(folder)
+    if mapped is not None:
+        yield from _mapped(mapped, source, new_module, form)
+    yield from _by_package(source, module, new_module, form)
+    if mapped is not None and any(_fits(pattern, source) for pattern in mapped.paths if pattern != "*"):
+        yield from _relatives(folder, new_module, form)
+
+
+def _mapped(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[str]:
+    """By the patterns of a tsconfig, first the one that is used, then by its base."""
+    patterns = sorted(mapped.paths.items(), key=lambda one: (not _fits(one[0], source), -len(one[0])))
+    for tail in _tails(module, form):
+        for pattern, targets in patterns:
+            for target in targets:
+                start, star, end = target.partition("*")
+                begin = joined(mapped.root, start) if start else mapped.root
+                if not star or begin is None:
+                    continue
+                begin = f"{begin}/" if begin and (not start or start.endswith("/")) else begin
+                if tail.startswith(begin) and tail.endswith(end):
+                    yield pattern.replace("*", tail[len(begin) : len(tail) - len(end)])
+        if mapped.base is not None and (not mapped.base or tail.startswith(f"{mapped.base}/")):
+            yield tail[len(mapped.base) + 1 if mapped.base else 0 :]
+
+
+def _by_package(source: str, module: str, new_module: str, form: Form) -> Iterator[str]:
+    """By the name of a package: what follows it changes as the path does."""
+    for old in _tails(module, form):
+        for new in _tails(new_module, form):
+            steps, new_steps = old.split("/"), new.split("/")
+            said = source.split("/")
+            same = 0
+            while same < min(len(steps), len(said)) and steps[-same - 1] == said[-same - 1]:
+                same += 1
+            home = steps[: len(steps) - same]
+            if same and new_steps[: len(home)] == home:
+                yield "/".join([*said[: len(said) - same], *new_steps[len(home) :]])
+
+
+def _fits(pattern: str, source: str) -> bool:
+    start, star, end = pattern.partition("*")
+    return source.startswith(start) and source.endswith(end) if star else source == pattern
+
+
+def _tails(module: str, form: Form) -> Iterator[str]:
+    """The ways to write the path of a module, first the one that was chosen."""
+    stem, ending = _parted(module)
+    is_index = stem.rpartition("/")[2] == "index"
+    ways: dict[Form, str] = {"whole": module, "bare": stem, "swapped": stem + _SWAPPED.get(ending, ending)}
+    if is_index:
+        ways["folder"] = posixpath.dirname(module)
+    order = (form, *(one for one in _FORMS if one != form))
+    if is_index and form == "bare":
+        order = ("folder", *(one for one in order if one != "folder"))
+    yield from (ways[one] for one in order if one in ways)
+
+
+def _form(path: str | None, module: str) -> Form:
+    stem, _ = _parted(module)
+    if path == module:
+        return "whole"
+    if path == posixpath.dirname(module) and stem.rpartition("/")[2] == "index":
+        return "folder"
+    return "bare" if path == stem else "swapped"
+
+
+def _form_by_ending(source: str, module: str) -> Form:
+    stem, ending = _parted(module)
+    name = source.rpartition("/")[2]
+    if name == module.rpartition("/")[2]:
+        return "whole"
+    if name == stem.rpartition("/")[2]:
+        return "bare"
+    if ending and name == stem.rpartition("/")[2] + _SWAPPED.get(ending, ending):
+        return "swapped"
+    return "folder"
+
+
+def _parted(module: str) -> tuple[str, str]:
+    for ending in _DECLARED:
+        if module.endswith(ending):
+            return module.removesuffix(ending), ending
+    return posixpath.splitext(module)

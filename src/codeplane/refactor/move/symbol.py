@@ -1,0 +1,33 @@
+"""A top-level symbol that goes to another module."""
+
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.path_kinds import is_copy
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import InvalidArgument, NotRefactorable
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.draft import Draft
+from codeplane.refactor.move.javascript_symbol import javascript_symbol
+from codeplane.refactor.move.python_symbol import python_symbol
+
+
+def planned_symbol_move(world: World, store: FactStore, target: Target, to_path: str, *, deadline: float) -> Draft:
+    """Plan the move of a function, class or constant to a module that is there or is made."""
+    bound = target.bound
+    facts = world.facts(bound.file)
+    to_path = to_path.strip("/")
+    if facts is None or is_copy(bound.file):
+        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+    if facts.errors:
+        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+    if to_path == bound.file:
+        raise InvalidArgument(f"{bound.name} is in {shown(to_path)} already", hint="name another file")
+    if to_path not in world.snapshot.files and any(one.startswith(f"{to_path}/") for one in world.snapshot.files):
+        raise InvalidArgument(f"{shown(to_path)} is a folder", hint="name the file the symbol goes to")
+    if world.language(facts).family == "python":
+        return python_symbol(world, store, bound, to_path, deadline=deadline)
+    if world.language(facts).family == "javascript":
+        return javascript_symbol(world, store, bound, to_path, deadline=deadline)
+    raise NotRefactorable(
+        f"symbols of {facts.language} cannot be moved", hint="Python, JavaScript and TypeScript can; or move the file"
+    )

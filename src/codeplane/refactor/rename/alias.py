@@ -1,0 +1,114 @@
+"""A name that a file gives to what it imports: who points at it means that name, not what it stands for."""
+
+import re
+
+from codeplane.code.facts.model import REASONS, Export, Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.exported import exported_places
+from codeplane.code.resolve.expression import receiver
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import NotRefactorable
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.rename.written import SCRIPTED
+
+_IMPORT = REASONS.index("IMPORT_ALIAS")
+_LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9}):(?P<column>\d{1,9})$")
+_IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
+
+
+def alias_at(world: World, symbol: str) -> Target | None:
+    """The alias at a place, `as` included in its import; None where something else is named there."""
+    location = _LOCATION.match(symbol.strip().removeprefix("./"))
+    facts = world.facts(location["path"]) if location and location["path"] in world.snapshot.files else None
+    if location is None or facts is None:
+        return None
+    path, text = location["path"], world.text(location["path"])
+    start = 0
+    for _ in range(int(location["line"]) - 1):
+        start = text.find(b"\n", start) + 1
+        if not start:
+            return None
+    end = text.find(b"\n", start)
+    line = text[start : end if end >= 0 else len(text)]
+    at = start + len(line.decode("utf-8", "replace")[: int(location["column"]) - 1].encode())
+    for match in _IDENTIFIER.finditer(text, start, start + len(line)):
+        if match.start() <= at <= match.end():
+            return _alias(world, path, facts, match.start(), match[0].decode("utf-8", "replace"))
+    return None
+
+
+def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target | None:
+    resolver = Resolver(world)
+    _refuse_given(world, facts, path, at, name)
+    index = facts.imported_at.get(at)
+    if index is not None:
+        one = facts.imports[index]
+        bound = Bound(path, one.scope, name) if one.alias == name and one.local_at == at != one.imported_at else None
+    else:
+        plain = at not in facts.labels and receiver(world.text(path), at, facts.in_text) == ()
+        bound = resolver.lexical(path, facts, at, name) if plain and not facts.in_text(at) else None
+    if index is not None and facts.language in SCRIPTED:
+        _refuse_renamed(world, facts, path, Bound(path, facts.imports[index].scope, name))
+    elif bound is not None and facts.language in SCRIPTED:
+        _refuse_renamed(world, facts, path, bound)
+    if bound is None or not is_alias(facts, bound):
+        return None
+    if bound.scope == 0:
+        _refuse_known(world, facts, bound)
+    definition = next((one for _, one in resolver.definitions(bound)), None)
+    return Target(bound=bound, symbol=None, definition=definition)
+
+
+def is_alias(facts: Facts, bound: Bound) -> bool:
+    """Whether imports bind a name, each of which gives it to something of another name."""
+    rows = facts.bound.get((bound.scope, bound.name), ())
+    brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+    return bool(brought) and all(one.alias == bound.name != one.imported for one in brought)
+
+
+def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
+    """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
+    given = exported_places(facts, world.text(path)).get(at) if facts.language in SCRIPTED else None
+    if given is not None and _gives(given, name):
+        raise _given(path, given)
+
+
+def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
+    """Refuse the same where it is imported under that name: what is defined has another."""
+    rows = facts.bound.get((bound.scope, bound.name), ()) if bound.file == path else ()
+    brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+    modules = world.modules(facts)
+    if modules is None:
+        return
+    for one in brought:
+        for module in modules.find(one.source, path) if one.imported == bound.name else ():
+            there = world.facts(module)
+            given = next((given for given in there.exports if _gives(given, bound.name)), None) if there else None
+            if given is not None:
+                raise _given(module, given)
+
+
+def _gives(given: Export, name: str) -> bool:
+    return given.evidence == "named" and given.name == name != given.local != "*"
+
+
+def _given(path: str, given: Export) -> NotRefactorable:
+    hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
+    return NotRefactorable(f"{given.name} is what {shown(path)} calls {given.local} for others", hint=hint)
+
+
+def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
+    """Refuse an alias that other files take from this one: they would have to follow."""
+    hint = "name the definition to rename that, or change the alias by text"
+    if any(one.local == bound.name or one.name == bound.name for one in facts.exports):
+        raise NotRefactorable(f"{bound.name} is passed on by {shown(bound.file)}", hint=hint)
+    for path in world.holding(bound.name):
+        there = world.facts(path) if path != bound.file else None
+        if there is None or world.language(there).family != world.language(facts).family:
+            continue
+        modules = world.modules(there)
+        sources = {one.source for one in there.imports} | {f"{one.source}.{one.imported}" for one in there.imports}
+        if modules is not None and any(bound.file in modules.find(one, path) for one in sources):
+            raise NotRefactorable(f"{shown(path)} may take {bound.name} from {shown(bound.file)}", hint=hint)

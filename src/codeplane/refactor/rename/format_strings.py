@@ -1,0 +1,42 @@
+"""Names inside the format strings of Rust: `println!("{count}")` uses the variable `count`."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from codeplane.code.resolve.entity import Bound
+from codeplane.refactor.draft import Edit
+from codeplane.refactor.rename.ground import Ground
+
+_FORMATTING = re.compile(
+    rb"\b(?:format|format_args|print|println|eprint|eprintln|write|writeln|panic|assert|assert_eq|assert_ne|"
+    rb"debug_assert|debug_assert_eq|debug_assert_ne|todo|unimplemented|unreachable)!\s*[(\[{][^;]*\Z"
+)
+_FAR = 400
+
+
+def format_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
+    """An edit for every place of a format string that names one of these bindings."""
+    if ground.subject.language.name != "rust" or ground.subject.sort == "member":
+        return
+    for path, facts in ground.files(ground.name):
+        text = ground.world.text(path)
+        for at in ground.places(path, ground.name):
+            end = at + ground.length
+            named = text[at - 1 : at] == b"{" and text[at - 2 : at - 1] != b"{" and text[end : end + 1] in (b"}", b":")
+            if (
+                not named
+                or not facts.in_text(at)
+                or ground.resolver.lexical(path, facts, at, ground.name) not in bounds
+            ):
+                continue
+            start = int(facts.texts[int(facts.texts[:, 0].searchsorted(at, side="right")) - 1, 0])
+            formatting = _FORMATTING.search(text[max(0, start - _FAR) : start]) is not None
+            yield Edit(
+                path=path,
+                start=at,
+                end=end,
+                new=ground.new,
+                tier="STRONG" if formatting else "UNKNOWN",
+                role="STRING",
+                why="named in a format string" if formatting else "named in a string that may be a format",
+            )

@@ -1,0 +1,121 @@
+"""Whether a place says a symbol's own name, or an alias that happens to be spelled like it."""
+
+from collections.abc import Iterable
+
+from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.resolve.entity import Bound, Module
+from codeplane.code.resolve.expression import receiver
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+
+_IMPORT = REASONS.index("IMPORT_ALIAS")
+# What a module gives without a name of its own is called as whoever takes it likes.
+_NAMELESS = frozenset({"", "default", "*"})
+_MAX_HOPS = 30
+
+
+class Spelling:
+    """Follows one name from where it is used to where it is introduced."""
+
+    def __init__(self, world: World, resolver: Resolver, bounds: Iterable[Bound]) -> None:
+        self._world = world
+        self._resolver = resolver
+        self._bounds = frozenset(bounds)
+        self._name = next(iter(self._bounds)).name
+        self._known: dict[Bound, bool] = {}
+
+    def doubtful(self, paths: Iterable[str]) -> bool:
+        """Whether any of these files gives another thing's alias this name; hardly ever one does."""
+        name = self._name
+        for path in paths:
+            facts = self._world.facts(path)
+            if facts is None:
+                continue
+            if any(one.alias == name and one.imported not in (name, *_NAMELESS) for one in facts.imports):
+                return True
+            if any(one.name == name and one.local not in (name, *_NAMELESS) for one in facts.exports):
+                return True
+        return False
+
+    def is_own(self, path: str, offset: int) -> bool:
+        """Whether the name at a place is the symbol's own."""
+        facts = self._world.facts(path)
+        if facts is None:
+            return False
+        index = facts.imported_at.get(offset)
+        if index is not None:
+            one = facts.imports[index]
+            if offset == one.imported_at and one.imported == self._name:
+                return self._taken(path, facts, one.source, one.imported)
+            return self.along(Bound(path, one.scope, one.local))
+        given = [one for one in facts.exports if one.at == offset and facts.language != "python"]
+        if given and any(one.name == self._name and one.local not in (self._name, *_NAMELESS) for one in given):
+            return False
+        text = self._world.text(path)
+        steps = receiver(text, offset, facts.in_text)
+        if steps == ():
+            own = self._resolver.lexical(path, facts, offset, self._name)
+            return own is None or self.along(own)
+        if steps:
+            before = self._resolver.at(path, steps[-1].at, steps[-1].name)
+            modules = [one for one in before.entities if isinstance(one, Module)]
+            if modules and not steps[-1].called:
+                return any(self._given(one.path, _MAX_HOPS) for one in modules)
+        return True
+
+    def along(self, bound: Bound) -> bool:
+        """Whether a binding is renamed with the symbol."""
+        if bound in self._bounds:
+            return True
+        if bound not in self._known:
+            self._known[bound] = False
+            self._known[bound] = self._brought(bound)
+        return self._known[bound]
+
+    def gives(self, module: str) -> bool:
+        """Whether what a module gives under the name is the symbol under its own."""
+        return self._given(module, _MAX_HOPS)
+
+    def _brought(self, bound: Bound) -> bool:
+        facts = self._world.facts(bound.file)
+        if facts is None:
+            return False
+        for row in facts.rows(bound.scope, bound.name):
+            if int(facts.binds[row, 2]) != _IMPORT:
+                continue
+            one = facts.imports[int(facts.binds[row, 3])]
+            if one.imported in _NAMELESS or (
+                one.imported == self._name and self._taken(bound.file, facts, one.source, one.imported)
+            ):
+                return True
+        return False
+
+    def _taken(self, path: str, facts: Facts, source: str, name: str) -> bool:
+        modules = self._world.modules(facts)
+        places = modules.find(source, path) if modules is not None else ()
+        return any(self._given(place, _MAX_HOPS) for place in places) if name == self._name else name in _NAMELESS
+
+    def _given(self, module: str, hops: int) -> bool:
+        facts = self._world.facts(module)
+        if facts is None or hops == 0:
+            return False
+        modules = self._world.modules(facts)
+        if self._world.language(facts).implicit_exports:
+            if facts.rows(0, self._name):
+                return self.along(Bound(module, 0, self._name))
+            stars = [one.source for one in facts.imports if one.imported == "*"]
+        else:
+            for one in facts.exports:
+                if one.name != self._name:
+                    continue
+                if one.local in _NAMELESS:
+                    return True
+                if one.local != self._name:
+                    return False
+                if not one.source:
+                    return self.along(Bound(module, 0, self._name))
+                places = modules.find(one.source, module) if modules is not None else ()
+                return any(self._given(place, hops - 1) for place in places)
+            stars = [one.source for one in facts.exports if one.name == "*" and one.source]
+        places = tuple(place for star in stars for place in (modules.find(star, module) if modules else ()))
+        return any(self._given(place, hops - 1) for place in places)

@@ -1,0 +1,245 @@
+"""What a rename is about: the bindings that are one symbol, and what kind of thing it is."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from codeplane.code.facts.language import Language
+from codeplane.code.facts.model import REASONS, Definition, Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.evidence import decorators
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.world import World
+from codeplane.index.path_kinds import is_copy, is_test
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.errors import NotRefactorable
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.rename.alias import is_alias
+from codeplane.refactor.rename.new_name import is_dunder, words_of
+
+Sort = Literal["top", "member", "parameter", "local"]
+_PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
+_FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
+_OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_GENERATED = re.compile(rb"@generated\b|\bDO NOT EDIT\b|\b[Gg]enerated (?:by|from) .{0,80}(?i:do not (?:edit|modify))")
+_HEAD = 1500
+_FIXTURE = re.compile(rb"^\s*@(?:[\w.]+\.)?fixture\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A symbol to rename; `bounds` are all bindings that are it, the one asked about first.
+
+    `owner` is the class a member is of, `function` what a parameter belongs to; `branches` are the same parameter in
+    other definitions of that function, which calls by keyword mean as well. `loose` says that it is a member of an
+    object that has no name: others of its name in the file are something else.
+    """
+
+    bounds: tuple[Bound, ...]
+    facts: Facts
+    language: Language
+    definition: Definition | None
+    sort: Sort
+    owner: Bound | None = None
+    function: Bound | None = None
+    branches: tuple[Bound, ...] = ()
+    loose: bool = False
+
+    @property
+    def bound(self) -> Bound:
+        """The binding asked about."""
+        return self.bounds[0]
+
+    @property
+    def name(self) -> str:
+        """The name it has."""
+        return self.bounds[0].name
+
+    @property
+    def at(self) -> int:
+        """A place where it is introduced."""
+        if self.definition is not None:
+            return self.definition.name_at
+        row = self.facts.bound.get((self.bound.scope, self.bound.name), [0])[0]
+        return int(self.facts.binds[row, 1])
+
+
+def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
+    """What a target is, refused if it is not ours to rename."""
+    facts = _facts(world, target.bound.file)
+    bound = _meant(resolver, facts, target.bound)
+    language = world.language(facts)
+    if words_of(language) is None:
+        raise NotRefactorable(f"names in {language.name} have no references", hint="edit the files by text instead")
+    definition = target.definition if bound == target.bound else None
+    if definition is None:
+        definition = next((one for _, one in resolver.definitions(bound)), None)
+    if definition is not None and definition.kind == "module":
+        raise NotRefactorable(f"{bound.name} is a module", hint="a module is renamed by moving its file")
+    rows = facts.bound.get((bound.scope, bound.name), [])
+    reasons = {int(facts.binds[row, 2]) for row in rows}
+    if definition is None and reasons <= {_IMPORT} and not is_alias(facts, bound):
+        raise NotRefactorable(
+            f"{bound.name} in {shown(bound.file)} is brought from elsewhere",
+            hint="rename it where it is defined; a module is renamed by moving its file",
+        )
+    scope = facts.scopes[bound.scope]
+    member = scope.kind in language.methods_in or scope.kind in _OPEN
+    # What is bound in a type is its parameter.
+    member = member and not (scope.kind == "type" and reasons)
+    owner = _holder(facts, bound) if member else None
+    sort: Sort = "member" if member else "parameter" if _PARAM in reasons else "top" if not bound.scope else "local"
+    function = _holder(facts, bound) if sort == "parameter" else None
+    function = _meant(resolver, facts, function) if function is not None else None
+    subject = Subject(
+        bounds=(bound,),
+        facts=facts,
+        language=language,
+        definition=definition,
+        sort=sort,
+        owner=owner,
+        function=function,
+        loose=_is_loose(facts, language, bound, definition, member=member),
+    )
+    _refused(world, resolver, subject)
+    siblings = tuple(dict.fromkeys(_siblings(subject)))
+    overloaded = _is_overloaded(world, resolver, subject)
+    bounds = [bound, *(siblings if overloaded else ()), *_beside(world, subject), *_property(subject)]
+    return replace(subject, bounds=tuple(dict.fromkeys(bounds)), branches=() if overloaded else siblings)
+
+
+def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Definition | None, *, member: bool) -> bool:
+    if definition is None or language.family != "javascript" or member:
+        return False
+    rows = facts.bound.get((bound.scope, bound.name), ())
+    bound_there = any(int(facts.binds[row, 1]) == definition.name_at for row in rows)
+    return not bound_there and definition.kind in ("method", "field", "property", "function")
+
+
+def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
+    """The binding itself, or the one further out that `global` or `nonlocal` says it is."""
+    rows = facts.bound.get((bound.scope, bound.name), [])
+    if not any(int(facts.binds[row, 2]) in _FURTHER_OUT for row in rows):
+        return bound
+    return resolver.lexical(bound.file, facts, int(facts.binds[rows[0], 1]), bound.name) or bound
+
+
+def is_generated(text: bytes) -> bool:
+    """Whether a file says that something else writes it."""
+    return _GENERATED.search(text, 0, _HEAD) is not None
+
+
+def is_fixture(world: World, path: str, definition: Definition) -> bool:
+    """Whether a function is one that tests ask for by the name of a parameter."""
+    return _FIXTURE.search(decorators(world.text(path), definition)) is not None
+
+
+def first_parameter(facts: Facts, scope: int) -> int:
+    """Where the first parameter of a function stands, or -1."""
+    rows = facts.binds[(facts.binds[:, 0] == scope) & (facts.binds[:, 2] == _PARAM)]
+    return int(rows[:, 1].min()) if len(rows) else -1
+
+
+def _facts(world: World, path: str) -> Facts:
+    known = world.snapshot.files.get(path)
+    facts = world.facts(path) if known is not None and known.skipped is None else None
+    if facts is None:
+        raise NotRefactorable(f"{shown(path)} is not parsed here")
+    if is_copy(path):
+        raise NotRefactorable(
+            f"{shown(path)} is built or brought along", hint="rename it in the source this file is made from"
+        )
+    if is_generated(world.text(path)):
+        raise NotRefactorable(f"{shown(path)} says that it is generated", hint="change what generates it")
+    return facts
+
+
+def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
+    name = subject.name
+    if subject.language.family == "javascript" and name == "constructor" and subject.sort == "member":
+        raise NotRefactorable("JavaScript itself looks for constructor", hint="rename the class instead")
+    if subject.language.name != "python":
+        return
+    if is_dunder(name) and subject.sort in ("member", "top"):
+        raise NotRefactorable(f"Python itself looks for {name}", hint="only names that code of yours uses can change")
+    if subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
+        asking = next((one for _, one in resolver.definitions(subject.function)), None)
+        named = asking is not None and asking.name.startswith("test")
+        if asking is not None and (named or is_fixture(world, subject.bound.file, asking)):
+            first = first_parameter(subject.facts, subject.bound.scope) == subject.at
+            if not first or subject.facts.scopes[asking.scope].kind != "class":
+                raise NotRefactorable(
+                    f"{name} of {asking.name} is filled in by its name", hint=f"rename the fixture {name} itself"
+                )
+
+
+def _holder(facts: Facts, bound: Bound) -> Bound | None:
+    """The definition whose scope a binding is in."""
+    of = facts.scopes[bound.scope].definition
+    if of < 0:
+        return None
+    return Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
+
+
+def _siblings(subject: Subject) -> Iterator[Bound]:
+    """The parameter of that name in overloads and other branches: a call by keyword means all of them."""
+    function, facts = subject.function, subject.facts
+    if function is None or subject.language.name != "python":
+        return
+    for index in facts.declared.get((function.scope, function.name), ()):
+        body = facts.body_of.get(index, -1)
+        rows = facts.bound.get((body, subject.name), ())
+        if body >= 0 and any(int(facts.binds[row, 2]) == _PARAM for row in rows):
+            yield Bound(function.file, body, subject.name)
+
+
+def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
+    """Whether a parameter's function is declared several times for its types."""
+    function = subject.function
+    if function is None:
+        return False
+    text = world.text(function.file)
+    return any(b"overload" in decorators(text, one) for _, one in resolver.definitions(function))
+
+
+def _beside(world: World, subject: Subject) -> Iterator[Bound]:
+    """The same symbol in the stub beside a module, or in the module beside a stub."""
+    path = subject.bound.file
+    if subject.language.name != "python" or subject.sort == "local":
+        return
+    other = path.removesuffix("i") if path.endswith(".pyi") else f"{path}i"
+    if not path.endswith((".py", ".pyi")) or other not in world.snapshot.files:
+        return
+    facts = world.facts(other)
+    if facts is None:
+        return
+    if subject.function is not None:
+        around = [
+            one.path
+            for index, one in enumerate(subject.facts.definitions)
+            if subject.facts.body_of.get(index) == subject.bound.scope
+        ]
+        for index, one in enumerate(facts.definitions):
+            body = facts.body_of.get(index, -1)
+            if one.path in around and facts.bound.get((body, subject.name)):
+                yield Bound(other, body, subject.name)
+    elif subject.definition is not None:
+        for one in facts.definitions:
+            if one.path == subject.definition.path:
+                yield Bound(other, one.scope, one.name)
+
+
+def _property(subject: Subject) -> Iterator[Bound]:
+    """What a constructor's parameter and the field it declares are to each other: one symbol."""
+    facts, at = subject.facts, subject.at
+    if subject.language.family != "javascript":
+        return
+    if subject.sort == "member":
+        for row, name in enumerate(facts.bind_names):
+            if name == subject.name and int(facts.binds[row, 1]) == at:
+                yield Bound(subject.bound.file, int(facts.binds[row, 0]), name)
+    elif subject.sort == "parameter":
+        for one in facts.definitions:
+            if one.name_at == at and one.kind == "field":
+                yield Bound(subject.bound.file, one.scope, one.name)

@@ -1,0 +1,69 @@
+"""What has to be written at a place so that it goes on meaning the same: mostly the new name, sometimes both."""
+
+import re
+
+import tree_sitter
+
+from codeplane.code.facts.model import Facts, Import
+from codeplane.code.resolve.expression import is_short
+from codeplane.code.resolve.world import World
+
+SCRIPTED = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
+_SHORT = frozenset({"shorthand_property_identifier", "shorthand_property_identifier_pattern"})
+
+
+class Syntax:
+    """Trees of the files in question, each parsed when it is first asked about."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._trees: dict[str, tree_sitter.Tree] = {}
+        self._parsers: dict[str, tree_sitter.Parser] = {}
+
+    def node(self, path: str, start: int, end: int) -> tree_sitter.Node | None:
+        """The smallest node around a stretch of a file."""
+        facts = self._world.facts(path)
+        if facts is None:
+            return None
+        tree = self._trees.get(path)
+        if tree is None:
+            language, text = self._world.language(facts), self._world.text(path)
+            if language.embedded:
+                text = _only(text, language.embedded)
+            tree = self._trees[path] = self._parser(language.grammar).parse(text)
+        return tree.root_node.descendant_for_byte_range(start, end)
+
+    def _parser(self, grammar: str) -> tree_sitter.Parser:
+        found = self._parsers.get(grammar)
+        if found is None:
+            # Loading a grammar is paid by whoever parses; a parser is not for several threads at once.
+            from tree_sitter_language_pack import get_language
+
+            language = get_language(grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
+            found = self._parsers[grammar] = tree_sitter.Parser(language)
+        return found
+
+
+def is_shorthand(syntax: Syntax, facts: Facts, text: bytes, path: str, start: int, end: int) -> bool:
+    """Whether a name stands for a property and a variable at once: a block that looks so does not count."""
+    if facts.language not in SCRIPTED or not is_short(text, start, end):
+        return False
+    node = syntax.node(path, start, end)
+    return node is not None and node.type in _SHORT
+
+
+def under_new_name(language: str, one: Import, name: str, new: str, *, short: bool) -> str | None:
+    """An import of something else that shall be known by the new name here; None when it cannot be written so."""
+    if language == "python":
+        return f"{name} as {new}" if one.imported or one.source == name else None
+    if one.imported in ("", "default"):
+        return new
+    return f"{name}: {new}" if short else f"{name} as {new}"
+
+
+def _only(text: bytes, embedded: str) -> bytes:
+    masked = bytearray(b" " * len(text))
+    for one in re.finditer(embedded.encode(), text):
+        start, end = one.span(1)
+        masked[start:end] = text[start:end]
+    return bytes(masked)

@@ -1,0 +1,207 @@
+"""The `search.structural` operation: code by its shape."""
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import CursorExpired
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import canonical
+from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.place import InWorkspace
+from codeplane.query.knowledge import Knowledge
+from codeplane.query.search.scope import Keep, scope
+from codeplane.query.settled import Settled, settled
+from codeplane.refactor.structural.pattern import MAX_PATTERN, StructuralPattern, understood
+from codeplane.refactor.structural.search import FileMatches, Looked, Match, Stop, matched
+
+_MAX_MATCHES = 2000
+_SECONDS = 10.0
+_KEPT_LISTS = 16
+_MAX_TEXT = 300
+_MAX_CAPTURE = 100
+
+
+class StructuralRequest(PageRequest, InWorkspace):
+    """A pattern, and where to look for it."""
+
+    pattern: str = Field(
+        min_length=1, max_length=MAX_PATTERN, description="code with $NAME for one piece, $$$NAME for any number"
+    )
+    language: str = Field(min_length=1, max_length=100, description="such as python; what the pattern is written in")
+    paths: tuple[str, ...] = Field((), description="globs or folders to look in", max_length=100)
+
+
+class StructuralHit(Result):
+    """A match: lines and columns from 1, columns in characters."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    code: str
+    captures: dict[str, str]
+
+    def line_of_text(self) -> str:
+        """The hit as it is read, without its path."""
+        taken = "  ".join(f"{name}={' '.join(text.split())}" for name, text in self.captures.items())
+        first, _, more = self.code.partition("\n")
+        return f"{self.line}:{self.column}: {first.rstrip()}{' …' if more else ''}" + (f"  [{taken}]" if taken else "")
+
+
+class StructuralResult(Result):
+    """Matches, and what was not looked at."""
+
+    results: tuple[StructuralHit, ...]
+    pagination: Pagination
+    total: int
+    total_is_exact: bool
+    files: int
+    epoch: int
+    commit: str | None
+    partial: str | None = None
+    stale: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        lines: list[str] = []
+        path = None
+        for hit in self.results:
+            if hit.path != path:
+                lines.append(hit.path)
+                path = hit.path
+            lines.append(hit.line_of_text())
+        more = "" if self.total_is_exact else "+"
+        said = (
+            f"{len(self.results)} of {counted(self.total, 'match', more)} in {counted(self.files, 'file')}"
+            if self.total
+            else "no match"
+        )
+        lines.append(f"[{said}, epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]")
+        lines[-1] += f" {self.partial}" if self.partial else ""
+        lines[-1] += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}" if self.stale else ""
+        return "\n".join(lines) + self.pagination.line()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hits:
+    hits: tuple[StructuralHit, ...]
+    paths: frozenset[str]
+    partial: str
+    truncated: bool
+
+
+class StructuralOperations:
+    """Finds code by patterns over the published state of the repository."""
+
+    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
+        self._root = root
+        self._knowledge = knowledge
+        self._cursors = cursors
+        self._lists: OrderedDict[tuple[int, str], Settled[_Hits]] = OrderedDict()
+
+    @operation("search.structural", risk=Risk.READ)
+    async def structural(self, call: Call, request: StructuralRequest) -> StructuralResult:
+        """Find code by its shape, whatever its spacing: pattern `foo($A, $$$REST)` in a language.
+
+        $NAME is one piece of syntax (the same name, the same text), $$$NAME any number, $_ one nobody asks for.
+        """
+        words = digest(canonical(request.model_dump(mode="json", exclude={"cursor", "limit"})))
+        place = f"search.structural:{call.task.session_id if call.task else ''}:{words}"
+        first = 0
+        if request.cursor is not None:
+            state = self._cursors.open(request.cursor, scope=place)
+            first, epoch = int(str(state["first"])), int(str(state["epoch"]))
+            held = self._lists.get((epoch, place))
+            if held is None:
+                raise CursorExpired("what this cursor speaks of is no longer held", hint="ask again without it")
+            found = held
+        else:
+            found = await self._found(request)
+        hits = found.answer.hits[first : first + request.limit]
+        cursor = None
+        if first + len(hits) < len(found.answer.hits):
+            epoch = found.snapshot.epoch
+            self._lists[epoch, place] = found
+            self._lists.move_to_end((epoch, place))
+            while len(self._lists) > _KEPT_LISTS:
+                self._lists.popitem(last=False)
+            cursor = self._cursors.issue(scope=place, state={"first": first + len(hits), "epoch": epoch})
+        total = len(found.answer.hits)
+        return StructuralResult(
+            results=hits,
+            pagination=Pagination(next_cursor=cursor, total_estimate=total),
+            total=total,
+            total_is_exact=not found.answer.truncated,
+            files=len(found.answer.paths),
+            epoch=found.snapshot.epoch,
+            commit=found.snapshot.commit,
+            partial=found.answer.partial or None,
+            stale=found.stale,
+        )
+
+    async def _found(self, request: StructuralRequest) -> Settled[_Hits]:
+        pattern = understood(request.pattern, request.language)
+        keep = scope(request.paths, (), "include", self._root)
+        stopped = threading.Event()
+        try:
+            return await settled(
+                self._knowledge,
+                lambda snapshot: _looked(snapshot, pattern, keep, stopped.is_set),
+                lambda one: one.paths,
+                facts=False,
+            )
+        finally:
+            # Who was cancelled no longer waits, but the thread would go on.
+            stopped.set()
+
+
+def _looked(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, stop: Stop) -> _Hits:
+    looked, hits, paths = Looked(), list[StructuralHit](), set[str]()
+    deadline = time.monotonic() + _SECONDS
+    for file in matched(snapshot, pattern, looked, keep=keep, deadline=deadline, most=_MAX_MATCHES, stop=stop):
+        paths.add(file.path)
+        hits += [_hit(file, match) for match in file.matches]
+    said = [looked.truncated] if looked.truncated else []
+    if looked.unread:
+        said.append(f"{counted(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
+    if looked.broken:
+        broken = counted(len(looked.broken), "file", verbs=("does", "do"))
+        said.append(f"{broken} not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
+    if pattern.left_out:
+        said.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
+    if keep is not None and not any(map(keep, snapshot.files)):
+        said.append("no file matches paths")
+    return _Hits(hits=tuple(hits), paths=frozenset(paths), partial="; ".join(said), truncated=bool(looked.truncated))
+
+
+def _hit(file: FileMatches, match: Match) -> StructuralHit:
+    line, column = _place(file.text, match.start)
+    end_line, end_column = _place(file.text, match.end)
+    return StructuralHit(
+        path=shown(file.path),
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=end_column,
+        code=_cut(file.text[match.start : match.end], _MAX_TEXT),
+        captures={name: _cut(file.text[one.start : one.end], _MAX_CAPTURE) for name, one in match.captures.items()},
+    )
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"

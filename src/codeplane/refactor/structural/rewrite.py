@@ -1,0 +1,109 @@
+"""What takes the place of a match: the rewrite with its metavariables filled in, lines indented as they should be."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.refactor.structural.grammar import extent, nodes
+from codeplane.refactor.structural.layout import placed
+from codeplane.refactor.structural.pattern import METAVARIABLE, StructuralPattern
+from codeplane.refactor.structural.search import Captured, Match
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+_INDENT = re.compile(r"[ \t]*")
+# Text whose line starts are its content.
+_VERBATIM = re.compile(r"string|template|heredoc|raw|comment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """New text, and where in it each single piece that was taken over stands."""
+
+    text: str
+    pieces: tuple[tuple[int, int], ...]
+
+
+class Rewrite:
+    """A rewrite that fits its pattern."""
+
+    def __init__(self, text: str, pattern: StructuralPattern) -> None:
+        self._text = text.replace("\r\n", "\n")
+        for found in METAVARIABLE.finditer(text):
+            _must_be_known(found, pattern)
+
+    def of(self, text: str, match: Match) -> Rewritten:
+        """What a match becomes in its file."""
+        newline = "\r\n" if "\r\n" in text else "\n"
+        base = _indent_at(text, match.start)
+        said, pieces, done = "", [], 0
+        for found in METAVARIABLE.finditer(self._text):
+            if found.start() < done:
+                continue
+            said += _shifted(self._text[done : found.start()], base, newline, ends=False)
+            done = found.end()
+            captured = match.captures.get(found["many"] or found["one"])
+            own = _INDENT.match(self._text[self._text.rfind("\n", 0, found.start()) + 1 :])
+            indent = base + (own[0] if own else "")
+            if found["one"]:
+                if captured is not None and captured.nodes:
+                    start = len(said)
+                    said += _taken_over(text, captured, captured.start, captured.end, indent)
+                    pieces.append((start, len(said)))
+                continue
+            put = placed(text, captured, said, self._text[done:])
+            said, done = put.before, done + put.skipped
+            if captured is not None and captured.nodes:
+                # With the lines around them, pieces are as deep below the match as they were.
+                said += _taken_over(text, captured, put.start, put.end, indent, of=match.start if put.moved else None)
+        said += _shifted(self._text[done:], base, newline, ends=True)
+        return Rewritten(text=said, pieces=tuple(pieces))
+
+
+def _must_be_known(found: re.Match[str], pattern: StructuralPattern) -> None:
+    one, many = found["one"], found["many"]
+    known = ", ".join([*(f"${name}" for name in pattern.ones), *(f"$$${name}" for name in pattern.lists)])
+    hint = f"the pattern captures {known}" if known else "the pattern captures nothing"
+    if one and one in pattern.lists:
+        raise InvalidArgument(f"${one} stands for several pieces: write $$${one}", hint=hint)
+    if many and many in pattern.ones:
+        raise InvalidArgument(f"$$${many} stands for one piece: write ${many}", hint=hint)
+    if (one and one not in pattern.ones) or (not one and many not in pattern.lists):
+        raise InvalidArgument(f"the rewrite has {found[0]}, which the pattern does not capture", hint=hint)
+
+
+def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
+    """Lines of the rewrite, moved to where the match is; `ends` says that nothing follows on the last one."""
+    first, *rest = text.split("\n")
+    last = len(rest) - 1
+    moved = (base + line if line.strip() or (at == last and not ends) else line for at, line in enumerate(rest))
+    return newline.join([first, *moved])
+
+
+def _taken_over(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
+    """A captured text, its further lines moved from where they were; what stands in strings stays as it is."""
+    said = text[first:end]
+    old = _indent_at(text, first if of is None else of)
+    if "\n" not in said or old == indent:
+        return said
+    fixed = [span for node in captured.nodes for span in _verbatim(node)]
+    lines, at = [], first
+    for line in said.split("\n"):
+        inside = any(start < at < last for start, last in fixed)
+        # On the last line something follows, also where there are only blanks yet.
+        moved = at > first and not inside and line.startswith(old) and (line.strip() or at + len(line) == end)
+        lines.append(indent + line[len(old) :] if moved else line)
+        at += len(line) + 1
+    return "\n".join(lines)
+
+
+def _verbatim(node: "SgNode") -> list[tuple[int, int]]:
+    return [extent(one) for one in nodes(node) if _VERBATIM.search(one.kind()) and "\n" in one.text()]
+
+
+def _indent_at(text: str, at: int) -> str:
+    """The blanks a place's line begins with."""
+    found = _INDENT.match(text, text.rfind("\n", 0, at) + 1)
+    return found[0][: max(0, at - (text.rfind("\n", 0, at) + 1))] if found else ""

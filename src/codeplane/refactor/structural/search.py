@@ -1,0 +1,166 @@
+"""Where a pattern matches: file by file, those alone that can hold a match."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codeplane.code.facts.language import languages
+from codeplane.index.snapshot import Known, Snapshot
+from codeplane.query.search.scope import Keep
+from codeplane.query.search.sweep import find
+from codeplane.refactor.structural.grammar import GRAMMARS, extent, faults, tree
+from codeplane.refactor.structural.pattern import StructuralPattern
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+MAX_PARSED = 4 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """What stands for a metavariable: nothing, one piece, or several with what is between them."""
+
+    start: int
+    end: int
+    nodes: tuple["SgNode", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One match; places are characters of the file's text."""
+
+    start: int
+    end: int
+    node: "SgNode"
+    captures: Mapping[str, Captured]
+    in_error: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileMatches:
+    """The matches of one file, from the outside in, and the file as it was read."""
+
+    path: str
+    grammar: str
+    text: str
+    skipped: int
+    """The bytes of the mark before the text."""
+    faults: int
+    matches: tuple[Match, ...]
+
+
+@dataclass(slots=True)
+class Looked:
+    """What a search went through; its text says what it did not."""
+
+    files: int = 0
+    unread: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    truncated: str = ""
+
+
+def matched(
+    snapshot: Snapshot,
+    pattern: StructuralPattern,
+    looked: Looked,
+    *,
+    keep: Keep | None,
+    deadline: float,
+    most: int,
+    stop: Stop,
+) -> Iterator[FileMatches]:
+    """Files with matches in the order of their paths; ends early when time is up, enough was found or nobody waits."""
+    found = 0
+    for known in snapshot.texts:
+        grammar = _grammar(known.path, pattern)
+        if grammar is None or (keep is not None and not keep(known.path)) or not _may_match(snapshot, known, pattern):
+            continue
+        if stop() or time.monotonic() > deadline:
+            looked.truncated = f"{'stopped' if stop() else 'out of time'} at {known.path}: the rest was not looked at"
+            return
+        looked.files += 1
+        one = _in_file(snapshot, known, grammar, pattern, looked)
+        if one is None:
+            continue
+        found += len(one.matches)
+        yield one
+        if found >= most:
+            looked.truncated = f"{found} matches up to {known.path}: the rest was not looked at"
+            return
+
+
+def _grammar(path: str, pattern: StructuralPattern) -> str | None:
+    language = languages().of(path)
+    if language is None or language.embedded:
+        return None
+    return language.name if language.name in pattern.rules and language.name in GRAMMARS[pattern.language] else None
+
+
+def _may_match(snapshot: Snapshot, known: Known, pattern: StructuralPattern) -> bool:
+    end = known.offset + known.length
+    return all(find(snapshot.content, word, known.offset, end) >= 0 for word in pattern.words)
+
+
+def _in_file(
+    snapshot: Snapshot, known: Known, grammar: str, pattern: StructuralPattern, looked: Looked
+) -> FileMatches | None:
+    raw = snapshot.text(known)
+    skipped = len(_BOM) if raw.startswith(_BOM) else 0
+    try:
+        text = raw[skipped:].decode()
+    except UnicodeDecodeError:
+        looked.unread.append(known.path)
+        return None
+    if len(raw) > MAX_PARSED:
+        looked.unread.append(known.path)
+        return None
+    root = tree(text, grammar)
+    nodes = root.find_all(**pattern.rules[grammar])
+    broken = len(faults(root))
+    if broken:
+        looked.broken.append(known.path)
+    if not nodes:
+        return None
+    matches = {extent(node): node for node in nodes}
+    return FileMatches(
+        path=known.path,
+        grammar=grammar,
+        text=text,
+        skipped=skipped,
+        faults=broken,
+        matches=tuple(
+            Match(
+                start=start,
+                end=end,
+                node=node,
+                captures=_captures(node, pattern),
+                in_error=broken > 0 and _in_error(node),
+            )
+            for (start, end), node in sorted(matches.items(), key=lambda one: (one[0][0], -one[0][1]))
+        ),
+    )
+
+
+def _captures(node: "SgNode", pattern: StructuralPattern) -> dict[str, Captured]:
+    found = {}
+    for name in pattern.ones:
+        one = node.get_match(name)
+        if one is not None:
+            start, end = extent(one)
+            found[name] = Captured(start=start, end=end, nodes=(one,))
+    for name in pattern.lists:
+        several = node.get_multiple_matches(name)
+        start = extent(several[0])[0] if several else 0
+        end = extent(several[-1])[1] if several else 0
+        found[name] = Captured(start=start, end=end, nodes=tuple(several))
+    return found
+
+
+def _in_error(node: "SgNode") -> bool:
+    """Whether a match touches what does not parse."""
+    return node.find(kind="ERROR") is not None or any(one.kind() == "ERROR" for one in node.ancestors())

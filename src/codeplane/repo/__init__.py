@@ -1,1 +1,0 @@
-"""The repository plane: what is in the repository, and answers about it."""

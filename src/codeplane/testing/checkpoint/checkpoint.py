@@ -1,0 +1,298 @@
+"""The `checkpoint` operation: from changed files to a commit that was linted and tested, in one call."""
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codeplane.git.safety.contents import Entry
+from codeplane.git.write.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
+from codeplane.git.write.foreseen import listing
+from codeplane.git.write.picture import Picture, pictured
+from codeplane.git.write.revision import commit_of
+from codeplane.git.write.staging import StageRequest, Staging
+from codeplane.git.write.writing import Writer
+from codeplane.index.truth.paths import canonical, shown
+from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
+from codeplane.kernel.event import Event
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import EventQuery
+from codeplane.testing.checkpoint.baseline_result import BaselineResult
+from codeplane.testing.checkpoint.lint import Linted, Linters
+from codeplane.testing.checkpoint.since import Since, between
+from codeplane.testing.checkpoint.untracked import refuse_generated, repositories
+from codeplane.testing.operations import TestOperations, failure
+from codeplane.testing.requests import RunRequest
+from codeplane.testing.results import RunResult
+
+STREAM = "checkpoints"
+MADE = "checkpoint.made"
+_MAX_FILES = 200
+_MAX_PATHS = 5000
+_MAX_COMMAND = 2000
+_MAX_SUBJECT = 200
+_DIGITS = 24
+
+
+class CheckpointRequest(InWorkspace):
+    """What to commit, and what must hold first."""
+
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE)
+    paths: tuple[str, ...] = Field((), max_length=_MAX_PATHS, description="files or folders; all changes without")
+    tests: Literal["impacted", "all", "none"] = Field(
+        "impacted", description="only failures that HEAD does not have stop it"
+    )
+    lint: bool = True
+
+
+class CheckpointResult(Result):
+    """A commit, or the first thing that was red."""
+
+    committed: bool
+    stopped_by: Literal["lint", "tests"] | None = None
+    changed: tuple[str, ...] = ()
+    lint: tuple[Linted, ...] = ()
+    tests: RunResult | None = None
+    baseline: BaselineResult | None = None
+    commit: CommitResult | None = None
+    since: Since | None = None
+    left_out: tuple[str, ...] = Field((), description="repositories of their own, and names nobody may write")
+
+    def unmet(self) -> str | None:
+        return None if self.committed else f"nothing was committed: {self.stopped_by} failed"
+
+    def text(self) -> str:
+        lines = [one.text() for one in self.lint]
+        if self.tests is not None and self.baseline is not None:
+            lines += [self.tests.showing(self.baseline.blocking).text(), *self.baseline.lines()]
+        elif self.tests is not None:
+            lines.append(self.tests.text())
+        if self.commit is None:
+            return "\n".join([*lines, f"NOT committed: {self.stopped_by} failed; nothing was staged"])
+        if self.since is None:
+            lines.append(self.commit.text())
+        else:
+            # Its files are among those since the last checkpoint, where renamed ones are told as such.
+            bare = self.commit.delta.model_copy(update={"files_changed": 0})
+            lines += [self.commit.model_copy(update={"delta": bare}).text(), self.since.text()]
+        if self.left_out:
+            own = all(path.endswith("/") for path in self.left_out)
+            why = "as git repositories of their own" if own else "as repositories, secrets, or names nobody may write"
+            lines.append(f"left out, {why}: {', '.join(self.left_out)}")
+        return "\n".join(lines)
+
+
+class CheckpointOperations:
+    """Lints, tests and commits."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        writer: Writer,
+        commits: Commits,
+        staging: Staging,
+        tests: TestOperations,
+        linters: Linters,
+    ) -> None:
+        self._root = root
+        self._writer = writer
+        self._commits = commits
+        self._staging = staging
+        self._tests = tests
+        self._linters = linters
+
+    @operation(
+        "checkpoint",
+        risk=Risk.WRITE,
+        budget=Budget.MUTATION,
+        capability="write_files",
+        toolset="core",
+        timeout_sec=0,
+    )
+    async def checkpoint(self, call: Call, request: CheckpointRequest) -> CheckpointResult:
+        """Lint, run the tests that reach the changes, then commit them all (or `paths`) with this message. Stops at the
+        first new red, committing nothing; failures that HEAD has too do not stop it. undo takes the commit back."""
+        before = await pictured(self._writer.git)
+        wanted = [canonical(path, root=self._root) for path in request.paths]
+        changed = self._changed(before, wanted)
+        inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        refused = {path: why for path in changed if (why := self._refusal(call, path, path in before.untracked))}
+        denied = [path for path in changed if path in refused]
+        changed = [path for path in changed if path not in denied]
+        left_out = tuple(map(shown, [*inner, *denied][:_MAX_FILES]))
+        if not changed and inner and not denied:
+            raise InvalidArgument(
+                f"nothing else has changed, and these are git repositories of their own: {', '.join(left_out[:5])}",
+                hint="ignore them (.gitignore), or add them with git submodule add",
+            )
+        if not changed and denied:
+            raise PathDenied(
+                f"nothing else has changed, and these may not be written: {', '.join(left_out[:5])}",
+                hint=refused[denied[0]].hint,
+            )
+        if not changed:
+            raise InvalidArgument("nothing has changed since the last commit", hint="see git_status")
+        refuse_generated(before.untracked & set(changed), wanted)
+        if before.conflicts:
+            self._writer.refuse_busy(before)
+        contents = await self._writer.contents.taken(changed, write=False)
+        names = tuple(map(shown, changed[:_MAX_FILES]))
+        lint: tuple[Linted, ...] = ()
+        if request.lint and self._linters:
+            await call.progress(0, None, "linting")
+            lint = await self._linters.run(changed)
+            if not all(one.passed for one in lint):
+                return CheckpointResult(committed=False, stopped_by="lint", changed=names, lint=lint)
+        tests, baseline = await self._tested(call, request, changed)
+        if tests is not None and not tests.is_green and (baseline is None or not baseline.excuses(tests)):
+            return CheckpointResult(
+                committed=False, stopped_by="tests", changed=names, lint=lint, tests=tests, baseline=baseline
+            )
+        await self._refuse_changed(contents)
+        commit = await self._commit(call, request.message, before, changed)
+        since = await self._since(call, before.head, commit.oid)
+        made: JsonObject = {"commit": commit.oid, "mutation_id": commit.delta.mutation_id, "tests": request.tests}
+        if baseline is not None:
+            made |= {"baseline": baseline.commit, "old_failures": baseline.old_count}
+        await call.record([(STREAM, MADE, made)])
+        if tests is not None:
+            await self._tests.record_at_head(tests)
+        return CheckpointResult(
+            committed=True,
+            changed=names,
+            lint=lint,
+            tests=tests,
+            baseline=baseline,
+            commit=commit,
+            since=since,
+            left_out=left_out,
+        )
+
+    @assesses("checkpoint")
+    def assess_checkpoint(self, request: CheckpointRequest) -> Assessment:
+        """As grave as what it runs."""
+        if request.tests == "none" and not (request.lint and self._linters):
+            return Assessment(risk=Risk.WRITE)
+        return self._tests.assess_run(RunRequest())
+
+    @previews("checkpoint")
+    async def preview_checkpoint(self, request: CheckpointRequest) -> Preview:
+        """What would be committed with which message, after which commands."""
+        picture = await pictured(self._writer.git)
+        changed = self._changed(picture, [canonical(path, root=self._root) for path in request.paths])
+        inner = await asyncio.to_thread(repositories, self._root, sorted(picture.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
+        facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
+        facts += [
+            f"message: {request.message}",
+            *listing(f"committed: {counted(len(named), 'file')}", named, len(named)),
+        ]
+        if request.lint and self._linters:
+            lint = [shlex.join(command) for command in self._linters.commands(changed)]
+            facts += listing("after linting", [shown(one[:_MAX_COMMAND]) for one in lint], len(lint))
+        if request.tests != "none":
+            tests = await self._tests.preview_run(self._asked(request, changed))
+            facts += [f"after tests: {tests.summary}", tests.body]
+            facts.append("tests that fail are run again as they are at the last commit, in a copy of it")
+        contents = await self._writer.contents.taken(changed, write=False)
+        state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
+        facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
+        first = request.message.partition("\n")[0][:_MAX_SUBJECT]
+        return Preview(summary=f"commit {counted(len(named), 'file')}: {first}", body="\n".join(facts))
+
+    def _refusal(self, call: Call, path: str, untracked: bool) -> PathDenied | None:
+        """Why a file is left out of the commit: a new one that may not be written, or any that holds secrets."""
+        try:
+            self._writer.refuse_secrets(call, [path])
+            if untracked:
+                call.may_write(path)
+        except PathDenied as error:
+            return error
+        return None
+
+    @staticmethod
+    def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:
+        """The files that differ from HEAD, those git does not know yet among them."""
+        return sorted(
+            path
+            for path in picture.dirty
+            if not wanted or any(not one or path == one or path.startswith(f"{one}/") for one in wanted)
+        )
+
+    async def _tested(
+        self, call: Call, request: CheckpointRequest, changed: Sequence[str]
+    ) -> tuple[RunResult | None, BaselineResult | None]:
+        """How the tests went, and what of it is old where not all passed."""
+        if request.tests == "none":
+            return None, None
+        result, failures = await self._tests.tested(call, self._asked(request, changed))
+        if result.status != "completed" or not failures:
+            return result, None
+        await call.progress(0, None, "comparing failures with the last commit")
+        compared = await self._tests.compare(call, result, failures)
+        baseline = BaselineResult.of(compared, untested=await self._is_untested(call, compared.commit))
+        if baseline.blocking:
+            call.failed(failure(result.showing(baseline.blocking)))
+        return result, baseline
+
+    @staticmethod
+    async def _is_untested(call: Call, commit: str) -> bool:
+        """Whether a commit is a checkpoint that ran no tests."""
+        events = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
+        return any(one.payload["commit"] == commit and one.payload.get("tests") == "none" for one in events)
+
+    @staticmethod
+    def _asked(request: CheckpointRequest, changed: Sequence[str]) -> RunRequest:
+        if request.tests == "all":
+            return RunRequest()
+        return RunRequest(impacted=True, paths=tuple(changed[:_MAX_PATHS]))
+
+    async def _refuse_changed(self, contents: dict[str, Entry]) -> None:
+        """What is committed is what was tested, or nothing is."""
+        now = await self._writer.contents.taken(contents, write=False)
+        if moved := sorted(path for path in contents if now.get(path) != contents[path]):
+            raise FileChanged(
+                f"changed while it was being tested: {', '.join(map(shown, moved[:5]))}",
+                hint="call checkpoint again; if tests or linters write these files, commit what they write first",
+                details={"paths": [shown(path) for path in moved[:100]]},
+            )
+
+    async def _commit(self, call: Call, message: str, before: Picture, changed: list[str]) -> CommitResult:
+        if before.state != "none" or len(changed) > _MAX_PATHS:
+            # Git commits the middle of a merge only as a whole.
+            for start in range(0, len(changed), _MAX_PATHS):
+                await self._staging.stage(call, StageRequest(paths=tuple(changed[start : start + _MAX_PATHS])))
+            return await self._commits.commit(call, CommitRequest(message=message))
+        return await self._commits.commit(call, CommitRequest(message=message, paths=tuple(changed)))
+
+    async def _since(self, call: Call, head: str | None, commit: str) -> Since:
+        base = await self._last(call, commit) or head
+        git = self._writer.git
+        if base is None:
+            return await between(git, None, await self._writer.contents.tree({}), commit, commits=1)
+        count = int((await git.run("rev-list", "--count", f"{base}..{commit}")).line)
+        return await between(git, base, base, commit, commits=count)
+
+    async def _last(self, call: Call, commit: str) -> str | None:
+        """The newest checkpoint that this commit comes after; none that was taken back or is on another branch."""
+        events: list[Event] = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
+        for event in sorted(events, key=lambda one: one.position, reverse=True):
+            try:
+                made = await commit_of(self._writer.git, str(event.payload["commit"]))
+            except RefNotFound:
+                continue
+            done = await self._writer.git.run("merge-base", "--is-ancestor", made, commit, check=False)
+            if done.code == 0:
+                return made
+        return None

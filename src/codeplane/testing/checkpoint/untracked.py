@@ -1,0 +1,80 @@
+"""Files that git does not know yet: which of them nobody means to commit."""
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import InvalidArgument
+
+MOST = 500
+_MOST_GENERATED = 50
+_ENVIRONMENT = "pyvenv.cfg"
+_GENERATED = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", "dist"})
+
+
+def repositories(root: Path, untracked: Iterable[str]) -> list[str]:
+    """The folders among these paths that are git repositories or work trees of their own, each with its slash."""
+    found: set[str] = set()
+    plain: dict[str, bool] = {}
+    for path in untracked:
+        if path.endswith("/"):
+            found.add(path)
+            continue
+        # Git goes into those that it cannot read any more.
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder not in plain:
+                plain[folder] = os.path.lexists(root / folder / ".git")
+            if plain[folder]:
+                found.add(f"{folder}/")
+            folder = folder.rpartition("/")[0]
+    return sorted(found)
+
+
+def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
+    """Refuse what was installed or generated and is not ignored, unless it is named itself."""
+    environments = {path.rpartition("/")[0] for path in untracked if path.endswith(f"/{_ENVIRONMENT}")}
+    folders: dict[str, int] = {}
+    for path in untracked:
+        folder = _generated(path, environments)
+        if folder is not None and not any(one == folder or one.startswith(f"{folder}/") for one in named if one):
+            folders[folder] = folders.get(folder, 0) + 1
+    by_name: dict[str, int] = {}
+    for folder, count in folders.items():
+        name = folder.rpartition("/")[2]
+        by_name[name] = by_name.get(name, 0) + count
+    bad = {
+        folder: count
+        for folder, count in folders.items()
+        if folder in environments or by_name[folder.rpartition("/")[2]] > _MOST_GENERATED
+    }
+    if bad:
+        listed = sorted(bad, key=lambda one: (-bad[one], one))
+        told = ", ".join(f"{shown(one)}/ ({counted(bad[one], 'file')})" for one in listed[:3]) + (
+            " …" if len(bad) > 3 else ""
+        )
+        raise InvalidArgument(
+            f"nothing was committed: {told} would be new in git, and looks installed or generated",
+            hint=f"add {shown(listed[0].rpartition('/')[2])}/ to .gitignore, or name what to commit as paths",
+            details={"folders": [shown(one) for one in listed[:100]]},
+        )
+    unnamed = [path for path in untracked if not any(path == one or path.startswith(f"{one}/") for one in named if one)]
+    if len(unnamed) > MOST:
+        tops = sorted({path.partition("/")[0] + ("/" if "/" in path else "") for path in unnamed})
+        raise InvalidArgument(
+            f"nothing was committed: {len(unnamed):,} files would be new in git, more than the {MOST} that are taken"
+            f" unasked; they are in {', '.join(map(shown, tops[:5]))}{' …' if len(tops) > 5 else ''}",
+            hint="ignore what is not meant (.gitignore), or name files or folders as paths",
+        )
+
+
+def _generated(path: str, environments: Collection[str]) -> str | None:
+    """The outermost folder around a path that is a Python environment, or called as generated ones are."""
+    parts = path.split("/")[:-1]
+    for end in range(1, len(parts) + 1):
+        folder = "/".join(parts[:end])
+        if parts[end - 1] in _GENERATED or folder in environments:
+            return folder
+    return None

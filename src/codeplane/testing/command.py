@@ -1,0 +1,106 @@
+"""The words that run targets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.testing.matching import chosen_pattern
+from codeplane.testing.runner import Runner
+from codeplane.testing.target import Target, Wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which tests of the targets: by name, by tag, until the first failure."""
+
+    pattern: str = ""
+    tags: tuple[str, ...] = ()
+    fail_fast: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.pattern and not self.tags and not self.fail_fast
+
+    @property
+    def chooses(self) -> bool:
+        """Whether tests are left out by their names or tags."""
+        return bool(self.pattern or self.tags)
+
+    def pattern_for(self, wanted: Sequence[Wanted]) -> str:
+        """The pattern that a process gets: what was asked for, or the names of tests where those are said by one."""
+        runner = wanted[0].target.runner
+        names = sorted({name for one in wanted for name in one.names})
+        if self.pattern or runner is None or runner.node_ids or not names or not all(one.names for one in wanted):
+            return self.pattern
+        return chosen_pattern(runner, names)
+
+    def unknown_to(self, runner: Runner) -> list[str]:
+        """What a runner cannot be told."""
+        missing = ["pattern"] if self.pattern and not runner.pattern else []
+        return missing + (["tags"] if self.tags and not runner.tags else [])
+
+
+def words(
+    runner: Runner, program: Sequence[str], wanted: Sequence[Wanted], report: Path, filters: Filters, *, offline: bool
+) -> list[str]:
+    """The command of one process for targets of one runner and root."""
+    options = _filled(runner.report_args, {"report": str(report)})
+    options += _filters(runner, wanted, filters)
+    options += runner.offline if offline else ()
+    targets = [word for one in wanted for word in _target(runner, one)]
+    joined = ",".join(word for one in wanted for word in one.target.words)
+    command: list[str] = []
+    for word in runner.command:
+        if word == "{program}":
+            command += program
+        elif word == "{targets}":
+            command += targets
+        elif word == "{options}":
+            command += options
+        elif word == "{script}":
+            command.append(runner.script_text())
+        else:
+            command.append(word.replace("{report}", str(report)).replace("{joined}", joined))
+    return command if "{options}" in runner.command else [*command, *options]
+
+
+def custom_words(target: Target, program: Sequence[str], report: Path) -> list[str]:
+    """The command of a custom runner; a known runner's report is asked for beside."""
+    assert target.custom is not None
+    values = {"path": target.path, "report": str(report)}
+    command = [*program, *_filled(target.custom.cmd[1:], values)]
+    if target.runner is not None and not any("{report}" in word for word in target.custom.cmd):
+        command += _filled(target.runner.report_args, values)
+    return command
+
+
+def _target(runner: Runner, wanted: Wanted) -> tuple[str, ...]:
+    target = wanted.target
+    # A file may be called like an option.
+    files = (target.path, target.inner)
+    words = tuple(f"./{word}" if word.startswith("-") and word in files else word for word in target.words)
+    if not wanted.names or not runner.node_ids:
+        return words
+    return tuple(f"{word}::{name}" for word in words for name in wanted.names)
+
+
+def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list[str]:
+    found: list[str] = []
+    pattern = filters.pattern_for(wanted)
+    if pattern:
+        found += _filled(runner.pattern, {"pattern": pattern})
+    if filters.tags:
+        found += _filled(runner.tags, {"tags": runner.tags_join.join(filters.tags)})
+    if filters.fail_fast:
+        found += runner.fail_fast
+    return found
+
+
+def _filled(template: Sequence[str], values: dict[str, str]) -> list[str]:
+    filled = []
+    for word in template:
+        for name, value in values.items():
+            word = word.replace(f"{{{name}}}", value)
+        filled.append(word)
+    return filled

@@ -1,0 +1,350 @@
+"""Which targets there are: by settings, then by what lies around a test file, then by its language."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+from codeplane.code.facts.language import languages
+from codeplane.index.snapshot import Known
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.config import CustomRunner, TestsConfig
+from codeplane.kernel.errors import ConfigInvalid
+from codeplane.testing.runner import Marker, Runner, glob_regex, runners
+from codeplane.testing.target import Target
+
+_NEVER = re.compile(r"(?:^|/)(?:node_modules|site-packages|\.venv|venv)/")
+_PYTHON_FILES = re.compile(r"(?m)^\s*python_files\s*=\s*(.+(?:\n[ \t]+.+)*)")
+_CRATE_ROOTS = ("src/lib.rs", "src/main.rs")
+_PYTEST_SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_NAMES = re.compile(r"[\w*?.\[\]-]+\.py")
+_JAVA_ROOT = re.compile(r"(?:^|.*/)src/test/(?:java|kotlin|groovy|scala)/")
+
+
+@lru_cache(maxsize=1)
+def _leading_names() -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of files by which runners and their roots are found, and their endings."""
+    names = {name for runner in runners().values() for name in runner.roots}
+    names |= {marker.file for runner in runners().values() for marker in runner.markers}
+    names |= set(_PYTEST_SETTINGS)
+    exact = frozenset(name for name in names if not name.startswith("*"))
+    return exact, tuple(name[1:] for name in names if name.startswith("*"))
+
+
+# Kept, since every edit asks it of all paths.
+@lru_cache(maxsize=65_536)
+def _leads_to_runner(path: str) -> bool:
+    exact, endings = _leading_names()
+    name = path.rpartition("/")[2]
+    return name in exact or name.endswith(endings)
+
+
+@lru_cache(maxsize=65_536)
+def _is_crate_root(path: str) -> bool:
+    return path.endswith(_CRATE_ROOTS)
+
+
+class Files(Protocol):
+    """The files of a repository: a snapshot of the index, or the disk where there is none."""
+
+    @property
+    def files(self) -> Mapping[str, Known]: ...
+
+    @property
+    def texts(self) -> tuple[Known, ...]: ...
+
+    def text(self, known: Known) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAt:
+    """What was found in one state: files by which runners are found, runners that were there, each file's target."""
+
+    surroundings: frozenset[tuple[str, str]]
+    there: Mapping[tuple[str, str], bool]
+    digests: Mapping[str, str]
+    targets: Mapping[str, Target | None]
+    marked: Mapping[tuple[str, str], int]
+
+
+_NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={}, marked={})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discovery:
+    """Looks at one snapshot; `available` says whether a runner can be found for a root, `before` is an earlier look."""
+
+    snapshot: Files
+    config: TestsConfig
+    available: Callable[[Runner, str], bool]
+    before: "LookedAt | None" = None
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that can be run, in the order of paths."""
+        found: dict[tuple[str, str], Target] = {}
+        for target in self.by_file.values():
+            if target is None:
+                continue
+            key = (target.runner_name, target.target_id)
+            before = found.get(key)
+            found[key] = target if before is None else _joined(before, target)
+        return tuple(sorted(found.values(), key=lambda one: (one.path, one.runner_name)))
+
+    @cached_property
+    def by_file(self) -> Mapping[str, Target | None]:
+        """The target of each file; where nothing around it changed, that of the state before."""
+        before = self.before if self.before is not None and self._is_around(self.before) else _NOTHING
+        found: dict[str, Target | None] = {}
+        for known in self.snapshot.texts:
+            is_same = before.digests.get(known.path) == known.digest
+            found[known.path] = before.targets[known.path] if is_same else self._target(known)
+        return found
+
+    @property
+    def marked_at_root(self) -> list[str]:
+        """The runners that files at the root ask for, whether there are tests or not."""
+        return [name for name, folder in self._marked if not folder]
+
+    def looked_at(self) -> "LookedAt":
+        """What the next state can build on."""
+        return LookedAt(
+            surroundings=self.surroundings,
+            there=dict(self._there),
+            digests={path: self.snapshot.files[path].digest for path in self.by_file},
+            targets=self.by_file,
+            marked=self._marked,
+        )
+
+    def _is_around(self, before: "LookedAt") -> bool:
+        """Whether the same runners are asked for and there as before; programs come and go."""
+        if before.surroundings != self.surroundings:
+            return False
+        known = runners()
+        self._there.update({(name, root): self.available(known[name], root) for name, root in before.there})
+        return self._there == before.there
+
+    @cached_property
+    def surroundings(self) -> frozenset[tuple[str, str]]:
+        """The files by which runners and their roots are found, with their content."""
+        files = self.snapshot.files
+        found = {(path, files[path].digest) for path in filter(_leads_to_runner, files)}
+        # That they are there is what counts, whatever they say.
+        return frozenset(found | {(path, "") for path in filter(_is_crate_root, files)})
+
+    def _target(self, known: Known) -> Target | None:
+        path = known.path
+        if _NEVER.search(path) or any(one.fullmatch(path) for one in self._excluded):
+            return None
+        for custom, pattern in self._custom:
+            if pattern.fullmatch(path):
+                return self._custom_target(known, custom)
+        language = languages().of(path)
+        name = language.name if language is not None else ""
+        choice = self._choice(known, name, (language.family if language is not None else None) or name)
+        if choice is None:
+            return None
+        runner, root = choice
+        library, program = (_join(root, one) in self.snapshot.files for one in _CRATE_ROOTS)
+        return _known_target(runner, root, known, name, self._text(known), only_program=program and not library)
+
+    def _choice(self, known: Known, language: str, family: str) -> tuple[Runner, str] | None:
+        """The runner of a file and the folder it runs in; None when it is no test."""
+        can: list[tuple[Runner, str, int]] = []
+        for runner in runners().values():
+            if runner.unit != "project" and language not in runner.languages:
+                continue
+            root, priority = self._root(runner, known.path)
+            inner = known.path[len(root) :].lstrip("/") if root else known.path
+            if not (runner.is_named(inner) or self._is_said(runner, root, known.path)):
+                continue
+            if runner.needs_text and not re.search(runner.needs_text, self._text(known)):
+                continue
+            can.append((runner, root, priority))
+        if not can:
+            return None
+        chosen = self.config.runners.get(language) or self.config.runners.get(family)
+        if chosen is not None:
+            if chosen not in runners():
+                raise ConfigInvalid(
+                    f"tests.runners names {chosen!r} for {language}, which is no known runner",
+                    hint=f"known: {', '.join(runners())}; or give a command under tests.custom",
+                )
+            if language not in runners()[chosen].languages:
+                raise ConfigInvalid(
+                    f"tests.runners names {chosen!r} for {language}, which it does not run",
+                    hint=f"it runs {', '.join(runners()[chosen].languages)}; or give a command under tests.custom",
+                )
+            # What is not called as its tests are is none of its tests.
+            return next(((runner, root) for runner, root, _ in can if runner.name == chosen), None)
+        text = self._text(known)
+        for runner, root, _ in can:
+            if any(f'"{one}"' in text or f"'{one}'" in text for one in runner.imports):
+                return runner, root
+        marked = [one for one in can if one[2] > 0]
+        if marked:
+            runner, root, _ = max(marked, key=lambda one: (one[1].count("/") + bool(one[1]), one[2]))
+            return runner, root
+        return self._default(can, language)
+
+    def _default(self, can: list[tuple[Runner, str, int]], language: str) -> tuple[Runner, str] | None:
+        usual = [(runner, root) for runner, root, _ in can if language in runner.default_for]
+        others = [
+            (runner, root) for runner, root, _ in can if language not in runner.default_for and not runner.imports
+        ]
+        for runner, root in (*usual, *others):
+            key = (runner.name, root)
+            if key not in self._there:
+                self._there[key] = self.available(runner, root)
+            if self._there[key]:
+                return runner, root
+        # Missing, and said so when it is to be run.
+        return usual[0] if usual else None
+
+    def _root(self, runner: Runner, path: str) -> tuple[str, int]:
+        """The nearest folder with a marker, and how sure that is; else the nearest with a manifest."""
+        manifest: str | None = None
+        for folder in _upwards(path):
+            priority = self._marked.get((runner.name, folder), 0)
+            if priority:
+                return folder, priority
+            if manifest is None and any(_join(folder, name) in self.snapshot.files for name in runner.roots):
+                manifest = folder
+        return manifest or "", 0
+
+    @cached_property
+    def _marked(self) -> Mapping[tuple[str, str], int]:
+        if self.before is not None and self.before.surroundings == self.surroundings:
+            return self.before.marked
+        exact: dict[str, list[tuple[Runner, Marker]]] = {}
+        endings: list[tuple[str, Runner, Marker]] = []
+        for runner in runners().values():
+            for marker in runner.markers:
+                if marker.file.startswith("*"):
+                    endings.append((marker.file[1:], runner, marker))
+                else:
+                    exact.setdefault(marker.file, []).append((runner, marker))
+        found: dict[tuple[str, str], int] = {}
+        for known in self.snapshot.texts:
+            folder, _, name = known.path.rpartition("/")
+            near = exact.get(name, [])
+            near = near + [(runner, marker) for ending, runner, marker in endings if name.endswith(ending)]
+            for runner, marker in near:
+                if marker.contains and marker.contains not in self._text(known):
+                    continue
+                key = (runner.name, folder)
+                found[key] = max(found.get(key, 0), marker.priority)
+        return found
+
+    def _is_said(self, runner: Runner, root: str, path: str) -> bool:
+        """Whether pytest's own settings name such files as tests."""
+        if runner.name != "pytest":
+            return False
+        name = path.rpartition("/")[2]
+        return any(glob_regex(one).fullmatch(name) for one in self._python_files(root))
+
+    def _python_files(self, root: str) -> tuple[str, ...]:
+        found: list[str] = []
+        for name in _PYTEST_SETTINGS:
+            known = self.snapshot.files.get(_join(root, name))
+            if known is not None and known.skipped is None:
+                for match in _PYTHON_FILES.finditer(self._text(known)):
+                    found += _NAMES.findall(match[1])
+        return tuple(found)
+
+    def _custom_target(self, known: Known, custom: CustomRunner) -> Target:
+        language = languages().of(known.path)
+        runner = runners().get(custom.runner)
+        return Target(
+            target_id=shown(known.path),
+            path=known.path,
+            root="",
+            language=language.name if language is not None else "",
+            runner_name=custom.runner,
+            runner=runner,
+            words=(known.path,),
+            custom=custom,
+            test_count=_count(runner, self._text(known)),
+        )
+
+    @cached_property
+    def _there(self) -> dict[tuple[str, str], bool]:
+        """Which runners were found, and which were not: asked once, not for every file."""
+        return {}
+
+    @cached_property
+    def _custom(self) -> tuple[tuple[CustomRunner, re.Pattern[str]], ...]:
+        return tuple((one, glob_regex(one.pattern)) for one in self.config.custom)
+
+    @cached_property
+    def _excluded(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(glob_regex(one) for one in self.config.exclude)
+
+    def _text(self, known: Known) -> str:
+        return self.snapshot.text(known).decode(errors="replace")
+
+
+def _known_target(
+    runner: Runner, root: str, known: Known, language: str, text: str, *, only_program: bool = False
+) -> Target:
+    """The target of a file; `only_program` says of a crate that it has no library."""
+    path = known.path
+    inner = path[len(root) :].lstrip("/") if root else path
+    target_id = path
+    values = {"path": inner, "stem": inner.rpartition("/")[2].partition(".")[0]}
+    words = runner.target
+    if runner.unit == "package":
+        path = path.rpartition("/")[0]
+        target_id = path or "."
+        values["path"] = inner.rpartition("/")[0] or "."
+    elif runner.unit == "class":
+        values["class"] = _JAVA_ROOT.sub("", path).rpartition(".")[0].replace("/", ".")
+        target_id = values["class"]
+    elif runner.unit == "crate":
+        if inner.startswith("tests/"):
+            values["name"] = inner.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
+        else:
+            # Unit tests are all of one program, whichever file they are in.
+            is_binary = only_program or inner == "src/main.rs" or inner.startswith("src/bin/")
+            words = ("--bins",) if is_binary else ("--lib",)
+            path = target_id = _join(root, "src/main.rs" if is_binary else "src/lib.rs")
+    return Target(
+        target_id=shown(target_id),
+        path=path,
+        root=root,
+        language=language or "csharp",
+        runner_name=runner.name,
+        runner=runner,
+        words=tuple(word.format_map(values) for word in words),
+        test_count=_count(runner, text),
+        covers=(known.path,),
+    )
+
+
+def _joined(one: Target, other: Target) -> Target:
+    return Target(
+        target_id=one.target_id,
+        path=one.path,
+        root=one.root,
+        language=one.language,
+        runner_name=one.runner_name,
+        runner=one.runner,
+        words=one.words,
+        custom=one.custom,
+        test_count=(one.test_count or 0) + (other.test_count or 0),
+        covers=(*one.covers, *other.covers),
+    )
+
+
+def _count(runner: Runner | None, text: str) -> int | None:
+    return len(re.findall(runner.counts, text)) if runner is not None and runner.counts else None
+
+
+def _upwards(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name

@@ -1,0 +1,218 @@
+"""Which tests a change can break: those that reach it through imports, nearest to the changed definitions first."""
+
+import asyncio
+import math
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codeplane.code.facts.language import languages
+from codeplane.code.resolve.world import World
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.kernel.counted import counted
+from codeplane.kernel.errors import NotGit
+from codeplane.query.knowledge import Knowledge
+from codeplane.testing.changes import Changes, Lines
+from codeplane.testing.imports import Imports, ImportsKept, Step
+from codeplane.testing.mentions import by_name, mentioning, same_place
+from codeplane.testing.narrowing import Narrowing, UsesKept
+from codeplane.testing.target import Target
+
+# Beyond both, tests are chosen by what they say of the changed definitions.
+_ENOUGH = 4
+_SHARE = 0.4
+_MOST = 60
+_MAX_CHAIN = 4
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|setup\.py|package\.json|tsconfig[\w.]*\.json"
+    r"|(?:jest|vitest|vite|babel)\.config\.\w+|go\.mod|go\.sum|Cargo\.toml|Cargo\.lock|build\.rs|pom\.xml|mix\.exs"
+    r"|build\.gradle(?:\.kts)?|Gemfile(?:\.lock)?|\.rspec|[\w.]+\.(?:cs|fs)proj)$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A target that a change reaches (by its id), why, and over how many imports."""
+
+    path: str
+    reason: str
+    distance: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The targets to run, nearest first, and what is to be said of those that are not among them."""
+
+    reached: tuple[Reached, ...]
+    notes: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+class Impact:
+    """Selects tests by what changed."""
+
+    def __init__(
+        self, *, knowledge: Knowledge, targets: Callable[[Snapshot], tuple[Target, ...]], changes: Changes
+    ) -> None:
+        self._knowledge = knowledge
+        self._targets = targets
+        self._changes = changes
+        self._imports = ImportsKept(knowledge.modules)
+        self._uses = UsesKept()
+        self._waiting = False
+        self._busy = threading.Lock()
+
+    async def after_edit(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
+        """What `selection` gives for the files of an edit, in the state after it; None while that is not known.
+
+        An edit does not wait for another that is just finding out, so that many edits cost one selection at a time.
+        """
+        if self._waiting:
+            return None
+        self._waiting = True
+        try:
+            if (await self._knowledge.behind(snapshot)).files:
+                return None
+            return await asyncio.to_thread(self._unless_busy, snapshot, paths)
+        finally:
+            self._waiting = False
+
+    def _unless_busy(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
+        if not self._busy.acquire(blocking=False):
+            return None
+        try:
+            return self.selected(snapshot, self._changed(paths, ""))
+        finally:
+            self._busy.release()
+
+    def _changed(self, paths: Sequence[str] | None, since: str) -> Mapping[str, Lines]:
+        try:
+            known = self._changes.between(since, paths)
+        except NotGit:
+            if paths is None:
+                raise
+            # Whole files count as changed.
+            known = {}
+        return dict(known) if paths is None else {path: known.get(path, ()) for path in paths}
+
+    async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
+        """The tests to run for changed files; without paths for what differs from a ref, or from HEAD."""
+        changed = await asyncio.to_thread(self._changed, paths, since)
+        fresh = await self._knowledge.fresh()
+        snapshot = await fresh.snapshot(strict=True)
+        behind = (await self._knowledge.behind(snapshot)).line()
+        found = await asyncio.to_thread(self.selected, snapshot, changed)
+        notes = (*found.notes, behind) if behind else found.notes
+        return Selection(reached=found.reached, notes=notes, left_out=found.left_out)
+
+    def selected(self, snapshot: Snapshot, changed: Mapping[str, Lines]) -> Selection:
+        """The tests to run in one state of the repository."""
+        targets = self._targets(snapshot)
+        if not changed:
+            return Selection(reached=(), notes=("nothing has changed",))
+        world = World(snapshot, self._knowledge.store, self._knowledge.modules)
+        imports = Imports(world, self._imports, gone=[path for path in changed if path not in snapshot.files])
+        seeds = dict.fromkeys(changed)
+        said: dict[str, str] = {}
+        for path in changed:
+            if not _is_code(path):
+                for user in mentioning(snapshot, path):
+                    if user not in seeds:
+                        said[user] = f"names {shown(path.rpartition('/')[2])}"
+        steps = imports.reaching([*seeds, *said])
+        found: dict[str, Reached] = {}
+        for target in targets:
+            best = min(
+                (steps[one] for one in _files(target) if one in steps), key=lambda one: one.distance, default=None
+            )
+            if best is not None:
+                found[target.target_id] = _by_import(target, best, steps, said)
+        for target, reason in same_place(targets, changed):
+            found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=1))
+        for target, reason in by_name(world, self._knowledge.store, targets, changed):
+            found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=2))
+        settings = [path for path in changed if _SETTINGS.search(path)]
+        always = self._always(targets, settings, changed)
+        found |= always
+        if not found:
+            return Selection(reached=(), notes=(f"no test reaches {_listed(changed)}",))
+        return self._bounded(world, imports, targets, changed, found, set(always))
+
+    def _bounded(
+        self,
+        world: World,
+        imports: Imports,
+        targets: Sequence[Target],
+        changed: Mapping[str, Lines],
+        found: dict[str, Reached],
+        always: set[str],
+    ) -> Selection:
+        most = max(_ENOUGH, min(math.floor(len(targets) * _SHARE), _MOST))
+        if len(found) - len(always) <= most:
+            return Selection(reached=_sorted(found.values()))
+        narrowing = Narrowing(world, self._knowledge.store, imports, targets, self._uses)
+        ranked = narrowing.ranked(changed, [one for one in found if one not in always])
+        kept = {target_id: found[target_id] for target_id in always}
+        for target_id, why in ranked[:most]:
+            before = found[target_id]
+            kept[target_id] = Reached(path=target_id, reason=why or before.reason, distance=before.distance)
+        order = {target_id: at for at, (target_id, _) in enumerate(ranked)}
+        left = len(found) - len(kept)
+        note = f"{len(kept)} of {len(found)} targets that import what changed: those nearest to the changed definitions"
+        reached = sorted(kept.values(), key=lambda one: (one.path not in always, order.get(one.path, -1), one.path))
+        return Selection(reached=tuple(reached), notes=(note,), left_out=left)
+
+    def _always(
+        self, targets: Sequence[Target], settings: Sequence[str], changed: Mapping[str, Lines]
+    ) -> dict[str, Reached]:
+        """The changed tests themselves, and every test of a runner whose settings changed."""
+        found: dict[str, Reached] = {}
+        for target in targets:
+            for path in settings:
+                folder = path.rpartition("/")[0]
+                if not folder or target.path.startswith(f"{folder}/"):
+                    reason = f"{shown(path)} has settings for it"
+                    found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
+            if any(path in changed for path in _files(target)) and _is_test_itself(target):
+                found[target.target_id] = Reached(path=target.target_id, reason="changed itself", distance=0)
+        return found
+
+
+def _by_import(target: Target, step: Step, steps: Mapping[str, Step], said: Mapping[str, str]) -> Reached:
+    chain: list[str] = []
+    at = step
+    while at.through and len(chain) < _MAX_CHAIN:
+        chain.append(at.through)
+        at = steps[at.through]
+    last = chain[-1] if chain else target.path
+    reason = " → ".join(["imports " + shown(chain[0]), *map(shown, chain[1:])]) if chain else "changed itself"
+    if at.through:
+        reason += f" → … ({counted(step.distance, 'import')})"
+    elif last in said:
+        reason = f"{reason}, which {said[last]}" if chain else said[last]
+    return Reached(path=target.target_id, reason=reason, distance=step.distance + (last in said))
+
+
+def _files(target: Target) -> tuple[str, ...]:
+    return target.covers or (target.path,)
+
+
+def _is_test_itself(target: Target) -> bool:
+    """Whether its files hold tests alone; a crate's own tests lie in the code they test."""
+    return target.runner is None or target.runner.unit != "crate" or "/tests/" in f"/{target.path}"
+
+
+def _is_code(path: str) -> bool:
+    found = languages().of(path)
+    return found is not None and (found.family or found.name) not in ("html", "css", "markdown", "json_yaml")
+
+
+def _sorted(found: Iterable[Reached]) -> tuple[Reached, ...]:
+    return tuple(sorted(found, key=lambda one: (one.distance, one.path)))
+
+
+def _listed(changed: Mapping[str, Lines]) -> str:
+    names = [shown(path) for path in sorted(changed)[:3]]
+    return ", ".join(names) + (" …" if len(changed) > 3 else "")

@@ -1,0 +1,101 @@
+"""Tests that speak of what changed without importing it: by a file's name, by a package, by a definition's name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from codeplane.code.facts.language import languages
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.snapshot import Snapshot
+from codeplane.index.truth.paths import shown
+from codeplane.testing.changes import Lines
+from codeplane.testing.target import Target
+
+_RESOLVED = frozenset({"python", "javascript"})
+_MAX_HITS = 2000
+_MAX_NAMES = 50
+_MAX_FILES = 200
+_MIN_NAME = 4
+_PARTS = ("class", "interface", "struct", "trait", "enum", "function", "method", "module", "type", "constant", "macro")
+
+
+def mentioning(snapshot: Snapshot, path: str) -> list[str]:
+    """The files whose text has the name of a file; for data that code reads by name."""
+    wanted = path.rpartition("/")[2].encode(errors="surrogateescape")
+    stem = wanted.partition(b".")[0]
+    found = _with(snapshot, wanted)
+    # Some name it without its ending, in quotes.
+    if not found and len(stem) >= _MIN_NAME:
+        found = _with(snapshot, b'"' + stem + b'"') + _with(snapshot, b"'" + stem + b"'")
+    return sorted(set(found) - {path})
+
+
+def _with(snapshot: Snapshot, wanted: bytes) -> list[str]:
+    found: dict[str, None] = {}
+    at = snapshot.content.find(wanted)
+    for _ in range(_MAX_HITS):
+        if at < 0:
+            break
+        known = snapshot.at(at)
+        if known is not None and languages().of(known.path) is not None:
+            found[known.path] = None
+        at = snapshot.content.find(wanted, at + 1)
+    return list(found)
+
+
+def same_place(targets: Sequence[Target], changed: Iterable[str]) -> Iterator[tuple[Target, str]]:
+    """Targets that are built with a changed file: Go's packages, Rust's crates, projects and modules of others."""
+    for path in changed:
+        language = languages().of(path)
+        if language is None or (language.family or language.name) in _RESOLVED:
+            continue
+        folder = path.rpartition("/")[0]
+        for target in targets:
+            if target.language != language.name or target.runner is None:
+                continue
+            unit = target.runner.unit
+            if unit == "package" and target.path == folder:
+                yield target, f"in the package of {shown(path)}"
+            elif unit == "crate" and (not target.root or path.startswith(f"{target.root}/")):
+                yield target, f"in the crate of {shown(path)}"
+
+
+def by_name(
+    world: World, store: FactStore, targets: Sequence[Target], changed: Mapping[str, Lines]
+) -> Iterator[tuple[Target, str]]:
+    """Targets in languages whose imports are not resolved that name a definition of a changed file, or are called
+    after it; a guess, and said so."""
+    files = {path: target for target in targets for path in (target.covers or (target.path,))}
+    for path in changed:
+        language = languages().of(path)
+        if language is None or (language.family or language.name) in _RESOLVED:
+            continue
+        stem = path.rpartition("/")[2].partition(".")[0].lower()
+        for other, target in files.items():
+            named = other.rpartition("/")[2].partition(".")[0].lower()
+            if len(stem) >= 3 and target.language == language.name and _is_after(named, stem):
+                yield target, f"is called after {shown(path)}"
+        facts = world.facts(path)
+        names = [one.name for one in facts.definitions if one.kind in _PARTS] if facts is not None else []
+        for name in list(dict.fromkeys(names))[:_MAX_NAMES]:
+            users = store.files_with(name) if len(name) >= _MIN_NAME else []
+            if len(users) > _MAX_FILES:
+                continue
+            for user, _ in users:
+                if user in files and user != path:
+                    yield files[user], f"names {name}, by name only"
+            for target in targets:
+                if _is_project(target) and any(user.startswith(_folder(target)) for user, _ in users):
+                    yield target, f"names {name}, by name only"
+
+
+def _is_after(named: str, stem: str) -> bool:
+    return named in {f"{stem}test", f"{stem}tests", f"{stem}_test", f"{stem}_spec", f"test{stem}", f"{stem}spec"}
+
+
+def _is_project(target: Target) -> bool:
+    return target.runner is not None and target.runner.unit == "project"
+
+
+def _folder(target: Target) -> str:
+    folder = target.path.rpartition("/")[0]
+    return f"{folder}/" if folder else ""

@@ -1,0 +1,82 @@
+"""The JSON that jest and vitest write."""
+
+import json
+import re
+
+from codeplane.testing.case import Case, CaseStatus
+from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.reports.xml import plain
+
+_STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed"}
+_KIND = re.compile(r"^\s*(?:Error: )?([A-Z]\w*(?:Error|Exception))\b")
+
+
+def read(data: bytes) -> list[Case]:
+    """The cases of one report."""
+    try:
+        report = json.loads(data)
+        suites = report["testResults"]
+        return [case for suite in suites for case in _suite(suite)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the report is not jest's JSON: {error!r}") from error
+
+
+def _suite(suite: dict[str, object]) -> list[Case]:
+    file = str(suite.get("name", ""))
+    cases = suite.get("assertionResults", [])
+    assert isinstance(cases, list)
+    if not cases and suite.get("status") == "failed":
+        # It could not even be loaded.
+        message = plain(str(suite.get("message", "")))
+        first = next((line.strip() for line in message.splitlines() if line.strip()), "")
+        told = message.replace("● Test suite failed to run", "").strip()
+        return [
+            Case(
+                name=file.rpartition("/")[2],
+                status="error",
+                message=(told.partition("\n")[0] or first).strip(),
+                kind=_kind(told) or "Error",
+                stack=told,
+                file=file,
+                is_whole=True,
+            )
+        ]
+    return [_case(one, file) for one in cases]
+
+
+def _case(one: dict[str, object], file: str) -> Case:
+    status = _STATUS.get(str(one.get("status")), "skipped")
+    messages = one.get("failureMessages") or []
+    assert isinstance(messages, list)
+    stack = plain("\n".join(map(str, messages)))
+    groups = one.get("ancestorTitles") or []
+    assert isinstance(groups, list)
+    location = one.get("location")
+    line = location.get("line") if isinstance(location, dict) else None
+    duration = one.get("duration")
+    return Case(
+        name=" > ".join(str(part) for part in [*groups, one.get("title", "")] if part),
+        status=status,
+        duration_ms=round(duration) if isinstance(duration, int | float) else 0,
+        message=_message(stack),
+        kind=(_kind(stack) or "Error") if status == "failed" else "",
+        stack=stack,
+        file=file,
+        line=line if isinstance(line, int) else None,
+    )
+
+
+def _message(stack: str) -> str:
+    """What is said before the places."""
+    lines: list[str] = []
+    for line in stack.splitlines():
+        if re.match(r"\s+at ", line):
+            break
+        if line.strip():
+            lines.append(line.strip())
+    return " ".join(lines[:8])
+
+
+def _kind(text: str) -> str:
+    found = _KIND.match(text)
+    return found[1] if found else ""

@@ -1,0 +1,50 @@
+"""The results that `dotnet test` writes (TRX)."""
+
+import re
+from xml.etree.ElementTree import Element
+
+from codeplane.testing.case import Case, CaseStatus
+from codeplane.testing.reports.xml import parsed, plain
+
+_STATUS: dict[str, CaseStatus] = {"Passed": "passed", "Failed": "failed", "Error": "error", "Timeout": "error"}
+_KIND = re.compile(r"^\s*((?:\w+\.)+\w*(?:Exception|Failure)\w*|Assert\.\w+\(\) Failure)")
+_PLACE = re.compile(r" in (?P<file>.+?):line (?P<line>\d+)")
+
+
+def read(data: bytes) -> list[Case]:
+    """The cases of one report."""
+    root = parsed(data)
+    classes = {one.get("id", ""): _class(one) for one in root.iter("UnitTest")}
+    return [_case(one, classes.get(one.get("testId", ""), "")) for one in root.iter("UnitTestResult")]
+
+
+def _class(test: Element) -> str:
+    method = test.find("TestMethod")
+    return method.get("className", "") if method is not None else ""
+
+
+def _case(one: Element, owner: str) -> Case:
+    status = _STATUS.get(one.get("outcome", ""), "skipped")
+    message = plain(one.findtext("Output/ErrorInfo/Message") or "").strip()
+    stack = plain(one.findtext("Output/ErrorInfo/StackTrace") or "").strip("\n")
+    kind = _KIND.match(message)
+    place = _PLACE.search(stack)
+    bad = status in ("failed", "error")
+    return Case(
+        name=one.get("testName", ""),
+        status=status,
+        duration_ms=_milliseconds(one.get("duration", "")),
+        message=message,
+        kind=(kind[1] if kind else "AssertionError") if bad else "",
+        stack="\n".join(filter(None, (message, stack))) if bad else "",
+        line=int(place["line"]) if place else None,
+        owner=owner,
+    )
+
+
+def _milliseconds(text: str) -> int:
+    try:
+        hours, minutes, seconds = text.split(":")
+        return round((int(hours) * 3600 + int(minutes) * 60 + float(seconds)) * 1000)
+    except ValueError:
+        return 0

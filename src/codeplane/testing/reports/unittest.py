@@ -1,0 +1,37 @@
+"""What our own reporter writes for unittest."""
+
+import json
+
+from codeplane.testing.case import Case, CaseStatus
+from codeplane.testing.reports.unreadable import Unreadable
+
+_STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped", "error": "error"}
+
+
+def read(data: bytes) -> list[Case]:
+    """The cases of one report."""
+    try:
+        return [_case(one) for one in json.loads(data)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the report is not what unittest's reporter writes: {error!r}") from error
+
+
+def _case(one: dict[str, object]) -> Case:
+    # What could not be loaded goes by its path.
+    is_whole = str(one["name"]) == str(one["file"])
+    file, name, seconds = str(one["file"]), str(one["name"]), one["seconds"]
+    module = file.removesuffix(".py").replace("/", ".")
+    for start in (module, module.rpartition(".")[2]):
+        if name.startswith(f"{start}."):
+            name = "::".join(name[len(start) + 1 :].split(".", 1))
+            break
+    return Case(
+        name=name,
+        status=_STATUS[str(one["status"])],
+        duration_ms=round(seconds * 1000) if isinstance(seconds, int | float) else 0,
+        message=str(one["message"]),
+        kind=str(one["kind"]),
+        stack=str(one["stack"]),
+        file=file,
+        is_whole=is_whole,
+    )

@@ -1,0 +1,49 @@
+"""Where the chunks of a content are, in as few bytes as that takes."""
+
+from collections.abc import Sequence
+from operator import sub
+
+from codeplane.code.facts.model import packed_columns, unpacked_columns
+from codeplane.vectors.chunks import Chunk
+
+_COLUMNS = 4
+
+
+def packed(spans: Sequence[Chunk]) -> bytes:
+    """Chunks as columns: where they start, how long they are, and the same of their lines."""
+    starts, lines = [span.start for span in spans], [span.start_line for span in spans]
+    return packed_columns(
+        starts,
+        list(map(sub, [span.end for span in spans], starts)),
+        lines,
+        list(map(sub, [span.end_line for span in spans], lines)),
+    )
+
+
+def unpacked(raw: bytes) -> list[Chunk]:
+    """The chunks that were packed."""
+    columns = [column.tolist() for column in unpacked_columns(raw, _COLUMNS)]
+    return [_chunk(*numbers) for numbers in zip(*columns, strict=True)]
+
+
+def unpacked_one(raw: bytes, place: int) -> Chunk | None:
+    """One of them, without looking at the others; None if there are not so many."""
+    widths = raw[:_COLUMNS]
+    rows = (len(raw) - _COLUMNS) // (sum(widths) or 1)
+    if not 0 <= place < rows:
+        return None
+    numbers, at = [], _COLUMNS
+    for width in widths:
+        begin = at + place * width
+        numbers.append(int.from_bytes(raw[begin : begin + width], "little"))
+        at += rows * width
+    return _chunk(*numbers)
+
+
+def may_be(size: int, count: int) -> bool:
+    """Whether so many chunks may have taken so many bytes."""
+    return size >= _COLUMNS and (size - _COLUMNS) % max(count, 1) == 0
+
+
+def _chunk(start: int, length: int, line: int, height: int) -> Chunk:
+    return Chunk(start=start, end=start + length, start_line=line, end_line=line + height)

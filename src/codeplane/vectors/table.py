@@ -1,0 +1,185 @@
+"""The table beside the rows: which content has which of them, and how many of them count."""
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from codeplane.kernel.errors import StorageFailed
+from codeplane.vectors import spans
+
+SCHEMA_VERSION = 3
+_SCHEMA = (
+    # By number and not by digest: who asks holds all entries anyway, and what comes in order fills its pages.
+    """CREATE TABLE vectors(
+        number INTEGER PRIMARY KEY, digest, first_row INTEGER, rows INTEGER, spans BLOB, sum INTEGER)""",
+    "CREATE TABLE state(model TEXT, dimensions INTEGER, generation INTEGER, rows INTEGER)",
+)
+
+
+class Entry(NamedTuple):
+    """Where the rows of a content are, and the checksum of its chunks and them; its number is never given twice."""
+
+    number: int
+    first: int
+    rows: int
+    sum: int
+
+
+def checksum(chunks: bytes, rows: bytes | memoryview) -> int:
+    """What tells that the vectors of a content are still those that were made of it."""
+    return zlib.crc32(rows, zlib.crc32(chunks))
+
+
+class VectorTable:
+    """SQLite with an entry for each content; what it does not speak of does not count."""
+
+    def __init__(self, path: Path, *, model: str, dimensions: int) -> None:
+        self._path, self._model, self._dimensions = path, model, dimensions
+        self._lock = threading.Lock()
+        self.remade: str | None = None
+        try:
+            self._connection = self._open()
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                self._create()
+                return
+            why = f"schema {version} is not {SCHEMA_VERSION}" if version != SCHEMA_VERSION else self._other_model()
+        except (sqlite3.DatabaseError, ValueError) as error:  # ValueError: text in it that is no text
+            why = str(error)
+        if why:
+            self.remake(why)
+
+    def state(self) -> tuple[int, int]:
+        """The file in use and how many of its rows are committed."""
+        row = self._connection.execute("SELECT generation, rows FROM state").fetchone()
+        if row is None:
+            raise ValueError("the table has no state")
+        generation, rows = row
+        if not isinstance(generation, int) or not isinstance(rows, int) or min(generation, rows) < 0:
+            raise ValueError("the state of the table is no state")
+        return generation, rows
+
+    def entries(self) -> dict[str, Entry]:
+        """All contents and their rows, in the order of the rows."""
+        _, rows = self.state()
+        found: dict[str, Entry] = {}
+        (sound,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if sound != "ok":
+            raise ValueError(f"the table is damaged: {sound}")
+        for number, kept, first, count, size, total in self._connection.execute(
+            "SELECT number, digest, first_row, rows, length(spans), sum FROM vectors ORDER BY first_row, number"
+        ):
+            digest = kept.hex() if isinstance(kept, bytes) else str(kept)
+            numbers = isinstance(first, int) and isinstance(count, int) and isinstance(total, int)
+            if not numbers or not 0 <= first <= first + count <= rows or not spans.may_be(size or 0, count):
+                raise ValueError(f"the entry of {digest} does not fit the rows")
+            found[digest] = Entry(number=number, first=first, rows=count, sum=total)
+        return found
+
+    def damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
+        """The contents whose chunks or rows, each of that size, are not those that were written."""
+        said = dict(self._connection.execute("SELECT number, spans FROM vectors"))
+        return [
+            digest
+            for digest, one in entries.items()
+            if checksum(bytes(said[one.number]), rows[one.first * size : (one.first + one.rows) * size]) != one.sum
+        ]
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget some contents."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("DELETE FROM vectors WHERE number = ?", ((number,) for number in numbers))
+
+    def spans_of(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        """The packed chunks of those contents that are here, in one question."""
+        statement = "SELECT number, spans FROM vectors WHERE number IN (SELECT value FROM json_each(?))"
+        try:
+            with self._lock:
+                return dict(self._connection.execute(statement, (json.dumps(list(numbers)),)).fetchall())
+        except sqlite3.DatabaseError as error:
+            raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
+
+    def add(self, entries: Mapping[str, tuple[Entry, bytes]], *, rows: int) -> None:
+        """Make rows count that are on the disk already."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    (entry.number, _kept(digest), entry.first, entry.rows, packed, entry.sum)
+                    for digest, (entry, packed) in entries.items()
+                ),
+            )
+            self._connection.execute("UPDATE state SET rows = ?", (rows,))
+
+    def replace(self, entries: Iterable[Entry], *, generation: int, rows: int) -> None:
+        """Drop all other contents and point these to another file."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            firsts = {entry.number: entry.first for entry in entries}
+            known = [number for (number,) in self._connection.execute("SELECT number FROM vectors")]
+            self._connection.executemany(
+                "DELETE FROM vectors WHERE number = ?", ((number,) for number in known if number not in firsts)
+            )
+            self._connection.executemany(
+                "UPDATE vectors SET first_row = ? WHERE number = ?",
+                ((first, number) for number, first in firsts.items()),
+            )
+            self._connection.execute("UPDATE state SET generation = ?, rows = ?", (generation, rows))
+
+    def copy_to(self, path: Path, *, generation: int) -> None:
+        """Write a copy of the table whose rows are in the file of that number."""
+        with self._lock:
+            self._connection.execute("VACUUM INTO ?", (str(path),))
+        with closing(sqlite3.connect(path)) as copy, copy:
+            copy.execute("UPDATE state SET generation = ?", (generation,))
+
+    def remake(self, why: str) -> None:
+        """Throw everything away and begin anew: it is all derived."""
+        self.remade = why
+        if hasattr(self, "_connection"):
+            self._connection.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        self._connection = self._open()
+        self._create()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _other_model(self) -> str | None:
+        row = self._connection.execute("SELECT model, dimensions FROM state").fetchone()
+        if row is None or tuple(row) == (self._model, self._dimensions):
+            return "the table has no state" if row is None else None
+        return f"made by {row[0]} with {row[1]} dimensions, not by {self._model} with {self._dimensions}"
+
+    def _create(self) -> None:
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO state VALUES (?, ?, 1, 0)", (self._model, self._dimensions))
+            self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")
+        # Derived data: after a power cut an older state is fine, and what is missing is made again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection
+
+
+def _kept(digest: str) -> bytes | str:
+    """A digest in half as many bytes as it has digits; what has none stays as it is."""
+    try:
+        raw = bytes.fromhex(digest)
+    except ValueError:
+        return digest
+    return raw if raw.hex() == digest else digest

@@ -1,0 +1,238 @@
+"""The operations that change a repository, over one root: edits, undo, git, tests and checkpoints."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.file_lock import lock_holder
+from codeplane.adapters.git_cli import clean_environment
+from codeplane.adapters.process_tree import LinuxProcessTree
+from codeplane.adapters.secret_files import SecretFiles
+from codeplane.edit.consequences import Consequences
+from codeplane.edit.endings import Recovered
+from codeplane.edit.engine import Engine
+from codeplane.edit.history.kept import Reversal
+from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.index_moves import IndexMoves
+from codeplane.edit.journal import Journal
+from codeplane.edit.locks import PathLocks
+from codeplane.edit.scope import Scope
+from codeplane.edit.syntax import Syntax
+from codeplane.edit.undo.operations import UndoOperations
+from codeplane.edit.undo.show import ShowOperations
+from codeplane.edit.write_files import WriteOperations
+from codeplane.git.safety.command import Git
+from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.safety.recovery_secrets import RecoverySecrets
+from codeplane.git.safety.secret_contents import SecretContents
+from codeplane.git.write.call_endings import CallEndings
+from codeplane.git.write.pending import Pending
+from codeplane.git.write.reversal import GitReversal
+from codeplane.git.write.unfinished import Unfinished
+from codeplane.git.write.writing import Writer
+from codeplane.git.write.writing_operations import GitWrites
+from codeplane.index.contexts.service import ContextOperations
+from codeplane.index.parsers import Parsers
+from codeplane.index.truth.include import IncludeRules
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.config import TestsConfig
+from codeplane.kernel.ports import EventLog
+from codeplane.query.knowledge import Knowledge
+from codeplane.refactor.scip.store import ScipStore
+from codeplane.testing.checkpoint.checkpoint import CheckpointOperations
+from codeplane.testing.checkpoint.lint import Linters
+from codeplane.testing.operations import TestOperations
+from codeplane.testing.process import MARK
+from codeplane.testing.sandbox import ProcessTree, Sandbox
+from codeplane.testing.suite import CACHE, Suite
+from codeplane.wiring.refactoring import refactoring
+from codeplane.wiring.shared import Shared
+
+_TESTS = "tests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """What the repository's own code is run with."""
+
+    environment: Mapping[str, str]
+    sandbox: Sandbox
+    tree: ProcessTree
+
+    @classmethod
+    def at(
+        cls, home: Path, environment: Mapping[str, str], secrets: SecretFiles, *, sandbox: Sandbox | None = None
+    ) -> "Tested":
+        """As it is on this machine, or in another sandbox."""
+        cache = home / _TESTS / CACHE
+        own = Bubblewrap(home=Path.home(), hidden=(home,), cache=cache, environment=environment, secrets=secrets)
+        return cls(environment=environment, sandbox=sandbox or own, tree=LinuxProcessTree(variable=MARK))
+
+    def suite(self, *, root: Path, home: Path, knowledge: Knowledge, config: TestsConfig) -> Suite:
+        """The tests of a repository."""
+        return Suite(
+            root=root,
+            home=home / _TESTS,
+            knowledge=knowledge,
+            config=config,
+            environment=self.environment,
+            sandbox=self.sandbox,
+            tree=self.tree,
+        )
+
+    def linters(self, *, root: Path, config: TestsConfig) -> Linters:
+        """Its linters."""
+        return Linters(root=root, config=config, environment=self.environment, sandbox=self.sandbox, tree=self.tree)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changing:
+    """What changes a repository, and what the last run left half-changed."""
+
+    operations: tuple[object, ...]
+    recovered: tuple[Recovered, ...]
+    kept: KeptMutations
+    pending: Pending
+    git: Git
+    moves: IndexMoves
+    suite: Suite
+    knowledge: Knowledge
+    scip: ScipStore
+    recovery_secrets: RecoverySecrets
+
+    def endings(self, log: EventLog, catalogue: Catalogue) -> CallEndings:
+        """What became of the calls that the last run left under way."""
+        return CallEndings(
+            log=log,
+            journaled=[one.name for one in catalogue if one.journaled],
+            recovered=self.recovered,
+            kept=self.kept,
+            notes=self.pending.notes(),
+        )
+
+
+def changing(
+    shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, contexts: ContextOperations, parsers: Parsers
+) -> Changing:
+    """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
+    config = shared.config
+    kept = KeptMutations(home / "undo", shared.clock, config.edits.undo_days, config.edits.undo_mb)
+    journal = Journal(root=root, folder=home / "journal", kept=kept)
+    recovered = _told(shared, journal.recover())
+    tested = Tested.at(home, os.environ, shared.secrets)
+    suite = tested.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
+    secrets = shared.secrets.rules_of(root)
+    scope = Scope(root, secrets, IncludeRules(config.index.include))
+    consequences = Consequences(
+        root=root,
+        knowledge=knowledge,
+        syntax=Syntax(parsers=parsers, known=knowledge.store.facts, folder=home),
+        impact=suite.impact,
+        unlisted=scope.unlisted,
+    )
+    locks = PathLocks()
+    programs = GuardedPrograms(
+        home=home,
+        enclosure=shared.hook_enclosure(),
+        clock=shared.clock,
+        offline=shared.offline,
+        runs=shared.online_runs,
+    )
+    git = Git(root, config.git, clean_environment, programs)
+    moves = IndexMoves(git)
+    engine = Engine(
+        root=root,
+        scope=scope,
+        journal=journal,
+        kept=kept,
+        locks=locks,
+        consequences=consequences,
+        moves=moves,
+        clock=shared.clock,
+        config=config.edits,
+    )
+    pending = Pending(home / "git")
+    writer = Writer(
+        git=git,
+        locks=locks,
+        consequences=consequences,
+        mutations=kept,
+        pending=pending,
+        clock=shared.clock,
+        secrets=secrets,
+        secret_contents=(apart := SecretContents(home / "overwritten-secrets", secrets)),
+    )
+    if not pending.is_empty:
+        recovered += _unfinished(shared, writer)
+    writes = GitWrites.over(writer, lock_holder)
+    reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
+    tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
+    scip = ScipStore(home / "scip.db")
+    return Changing(
+        recovered=recovered,
+        kept=kept,
+        pending=pending,
+        git=git,
+        moves=moves,
+        suite=suite,
+        knowledge=knowledge,
+        scip=scip,
+        recovery_secrets=RecoverySecrets(git, writer.contents, secrets, apart),
+        operations=(
+            WriteOperations(root=root, scope=scope, engine=engine),
+            UndoOperations(
+                root=root,
+                kept=kept,
+                reversals=reversals,
+                consequences=consequences,
+                cursors=shared.cursors,
+                secrets=secrets,
+            ),
+            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors, secrets=secrets),
+            *refactoring(
+                shared,
+                root=root,
+                home=home,
+                knowledge=knowledge,
+                contexts=contexts,
+                scope=scope,
+                engine=engine,
+                scip=scip,
+            ),
+            *writes.all,
+            tests,
+            CheckpointOperations(
+                root=root,
+                writer=writer,
+                commits=writes.commits,
+                staging=writes.staging,
+                tests=tests,
+                linters=tested.linters(root=root, config=config.tests),
+            ),
+        ),
+    )
+
+
+def _unfinished(shared: Shared, writer: Writer) -> tuple[Recovered, ...]:
+    said = shared.logs.logger("git")
+    unfinished = Unfinished(writer.keeper, lambda warning: said.warning("recovering a git mutation", warning=warning))
+    # Whoever builds this may be in a loop of their own already, and waits here as for the files above.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return _told(shared, thread.submit(asyncio.run, unfinished.recover()).result())
+
+
+def _told(shared: Shared, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:
+    said = shared.logs.logger("edits")
+    for found in recovered:
+        said.warning(
+            "a mutation was under way when the last run ended",
+            mutation_id=found.mutation_id,
+            outcome=found.outcome,
+            conflicts=list(found.conflicts[:100]),
+            reason=found.reason,
+        )
+    return tuple(recovered)

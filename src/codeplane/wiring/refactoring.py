@@ -1,0 +1,54 @@
+"""The refactor operations over one root, when the owner wants them."""
+
+from pathlib import Path
+
+from codeplane.edit.engine import Engine
+from codeplane.edit.scope import Scope
+from codeplane.index.contexts.service import ContextOperations
+from codeplane.kernel.catalogue import Disabled
+from codeplane.query.knowledge import Knowledge
+from codeplane.refactor.applying import Applying
+from codeplane.refactor.decisions.operations import DecisionOperations
+from codeplane.refactor.decisions.store import Decisions
+from codeplane.refactor.operations import RefactorOperations
+from codeplane.refactor.planning import Planning
+from codeplane.refactor.plans import Plans
+from codeplane.refactor.questions import Questions
+from codeplane.refactor.scip.operations import ScipOperations
+from codeplane.refactor.scip.store import ScipStore
+from codeplane.wiring.shared import Shared
+
+
+def refactoring(
+    shared: Shared,
+    *,
+    root: Path,
+    home: Path,
+    knowledge: Knowledge,
+    contexts: ContextOperations,
+    scope: Scope,
+    engine: Engine,
+    scip: ScipStore,
+) -> tuple[object, ...]:
+    """Build them; with `refactor.enabled` off, what says so instead."""
+    config = shared.config.refactor
+    if not config.enabled:
+        kinds = (RefactorOperations, DecisionOperations, ScipOperations)
+        return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
+    planning = Planning(
+        knowledge=knowledge,
+        questions=Questions(root=root, config=config, scip=scip),
+        contexts=contexts,
+        config=config,
+        clock=shared.clock,
+        plans=Plans(home / "plans", shared.clock),
+    )
+    applying = Applying(root=root, scope=scope, engine=engine, planning=planning)
+    decisions = Decisions(log=shared.log, root=root)
+    return (
+        RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=shared.cursors),
+        DecisionOperations(decisions),
+        ScipOperations(
+            root=root, knowledge=knowledge, store=scip, clock=shared.clock, secrets=shared.secrets.rules_of(root)
+        ),
+    )

@@ -1,0 +1,68 @@
+"""Disjoint mutations side by side, overlapping ones refused, and the whole tree for one alone."""
+
+import asyncio
+
+import pytest
+
+from codeplane.edit.locks import PathLocks
+from codeplane.kernel.errors import EditOverlap
+
+
+def test_disjoint_paths_are_held_together() -> None:
+    locks = PathLocks()
+    with locks.hold(["a/b", "c"]), locks.hold(["a/c", "d"]):
+        pass
+    with locks.hold(["a/b"]):
+        pass
+
+
+@pytest.mark.parametrize("paths", [["a/b"], ["x", "a/b/c"], ["a"]])
+def test_overlapping_paths_are_refused_also_above_and_below(paths: list[str]) -> None:
+    locks = PathLocks()
+    with locks.hold(["a/b"]):
+        with pytest.raises(EditOverlap), locks.hold(paths):
+            pass
+        # What was refused holds nothing.
+        with locks.hold(["x"]):
+            pass
+    with locks.hold(paths):
+        pass
+
+
+def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
+    async def run() -> list[str]:
+        locks, said = PathLocks(), []
+        entered = asyncio.Event()
+
+        async def whole() -> None:
+            async with locks.everything():
+                said.append("whole")
+                entered.set()
+                with pytest.raises(EditOverlap), locks.hold(["b"]):
+                    pass
+                with pytest.raises(EditOverlap):
+                    async with locks.everything(wait_sec=0.01):
+                        pass
+
+        with locks.hold(["a"]):
+            task = asyncio.create_task(whole())
+            await asyncio.sleep(0)
+            said.append("part")
+        await task
+        with locks.hold(["b"]):
+            said.append("after")
+        return said
+
+    assert asyncio.run(run()) == ["part", "whole", "after"]
+
+
+def test_everything_gives_up_when_it_takes_too_long() -> None:
+    async def run() -> None:
+        locks = PathLocks()
+        with locks.hold(["a"]), pytest.raises(EditOverlap, match="still at work"):
+            async with locks.everything(wait_sec=0.01):
+                pass
+        async with locks.everything():
+            pass
+
+    asyncio.run(run())

@@ -1,0 +1,82 @@
+"""Two versions of files: which definitions changed, and which syntax errors are new."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codeplane.edit.syntax import Compared, Syntax, Texts
+from codeplane.index.parsers import Parsers
+
+BEFORE = b"""\
+LIMIT = 1
+
+def price(x):
+    return x
+
+class Shop:
+    def sell(self):
+        return price(1)
+
+    def buy(self):
+        return price(2)
+"""
+
+
+@pytest.fixture(scope="module")
+def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syntax]:
+    parsers = Parsers(processes=1)
+    yield Syntax(parsers=parsers, known=lambda path, digest: None, folder=tmp_path_factory.mktemp("home"))
+    parsers.close()
+
+
+def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: str = "shop.py") -> Compared:
+    texts = Texts(
+        before={path: before} if before is not None else {},
+        after={path: after} if after is not None else {},
+    )
+    return asyncio.run(syntax.compared(texts))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "symbols"),
+    [
+        (b"return x", b"return x + 1", ("shop.py:price",)),
+        (b"price(2)", b"price(3)", ("shop.py:Shop.buy",)),
+        (b"LIMIT = 1", b"LIMIT = 2", ("shop.py:LIMIT",)),
+        (b"def buy", b"def acquire", ("-shop.py:Shop.buy", "+shop.py:Shop.acquire")),
+        (b"class Shop:", b"class Shop(Base):", ("shop.py:Shop",)),
+        (b"LIMIT = 1\n", b"LIMIT = 1\n# a comment\n", ()),
+    ],
+)
+def test_the_innermost_definitions_that_changed(
+    syntax: Syntax, old: bytes, new: bytes, symbols: tuple[str, ...]
+) -> None:
+    found = compared(syntax, BEFORE, BEFORE.replace(old, new))
+    assert (found.symbols, found.errors) == (symbols, ())
+
+
+def test_files_that_come_or_go_take_their_definitions_with_them(syntax: Syntax) -> None:
+    everything = ("LIMIT", "price", "Shop", "Shop.sell", "Shop.buy")
+    assert compared(syntax, None, BEFORE).symbols == tuple(f"+shop.py:{name}" for name in everything)
+    assert compared(syntax, BEFORE, None).symbols == tuple(f"-shop.py:{name}" for name in everything)
+
+
+def test_errors_are_told_when_they_are_new_and_only_then(syntax: Syntax) -> None:
+    broken = BEFORE.replace(b"return price(2)", b"return price(2")
+    assert compared(syntax, BEFORE, broken).errors == ("syntax error at shop.py:11",)
+    assert compared(syntax, broken, b"x = 1\n" + broken).errors == ()
+    assert compared(syntax, broken, BEFORE).errors == ()
+    worse = broken.replace(b"LIMIT = 1", b"LIMIT = = 1")
+    assert compared(syntax, broken, worse).errors == ("syntax error at shop.py:1",)
+    assert compared(syntax, None, b"def f(:\n").errors == ("syntax error at shop.py:1",)
+
+
+def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(syntax: Syntax, tmp_path: Path) -> None:
+    assert compared(syntax, b"x", b"y", "notes.txt") == Compared()
+    assert compared(syntax, b"", b"\0", "a.py").errors == ()
+    large = compared(syntax, BEFORE, BEFORE + b"x = 1\n" * 300_000)
+    assert large.symbols == () and "too large" in large.errors[0]
+    nowhere = Syntax(parsers=Parsers(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
+    assert "not checked" in compared(nowhere, None, b"x = 1\n").errors[0]

@@ -1,0 +1,31 @@
+"""Each writing operation against the plain commands on a copy: equal trees, refs, index and status; then back again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.git.made import Made, made
+from tests.git.writes import CASES, Case, Draw, compare
+
+SEEDS = (3, 14)
+# Those whose ways part most: they are tried on both repositories.
+MANIFOLD = {"merge", "cherrypick", "revert", "rebase", "reset", "checkout", "stash_pop"}
+CHOSEN = [
+    (kind, seed)
+    for number, kind in enumerate(CASES)
+    for at, seed in enumerate(SEEDS)
+    if number % 2 == at or kind.__name__ in MANIFOLD
+]
+
+
+@pytest.fixture(scope="module")
+def origins(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Made]:
+    return {seed: made(tmp_path_factory.mktemp("origin") / "made", seed) for seed in SEEDS}
+
+
+@pytest.mark.parametrize(("kind", "seed"), CHOSEN, ids=[f"{kind.__name__}-{seed}" for kind, seed in CHOSEN])
+def test_it_leaves_what_git_leaves_and_undo_what_was(
+    kind: Callable[[Draw], Case], seed: int, origins: dict[int, Made], tmp_path: Path
+) -> None:
+    assert compare(kind, origins[seed], seed, tmp_path / "pair") in ("done", "refused", "undone")

@@ -1,0 +1,66 @@
+"""The table of families."""
+
+import pytest
+
+from codeplane.index.contexts.family import FAMILIES, Family, families_of, family_of, family_of_language
+
+NAMES = """javascript python go rust jvm dotnet ruby php swift elixir haskell terraform sql docker markdown json_yaml
+protobuf graphql config"""
+
+
+def test_the_names_are_the_closed_list() -> None:
+    assert sorted(family.name for family in FAMILIES) == sorted(NAMES.split())
+
+
+def test_every_family_says_which_files_are_its_own() -> None:
+    assert all(family.include for family in FAMILIES)
+    assert all(glob.startswith("**/") for family in FAMILIES for glob in family.include)
+
+
+def test_every_family_has_markers_or_is_everywhere() -> None:
+    assert all(family.packages or family.ambient for family in FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: str(family.name))
+def test_a_file_of_each_include_glob_is_in_the_family(family: Family) -> None:
+    for glob in family.include:
+        assert family.name in families_of("a b/" + glob.removeprefix("**/").replace("*", "x"))
+
+
+@pytest.mark.parametrize(
+    ("path", "family"),
+    [
+        ("a.py", "python"),
+        ("deep/er/a.test.tsx", "javascript"),
+        ("Gemfile", "ruby"),
+        ("x/Dockerfile", "docker"),
+        ("x/api.Dockerfile", "docker"),
+        ("docker-compose.yml", "docker"),
+        ("build.gradle.kts", "jvm"),
+        (".terraform.lock.hcl", "terraform"),
+        ("Cargo.toml", "json_yaml"),
+        (".py", "python"),
+        ("a.PY", None),
+        ("py", None),
+        ("main.c", None),
+        ("run.sh", None),
+        ("x.py/readme", None),
+        ("Makefile", None),
+    ],
+)
+def test_a_file_is_counted_to_one_family_or_none(path: str, family: str | None) -> None:
+    assert family_of(path) == family
+
+
+def test_a_file_can_be_in_two_families() -> None:
+    assert families_of("docker-compose.yml") == ("docker", "json_yaml")
+    assert families_of("main.c") == ()
+
+
+@pytest.mark.parametrize(("language", "family"), [("java", "jvm"), ("TypeScript", "javascript"), ("jvm", "jvm")])
+def test_a_language_has_a_family(language: str, family: str) -> None:
+    assert family_of_language(language) == family
+
+
+def test_a_language_outside_the_list_has_none() -> None:
+    assert family_of_language("c") is None

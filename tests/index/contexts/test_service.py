@@ -1,0 +1,57 @@
+"""Contexts through the door: discovered for real, kept in step with what people write."""
+
+from pathlib import Path
+
+from tests.harness import make_repo
+from tests.query.asking import Ask, result, with_plane
+from tests.surfaces.http.wire import at
+
+FILES = {
+    "pyproject.toml": "[project]\nname = 'whole'\n",
+    "app/main.py": "def main():\n    pass\n",
+    "libs/one/setup.py": "from setuptools import setup\nsetup()\n",
+    "libs/one/one.py": "ONE = 1\n",
+    "broken/go.mod": "module example\n",
+    "broken/main.go": ")))(((\n",
+    "README.md": "# Whole\n",
+}
+
+
+def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("context.list", all=True)
+        listed = result(envelope)["contexts"]
+        assert isinstance(listed, list)
+        found = {str(at(one, "id")): one for one in listed}
+        assert at(found, "python:.", "status") == at(found, "python:libs/one", "status") == "valid"
+        assert at(found, "python:libs/one", "files") == 2
+        assert at(found, "go:broken", "status") == "failed"
+        shown = result(await ask("context.list", family="python"))
+        assert shown["total"] == 2
+        of = result(await ask("context.of", path="libs/one/one.py"))
+        assert of["home"] == "python:libs/one" and of["owners"] == {"python": "python:libs/one"}
+        missing = await ask("context.of", path="nowhere.py")
+        assert at(missing, "error", "error") == "NOT_FOUND"
+        assert "python:libs/one" in (root / ".codeplane" / "contexts.yaml").read_text()
+
+    with_plane(root, body)
+
+
+def test_what_is_written_and_what_changes_is_heeded(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+
+    async def body(ask: Ask) -> None:
+        await ask("context.list")
+        (root / "libs/two").mkdir()
+        (root / "libs/two/setup.py").write_text("x = 1\n")
+        await ask("search", query="x", fresh="strict")
+        assert result(await ask("context.of", path="libs/two/setup.py"))["home"] == "python:libs/two"
+        file = root / ".codeplane" / "contexts.yaml"
+        file.write_text("contexts: [\n")
+        listed = await ask("context.list")
+        assert "contexts.yaml was not heeded" in str(listed["text"])
+        assert file.read_text() == "contexts: [\n"
+
+    with_plane(root, body)

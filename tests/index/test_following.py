@@ -1,0 +1,57 @@
+"""Facts that follow edits which come one upon another."""
+
+import asyncio
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from codeplane.index.facts import FactStore
+from codeplane.index.follower import Follower
+from codeplane.index.following import Following
+from codeplane.index.fulltext import FullText
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Snapshot
+from tests.harness import make_repo
+from tests.index.indexed import Indexed
+from tests.kernel.plane import KEPT_WORKERS
+from tests.ledger.logs import opened
+
+
+def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:
+    root, home = make_repo(tmp_path / "repo", {"m.py": "def f():\n    return 1\n"}), tmp_path / "home"
+    indexer = Indexed(root, home)
+    snapshot = indexer.start()
+    epochs = count(snapshot.epoch)
+
+    def newest() -> Snapshot:
+        return replace(snapshot, epoch=next(epochs))
+
+    async def whole() -> bool:
+        return False
+
+    async def follow() -> tuple[int, bool]:
+        async with opened(tmp_path / "ledger.db") as log:
+            following = Following(
+                follower=lambda told: Follower(
+                    facts=FactStore(home / "facts.db"),
+                    text=FullText(home / "tantivy"),
+                    parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+                    told=told,
+                ),
+                vectors=None,
+                newest=newest,
+                mend=whole,
+                log=log,
+                stream="index",
+                wait_sec=10.0,
+                said=lambda what, more: None,
+            )
+            running = asyncio.create_task(following.run())
+            behind = await following.behind(snapshot)
+            running.cancel()
+            await asyncio.wait({running})
+            await following.close()
+            return behind.files, following.epoch >= snapshot.epoch
+
+    assert asyncio.run(follow()) == (0, True)
+    indexer.close()

@@ -1,0 +1,145 @@
+"""An index carried to a fresh clone: taken over where contents agree, refused where it does not belong."""
+
+import io
+import json
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from codeplane.index.archive import FORMAT
+from tests.harness import git, make_repo
+from tests.query.asking import Ask, result, with_plane
+from tests.surfaces.http.wire import at
+
+FILES = {
+    "a.py": "def alpha():\n    return beta()\n",
+    "b.py": "def beta():\n    return 1\n",
+    "broken.py": "def (:\n",
+    "note.md": "# Note\n",
+}
+
+
+def exported(root: Path) -> Path:
+    async def body(ask: Ask) -> Path:
+        await ask("search", query="alpha", mode="semantic")
+        return Path(str(result(await ask("index.export", name="whole.cplindex"))["path"]))
+
+    return with_plane(root, body)
+
+
+def brought(root: Path, archive: Path) -> str:
+    folder = root / ".codeplane" / "exports"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "in.cplindex").write_bytes(archive.read_bytes())
+    return "in.cplindex"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo", FILES)
+
+
+def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Path) -> None:
+    archive = exported(root)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(root), str(clone))
+    (clone / "b.py").write_text("def gamma():\n    return 2\n")
+
+    async def body(ask: Ask) -> None:
+        imported = result(await ask("index.import", name=brought(clone, archive)))
+        assert imported["files"] == 4
+        assert imported["matching"] == 3
+        for name, there in (("alpha", True), ("beta", False), ("gamma", True)):
+            found = result(await ask("search", query=name, mode="definitions"))
+            assert (found["total"] == 1) is there, name
+
+    with_plane(clone, body)
+
+
+def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: Path) -> None:
+    archive = exported(root)
+    other = make_repo(tmp_path / "other", {"x.py": "y = 1\n"})
+
+    async def body(ask: Ask) -> None:
+        refused = await ask("index.import", name=brought(other, archive))
+        assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
+        assert "another repository" in str(refused)
+        missing = await ask("index.import", name="none.cplindex")
+        assert at(missing, "error", "error") == "NOT_FOUND"
+        outside = await ask("index.import", name="../../etc/passwd")
+        assert at(outside, "error", "error") == "INVALID_ARGUMENT"
+
+    with_plane(other, body)
+
+
+def changed(archive: Path, **values: object) -> bytes:
+    """The archive with another manifest."""
+    out = io.BytesIO()
+    with tarfile.open(archive) as old, tarfile.open(fileobj=out, mode="w") as new:
+        for member in old.getmembers():
+            raw = old.extractfile(member).read()  # type: ignore[union-attr]
+            if member.name == "manifest.json":
+                raw = json.dumps(json.loads(raw) | values).encode()
+                member.size = len(raw)
+            new.addfile(member, io.BytesIO(raw))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("newer", "newer than"),
+        ("tables", "parses differently"),
+        ("damaged", "checksum"),
+        ("cut", "not an index archive"),
+        ("text", "not an index archive"),
+        ("parts", "unexpected parts"),
+    ],
+)
+def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, said: str) -> None:
+    archive = exported(root)
+    raw = archive.read_bytes()
+    bad = {
+        "newer": changed(archive, format=FORMAT + 1),
+        "tables": changed(archive, tables=1),
+        "damaged": raw[:8000] + bytes([raw[8000] ^ 1]) + raw[8001:],
+        "cut": raw[: len(raw) // 3],
+        "text": b"not an archive",
+        "parts": changed(archive, digests={"../evil": "x"}),
+    }[what]
+    (tmp_path / "bad").write_bytes(bad)
+
+    async def body(ask: Ask) -> None:
+        refused = await ask("index.import", name=brought(root, tmp_path / "bad"))
+        assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
+        assert said in str(refused["error"])
+        assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
+
+    with_plane(root, body)
+
+
+def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> None:
+    archive = exported(root)
+    facts = tmp_path / "facts.db"
+    with tarfile.open(archive) as old:
+        facts.write_bytes(old.extractfile("facts.db").read())  # type: ignore[union-attr]
+    connection = sqlite3.connect(facts)
+    connection.execute("UPDATE parsed SET facts = x'00' WHERE path = ?", (b"a.py",))
+    connection.commit()
+    connection.close()
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(root), str(clone))
+
+    async def body(ask: Ask) -> None:
+        # Signed anew by whoever changed it: what cannot be unpacked is parsed here instead.
+        from codeplane.index import archive as packing
+
+        (tmp_path / "folder").mkdir()
+        facts.rename(tmp_path / "folder" / "facts.db")
+        packing.write(tmp_path / "forged", folder=tmp_path / "folder", commit=None, files=4, model=None)
+        await ask("index.import", name=brought(clone, tmp_path / "forged"))
+        assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
+
+    with_plane(clone, body)

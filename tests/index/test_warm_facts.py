@@ -1,0 +1,97 @@
+"""Facts that are unpacked before anyone asks for them."""
+
+import asyncio
+from pathlib import Path
+
+from codeplane.index.facts import FactStore
+from codeplane.index.follower import Follower
+from codeplane.index.following import Following
+from codeplane.index.fulltext import FullText
+from codeplane.index.parsers import Parsers
+from codeplane.index.snapshot import Snapshot
+from tests.code.resolve.written import written
+from tests.harness import make_repo
+from tests.index.indexed import Indexed
+from tests.kernel.plane import KEPT_WORKERS
+from tests.ledger.logs import opened
+
+FILES = {f"m{number}.py": f"def f{number}():\n    return {number}\n" for number in range(40)}
+
+
+def named(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return [(path, snapshot.files[path].digest) for path in FILES]
+
+
+def test_what_was_unpacked_is_what_is_read(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", FILES) as made:
+        assert made.store.unpacked == 0
+        made.store.warm([("gone.py", "00" * 16), *named(made.snapshot)], stop=lambda: False)
+        assert made.store.unpacked == len(FILES)
+        (path, digest), *_ = named(made.snapshot)
+        facts = made.store.facts(path, digest)
+        assert facts is not None
+        assert [one.name for one in facts.definitions] == ["f0"]
+        assert made.store.unpacked == len(FILES)
+
+
+def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", FILES) as made:
+        asked: list[int] = []
+
+        def stop() -> bool:
+            asked.append(made.store.unpacked)
+            return len(asked) > 1
+
+        made.store.warm(named(made.snapshot), stop=stop)
+        first, then = asked
+        assert first == 0 < then == made.store.unpacked < len(FILES)
+
+
+def test_it_stops_where_there_is_no_more_room(tmp_path: Path) -> None:
+    long = {"big.py": "".join(f"def function_{number}(): pass\n" for number in range(9_000))}
+    copies = {f"big{number}.py": f"{long['big.py']}x = {number}\n" for number in range(20)}
+    with written(tmp_path / "repo", copies) as made:
+        files = [(path, made.snapshot.files[path].digest) for path in copies]
+        made.store.warm(files, stop=lambda: False)
+        assert 0 < made.store.unpacked < len(files)
+        held = made.store.unpacked
+        made.store.warm(files, stop=lambda: False)
+        assert made.store.unpacked == held
+
+
+def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
+    texts = {f"notes/{number}.txt": f"{number}\n" for number in range(1_000)}
+    root, home = make_repo(tmp_path / "repo", {**FILES, **texts}), tmp_path / "home"
+    indexer = Indexed(root, home)
+    snapshot = indexer.start()
+
+    async def whole() -> bool:
+        return False
+
+    async def follow() -> int:
+        async with opened(tmp_path / "ledger.db") as log:
+            following = Following(
+                follower=lambda told: Follower(
+                    facts=FactStore(home / "facts.db"),
+                    text=FullText(home / "tantivy"),
+                    parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+                    told=told,
+                ),
+                vectors=None,
+                newest=lambda: snapshot,
+                mend=whole,
+                log=log,
+                stream="index",
+                wait_sec=60,
+                said=lambda words, more: None,
+            )
+            running = asyncio.create_task(following.run())
+            await following.warmed()
+            found = following.follower.facts.unpacked
+            running.cancel()
+            await asyncio.wait({running})
+            await following.close()
+            return found
+
+    assert asyncio.run(follow()) == sum(path.endswith(".py") for path in snapshot.files) >= len(FILES)
+    indexer.close()

@@ -1,0 +1,35 @@
+"""The words of texts, and of many texts in one go."""
+
+import re
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplane.index.words import Vocabulary, prepared, with_parts
+
+_NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]*")
+_TEXTS = st.lists(
+    st.one_of(st.binary(max_size=60), st.text("aB1_$ .\n", max_size=60).map(str.encode)), min_size=1, max_size=4
+)
+
+
+def test_names_and_pieces_of_a_text() -> None:
+    names, pieces = Vocabulary().of(b"x = QuerySet(get_fooBar, 10px); QuerySet(HTTPServer)")
+    assert names == {b"x", b"QuerySet", b"get_fooBar", b"px", b"HTTPServer"}
+    assert Counter(pieces.split()) == Counter(["Query", "Set", "Query", "Set", "foo", "Bar", "HTTP", "Server"])
+    assert Vocabulary().of(b"nothing to_split HERE 12") == ({b"nothing", b"to_split", b"HERE"}, "")
+
+
+@given(_TEXTS)
+def test_a_vocabulary_finds_what_looking_at_each_text_does(texts: list[bytes]) -> None:
+    vocabulary = Vocabulary()
+    for text in texts:
+        names, pieces = vocabulary.of(text)
+        assert names == set(_NAME.findall(text))
+        assert Counter(pieces.split()) == Counter(prepared(text).split())
+
+
+def test_names_go_with_their_parts() -> None:
+    assert with_parts(["getValue", "x"]) == "getValue get value x x"
+    assert with_parts([]) == ""

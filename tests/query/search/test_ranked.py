@@ -1,0 +1,103 @@
+"""Ranked, semantic and hybrid search through the door, and what auto makes of a question."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness import make_repo
+from tests.query.asking import Ask, result, with_plane
+from tests.query.search.hits import paths
+from tests.surfaces.http.wire import at
+
+FILES = {
+    "shop/cart.py": (
+        "class ShoppingCart:\n"
+        "    def add_item(self, product, quantity):\n"
+        "        self.items.append((product, quantity))\n"
+    ),
+    "shop/payment.py": (
+        "def charge_credit_card(card, amount):\n    '''Take money from the customer.'''\n    return gateway(card)\n"
+    ),
+    "shop/mail.py": "def send_receipt(address):\n    '''Send an email with the bill.'''\n",
+    "tests/test_cart.py": "def test_add_item_to_shopping_cart():\n    assert True\n",
+    "README.md": "# Shop\nA small shop.\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo", FILES)
+
+
+def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for mode in ("ranked", "lexical", "hybrid"):
+            found = result(await ask("search", query="adding an item to the shopping cart", mode=mode))
+            assert paths(found)[0] == "shop/cart.py", mode
+            assert at(found, "results", 0, "line") in (1, 2)
+        assert found["mode"] == "hybrid" and "wordllama" in str(found["model"])
+        meant = result(await ask("search", query="charge money credit card", mode="semantic"))
+        assert paths(meant)[0] == "shop/payment.py"
+        assert at(meant, "results", 0, "match_type") == "semantic"
+
+    with_plane(root, body)
+
+
+def test_edits_that_come_one_upon_another_are_found_at_once(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for number, word in enumerate(("zebra", "giraffe", "walrus", "ostrich")):
+            content = f"# feeding the {word} in the evening\n"
+            result(await ask("write_files", edits=[{"path": f"shop/zoo{number % 2}.py", "content": content}]))
+            found = result(await ask("search", query=f"when is the {word} fed in the evening", mode="ranked"))
+            assert paths(found)[0] == f"shop/zoo{number % 2}.py" and not found.get("partial"), word
+        meant = result(await ask("search", query="the evening meal of an ostrich", mode="semantic"))
+        assert paths(meant)[0] == "shop/zoo1.py" and not meant.get("partial")
+
+    with_plane(root, body)
+
+
+def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        question = result(await ask("search", query="where is the credit card charged?"))
+        assert (question["mode"], paths(question)[0]) == ("ranked", "shop/payment.py")
+        first = result(await ask("search", query="shop cart email receipt item money", limit=1))
+        cursor = at(first, "pagination", "next_cursor")
+        second = result(await ask("search", query="shop cart email receipt item money", limit=1, cursor=cursor))
+        assert second["mode"] == "ranked" and paths(second) != paths(first)
+        part = result(await ask("search", query="addItem"))
+        assert (part["mode"], paths(part)[0]) == ("symbol", "shop/cart.py")
+        text = result(await ask("search", query="email with the bill"))
+        assert (text["mode"], paths(text)) == ("literal", ["shop/mail.py"])
+
+    with_plane(root, body)
+
+
+def test_edits_and_removals_are_ranked_anew(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        await ask("search", query="credit card", mode="ranked")
+        (root / "shop/payment.py").unlink()
+        (root / "shop/bank.py").write_text("def charge_credit_card(card):\n    return 1\n")
+        found = result(await ask("search", query="charge credit card", mode="ranked", fresh="strict"))
+        assert paths(found)[0] == "shop/bank.py" and "shop/payment.py" not in paths(found)
+
+    with_plane(root, body)
+
+
+def test_without_a_model_words_decide_and_that_is_said(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        found = result(await ask("search", query="adding an item to the shopping cart", mode="hybrid"))
+        assert paths(found)[0] == "shop/cart.py" and "switched off" in str(found["partial"])
+        refused = await ask("search", query="money", mode="semantic")
+        assert at(refused, "error", "error") == "INVALID_ARGUMENT"
+
+    with_plane(root, body, "embeddings.model=none")
+
+
+def test_the_index_is_taken_up_again_after_a_stop(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        for mode in ("ranked", "semantic", "definitions"):
+            found = result(await ask("search", query="send_receipt", mode=mode))
+            assert paths(found)[0] == "shop/mail.py", mode
+
+    with_plane(root, body)
+    with_plane(root, body)

@@ -1,0 +1,95 @@
+"""Members that override each other: a decision with two whole plans."""
+
+from pathlib import Path
+
+from tests.refactor.rename.renamed import kinds, repo
+
+SHAPES = {
+    "a.py": (
+        "class Shape:\n"
+        "    def area(self): ...\n"
+        "    def twice(self):\n"
+        "        return self.area() * 2\n"
+        "class Square(Shape):\n"
+        "    def area(self):\n"
+        "        return super().area()\n"
+        "class Other:\n"
+        "    def area(self): ...\n"
+    ),
+    "b.py": "from a import Square, Other\nSquare().area()\nOther().area()\ndef f(x):\n    x.area()\n",
+}
+
+
+def test_an_override_is_a_choice_between_the_family_and_this_one(tmp_path: Path) -> None:
+    with repo(tmp_path, SHAPES) as found:
+        draft = found.plan("a.py:2:9", "size")
+        assert draft.edits == ()
+        family, alone = draft.candidates
+        assert (family.id, alone.id) == ("family", "this_one")
+        both, one = found.applied(family.edits), found.applied(alone.edits)
+    assert both["a.py"].count("size") == 4
+    assert both["b.py"].startswith("from a import Square, Other\nSquare().size()\nOther().area()\n")
+    assert one["a.py"].count("size") == 3
+    assert "b.py" not in one
+    assert {capsule.type for capsule in draft.capsules} == {"scope_resolution"}
+    text = SHAPES["a.py"]
+    assert {(fact.path, fact.offset) for fact in draft.facts} == {
+        ("a.py", text.index("area")),
+        ("a.py", text.index("area", text.index("Square"))),
+    }
+
+
+def test_without_overrides_there_is_nothing_to_choose(tmp_path: Path) -> None:
+    with repo(tmp_path, SHAPES) as found:
+        draft = found.plan("a.py:9:9", "size")
+        assert draft.candidates == ()
+        assert found.applied(draft.edits)["b.py"].count("size") == 1
+
+
+def test_a_mixin_that_shares_a_subclass_is_of_the_family(tmp_path: Path) -> None:
+    files = {
+        "a.py": (
+            "class Base:\n    def run(self): ...\n"
+            "class Mixin:\n    def run(self):\n        super().run()\n"
+            "class Both(Mixin, Base): ...\n"
+        )
+    }
+    with repo(tmp_path, files) as found:
+        family, _ = found.plan("a.py:2:9", "go").candidates
+        assert found.applied(family.edits)["a.py"].count("def go") == 2
+
+
+def test_attributes_of_a_hierarchy_are_a_family_too(tmp_path: Path) -> None:
+    files = {
+        "a.py": (
+            "class A:\n    def __init__(self):\n        self.x = 1\n"
+            "class B(A):\n    def __init__(self):\n        self.x = 2\n        print(self.x)\n"
+        )
+    }
+    with repo(tmp_path, files) as found:
+        family, alone = found.plan("a.py:3:14", "y").candidates
+        assert found.applied(family.edits)["a.py"].count(".y") == 3
+        assert found.applied(alone.edits)["a.py"].count(".y") == 1
+
+
+def test_a_base_that_is_not_here_is_told(tmp_path: Path) -> None:
+    files = {"a.py": "from lib import Group\nclass G(Group):\n    def command(self): ...\n"}
+    with repo(tmp_path, files) as found:
+        draft = found.plan("a.py:3:9", "order")
+    assert "outside_base" in kinds(draft)
+    assert draft.candidates == ()
+
+
+def test_what_a_class_implements_is_of_the_family(tmp_path: Path) -> None:
+    files = {
+        "a.ts": (
+            "export interface Shape { area(): number }\n"
+            "export class Square implements Shape {\n  area(): number { return 1 }\n}\n"
+        ),
+        "b.ts": "import { Shape } from './a'\nexport function f(x: Shape) { return x.area() }\n",
+    }
+    with repo(tmp_path, files) as found:
+        family, _ = found.plan("a.ts:3:3", "size").candidates
+        texts = found.applied(family.edits)
+    assert texts["a.ts"].count("size") == 2
+    assert "x.size()" in texts["b.ts"]

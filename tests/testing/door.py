@@ -1,0 +1,106 @@
+"""The test operations of a repository of the test's own, through the door."""
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from codeplane.kernel.actor import Caller, Progress
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.workspace import Workspace
+from codeplane.query.knowledge import Knowledge
+from codeplane.testing.operations import TestOperations
+from codeplane.testing.sandbox import Sandbox
+from codeplane.testing.suite import Suite
+from codeplane.wiring.app import configuration
+from codeplane.wiring.changing import Tested
+from tests.kernel.plane import running_here
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """Calls operations, and holds what is behind them."""
+
+    conveyor: Conveyor
+    suite: Suite
+    knowledge: Knowledge
+    root: Path
+    said: list[Progress]
+
+    async def ask(self, operation: str, **arguments: object) -> JsonObject:
+        """The envelope of a call, text included."""
+        caller = Caller(surface="mcp", client="test", connection_id="test", on_progress=self._note)
+        outcome = await self.conveyor.call(operation, arguments, caller)  # type: ignore[arg-type]  # plain JSON
+        envelope: JsonObject = json.loads(outcome.to_json(with_text=True))
+        return envelope
+
+    async def run(self, **arguments: object) -> JsonObject:
+        """The result of a run that is no error."""
+        envelope = await self.ask("test.run", **arguments)
+        found = envelope.get("result")
+        assert isinstance(found, dict), envelope
+        return {**found, "text": envelope["text"], "warnings": envelope["meta"].get("warnings", [])}  # type: ignore[union-attr]
+
+    async def parsed(self) -> None:
+        """Wait until what syntax says of every file is known: what is near is told with less before that."""
+        snapshot = await (await self.knowledge.fresh()).snapshot(strict=True)
+        while (await self.knowledge.behind(snapshot)).files:
+            pass
+
+    async def _note(self, progress: Progress) -> None:
+        self.said.append(progress)
+
+
+def written(root: Path, files: Mapping[str, str]) -> Path:
+    """A git repository with these files, committed."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    quiet = {"cwd": root, "check": True, "capture_output": True}
+    subprocess.run([*git, "init", "-q"], **quiet)  # type: ignore[call-overload]
+    subprocess.run([*git, "add", "-A"], **quiet)  # type: ignore[call-overload]
+    subprocess.run([*git, "commit", "-qm", "first", "--allow-empty"], **quiet)  # type: ignore[call-overload]
+    return root.resolve()
+
+
+def at_the_door(
+    root: Path,
+    body: Callable[[Door], Awaitable[T]],
+    *settings: str,
+    sandbox: Sandbox | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> T:
+    """Run a test's body with the operations over a root; without another sandbox, the machine's own."""
+
+    async def run() -> T:
+        workspace = Workspace(root=root.resolve())
+        loaded = configuration(workspace, settings, {}).without_terminal()
+        async with running_here(workspace, loaded=loaded) as plane:
+            variables = dict(os.environ) if environment is None else dict(environment)
+            tested = Tested.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
+            knowledge = plane.changing.knowledge
+            suite = tested.suite(
+                root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests
+            )
+            operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
+            # The same stages as everyone's; only the catalogue is the test's own.
+            conveyor = Conveyor(catalogue=Catalogue([operations]), stages=plane.conveyor._stages)
+            try:
+                return await body(
+                    Door(conveyor=conveyor, suite=suite, knowledge=knowledge, root=workspace.root, said=[])
+                )
+            finally:
+                await suite.stop()
+
+    return asyncio.run(run())

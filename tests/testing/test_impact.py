@@ -1,0 +1,247 @@
+"""Which tests reach a change, and why."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from codeplane.code.resolve.world import World
+from codeplane.index.snapshot import Snapshot
+from codeplane.testing.changes import Changes
+from codeplane.testing.impact import Impact, Reached, Selection
+from codeplane.testing.imports import Imports, ImportsKept
+from codeplane.testing.target import Target
+from tests.testing.door import Door, at_the_door, written
+
+Select = Callable[[dict[str, str]], Awaitable[Selection]]
+
+
+def _selections(tmp_path: Path, files: dict[str, str], changes: list[dict[str, str | None]]) -> list[Selection]:
+    """What is selected for each change, each made alone."""
+    root = written(tmp_path / "repo", files)
+
+    async def body(door: Door) -> list[Selection]:
+        found = []
+        for change in changes:
+            for path, text in change.items():
+                if text is None:
+                    (root / path).unlink()
+                else:
+                    (root / path).parent.mkdir(parents=True, exist_ok=True)
+                    (root / path).write_text(text)
+            found.append(await door.suite.impact.selection())
+            for path in change:
+                if path in files:
+                    (root / path).write_text(files[path])
+                else:
+                    (root / path).unlink()
+        return found
+
+    return at_the_door(root, body)
+
+
+def _paths(selection: Selection) -> list[str]:
+    return sorted(one.path for one in selection.reached)
+
+
+def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "",
+        "shop/money.py": "def cents(x):\n    return x\n",
+        "shop/cart.py": "from shop.money import cents\n\n\ndef total(prices):\n    return sum(map(cents, prices))\n",
+        "shop/report.py": "def report():\n    return 1\n",
+        "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef prices():\n    return [1]\n",
+        "tests/data/prices.csv": "1\n",
+        "tests/test_cart.py": "from shop.cart import total\n\n\ndef test_it(prices):\n    assert total(prices) == 1\n",
+        "tests/test_report.py": "import shop.report\n\n\ndef test_report():\n    assert open('data/prices.csv')\n",
+        "tests/test_alone.py": "def test_alone():\n    pass\n",
+        "README.md": "# Shop\n",
+    }
+    found = _selections(
+        tmp_path,
+        files,
+        [
+            {"shop/money.py": "def cents(x):\n    return x + 0\n"},
+            {"tests/data/prices.csv": "2\n"},
+            {"tests/conftest.py": files["tests/conftest.py"] + "# more\n"},
+            {"tests/test_alone.py": "def test_alone():\n    assert 1\n"},
+            {"README.md": "# The shop\n"},
+            {"shop/report.py": None},
+            {"tests/test_new.py": "def test_new():\n    pass\n"},
+        ],
+    )
+    assert found[0].reached == (
+        Reached(path="tests/test_cart.py", reason="imports shop/cart.py → shop/money.py", distance=2),
+    )
+    assert found[1].reached == (Reached(path="tests/test_report.py", reason="names prices.csv", distance=1),)
+    assert _paths(found[2]) == ["tests/test_alone.py", "tests/test_cart.py", "tests/test_report.py"]
+    assert found[3].reached == (Reached(path="tests/test_alone.py", reason="changed itself", distance=0),)
+    assert (found[4].reached, found[4].notes) == ((), ("no test reaches README.md",))
+    assert _paths(found[5]) == ["tests/test_report.py"]
+    assert _paths(found[6]) == ["tests/test_new.py"]
+
+
+def test_javascript_imports(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"jest": {}}',
+        "src/money.ts": "export const cents = (x: number) => x;\n",
+        "src/index.ts": "export * from './money';\n",
+        "src/cart.test.ts": "import { cents } from './index';\ntest('x', () => { cents(1); });\n",
+        "src/other.test.ts": "test('x', () => {});\n",
+    }
+    (found,) = _selections(tmp_path, files, [{"src/money.ts": "export const cents = (x: number) => x + 0;\n"}])
+    assert found.reached == (
+        Reached(path="src/cart.test.ts", reason="imports src/index.ts → src/money.ts", distance=2),
+    )
+
+
+def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
+    files = {
+        "go.mod": "module x\n",
+        "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
+        "cart/cart_test.go": "package cart\n\nfunc TestTotal() {}\n",
+        "price/price_test.go": "package price\n\nfunc TestPrice() {}\n",
+        "api/api_test.go": 'package api\n\nimport "x/cart"\n\nfunc TestApi() { cart.Total() }\n',
+        "app/pom.xml": "<project/>",
+        "app/src/main/java/x/Basket.java": "package x;\nclass Basket { int total() { return 1; } }\n",
+        "app/src/test/java/x/BasketTest.java": "package x;\nclass BasketTest { void t() { new Basket(); } }\n",
+        "app/src/test/java/x/OtherTest.java": "package x;\nclass OtherTest { }\n",
+    }
+    go, java = _selections(
+        tmp_path,
+        files,
+        [
+            {"cart/cart.go": "package cart\n\nfunc Total() int { return 2 }\n"},
+            {"app/src/main/java/x/Basket.java": "package x;\nclass Basket { int total() { return 2; } }\n"},
+        ],
+    )
+    assert {one.path: one.reason for one in go.reached} == {
+        "cart": "in the package of cart/cart.go",
+        "api": "names Total, by name only",
+    }
+    assert {one.path: one.reason for one in java.reached} == {
+        "x.BasketTest": "is called after app/src/main/java/x/Basket.java"
+    }
+
+
+def test_settings_reach_every_test_of_their_runner(tmp_path: Path) -> None:
+    files = {
+        "api/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "api/test_a.py": "",
+        "web/package.json": '{"jest": {}}',
+        "web/a.test.js": "",
+    }
+    (found,) = _selections(tmp_path, files, [{"api/pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n"}])
+    assert _paths(found) == ["api/test_a.py"]
+
+
+def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
+    parts = [f"part{at}" for at in range(12)]
+    files = {"hub/__init__.py": "".join(f"from hub.{name} import make_{name}\n" for name in parts)}
+    for name in parts:
+        files[f"hub/{name}.py"] = (
+            f"def make_{name}():\n    return _inner_{name}()\n\n\ndef _inner_{name}():\n    return 1\n"
+        )
+        files[f"tests/test_of_{name}.py"] = f"import hub\n\n\ndef test_it():\n    assert hub.make_{name}() == 1\n"
+    changed = files["hub/part7.py"].replace("return 1", "return 2")
+    (found,) = _selections(tmp_path, files, [{"hub/part7.py": changed}])
+    assert found.reached[0].path == "tests/test_of_part7.py"
+    assert len(found.reached) <= 5
+    assert found.left_out == 12 - len(found.reached)
+    assert "of 12 targets that import what changed" in found.notes[0]
+
+
+SHOP = {
+    "shop/__init__.py": "",
+    "shop/money.py": "def cents(x):\n    return x\n",
+    "shop/cart.py": "from shop.money import cents\n\n\ndef total(prices):\n    return sum(map(cents, prices))\n",
+    "tests/test_money.py": "import shop.money\n\n\ndef test_money():\n    assert shop.money\n",
+    "tests/test_cart.py": "from shop.cart import total\n\n\ndef test_cents():\n    assert total([]) == 0\n",
+    "tests/test_uses.py": "from shop.cart import cents\n\n\ndef test_uses():\n    assert cents(1)\n",
+    "tests/test_alone.py": "def cents():\n    pass\n\n\ndef test_alone():\n    cents()\n",
+}
+
+
+async def _snapshot(door: Door) -> Snapshot:
+    """The newest state, with all facts of it."""
+    await door.ask("test.discover")
+    knowledge = door.suite._knowledge
+    snapshot = await (await knowledge.fresh()).snapshot(strict=True)
+    while (await knowledge.behind(snapshot)).line():
+        await asyncio.sleep(0)
+    return snapshot
+
+
+def test_an_edit_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
+    root = written(tmp_path / "repo", SHOP)
+
+    async def body(door: Door) -> None:
+        snapshot = await _snapshot(door)
+        asked, answer = threading.Event(), threading.Event()
+
+        def slow(state: Snapshot) -> tuple[Target, ...]:
+            asked.set()
+            answer.wait(60)
+            return door.suite.targets_of(state)
+
+        impact = Impact(knowledge=door.suite._knowledge, targets=slow, changes=Changes(root))
+        first = asyncio.ensure_future(impact.after_edit(snapshot, ["shop/money.py"]))
+        await asyncio.to_thread(asked.wait, 60)
+        assert await impact.after_edit(snapshot, ["shop/money.py"]) is None
+        answer.set()
+        found = await first
+        assert found is not None and "tests/test_money.py" in _paths(found)
+        assert await impact.after_edit(snapshot, ["shop/money.py"]) == found
+
+    at_the_door(root, body)
+
+
+def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> None:
+    javascript = {
+        "web/package.json": '{"jest": {}}',
+        "web/a.test.js": "import { b } from './lib';\nimport { c } from './gone';\n",
+        "web/gone.js": "export const c = 1;\n",
+    }
+    late = {"tests/test_late.py": "import shop.late\nfrom shop import later\nimport outer.inner\n"}
+    root = written(tmp_path / "repo", {**SHOP, **javascript, **late})
+    steps: list[dict[str, str | None]] = [
+        {"shop/late.py": "x = 1\n"},
+        {"shop/later.py": "x = 1\n", "outer/inner.py": ""},
+        {"shop/money.py": None},
+        {"outer/__init__.py": ""},
+        {"web/lib/index.js": "export const b = 1;\n"},
+        {"outer/inner.py": None, "web/gone.js": None},
+    ]
+
+    async def body(door: Door) -> None:
+        knowledge = door.suite._knowledge
+        kept = ImportsKept(knowledge.modules)
+        for step in [{}, *steps]:
+            for path, text in step.items():
+                (root / path).parent.mkdir(exist_ok=True, parents=True)
+                (root / path).write_text(text) if text is not None else (root / path).unlink()
+            snapshot = await _snapshot(door)
+            gone = [path for path, text in step.items() if text is None]
+
+            def importers(by: ImportsKept, gone: list[str], state: Snapshot = snapshot) -> object:
+                world = World(state, knowledge.store, knowledge.modules)
+                return Imports(world, by, gone=gone).importers
+
+            for without in ([], gone):
+                assert importers(kept, without) == importers(ImportsKept(knowledge.modules), without), step
+            found = await door.suite.impact.after_edit(snapshot, list(step))
+            if step and "outer/__init__.py" not in step:
+                assert found is not None and found.reached, step
+
+    at_the_door(root, body)
+
+
+def test_a_file_that_is_gone_is_reached_in_javascript_too(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"jest": {}}',
+        "src/money.ts": "export const cents = 1;\n",
+        "src/a.test.ts": "import { cents } from './money';\n",
+        "src/b.test.ts": "test('x', () => {});\n",
+    }
+    (found,) = _selections(tmp_path, files, [{"src/money.ts": None}])
+    assert found.reached == (Reached(path="src/a.test.ts", reason="imports src/money.ts", distance=1),)
