@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import re
 import signal
 import sqlite3
@@ -311,6 +312,27 @@ def test_a_parser_that_dies_costs_nothing_but_its_file(tmp_path: Path) -> None:
     # Content that was replaced meanwhile is no fault of the files: they are asked for again.
     assert list(parsers.parse(tmp_path / "gone.bin", [ok])) == [[]]
     parsers.close()
+
+
+def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
+    indexer = Indexed(root, tmp_path / "home")
+    snapshot = indexer.start()
+    one = Follower(
+        facts=FactStore(tmp_path / "home/facts.db"),
+        text=FullText(tmp_path / "home/tantivy"),
+        parsers=Parsers(processes=2),
+        told=lambda progress: None,
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", "/bin/false")
+        with pytest.raises(OSError, match="could not be kept running"):
+            one.follow(snapshot, newer=lambda: False)
+    assert one.facts.problems() == {}
+    assert one.follow(snapshot, newer=lambda: False)
+    assert one.facts.problems() == {} and one.facts.named("b", limit=5)
+    one.close()
+    indexer.close()
 
 
 def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:

@@ -83,6 +83,10 @@ class Worker:
             self._deadline = None
         return _DECODER.decode(message) if message is not None else None
 
+    def answers(self) -> bool:
+        """Whether it could be started: it is asked for nothing."""
+        return self.parse(Batch(content="", sources=(), check=False)) is not None
+
     def was_killed(self) -> bool:
         """Whether somebody else ended it: for want of memory, say, which is not the fault of what it read."""
         return self._process.wait() == -signal.SIGKILL and not self.hung
@@ -224,7 +228,7 @@ class Parsing:
             except queue.Empty:
                 # Looked at before waiting: one that just ended may have left something.
                 if not alive:
-                    raise OSError("the processes that parse could not be kept running") from None
+                    raise OSError("the processes that parse could not be kept running; restart CodePlane") from None
 
 
 class Parsers:
@@ -317,6 +321,8 @@ class Parsers:
                     worker, found = self._taken(fresh=True), [Parsed(key=batch.sources[0].key, problem=_TOO_LONG)]
                 else:
                     worker, found = self._one_by_one(batch)
+            if worker is None:
+                return
             while not ended.is_set():
                 with contextlib.suppress(queue.Full):
                     done.put(found, timeout=_PAUSE_SEC)
@@ -346,7 +352,8 @@ class Parsers:
     def _one_by_one(self, batch: Batch) -> tuple[Worker | None, list[Parsed]]:
         """Parse the files of a batch that ended its worker alone, so that only the culprit goes without.
 
-        A file whose worker was killed from outside again and again gets no answer, and is asked for again later.
+        A file whose worker was killed from outside again and again gets no answer, and is asked for again later; so do all
+        files where no worker can be started, as after an update under a running server: none of them is to blame.
         """
         worker = self._taken(fresh=True)
         found: list[Parsed] = []
@@ -361,6 +368,9 @@ class Parsers:
                 killed, hung = worker.was_killed(), worker.hung
                 self._dismiss(worker)
                 worker = self._taken(fresh=True)
+                if worker is not None and not killed and not worker.answers():
+                    self._dismiss(worker)
+                    return None, found
                 if not killed:
                     found.append(Parsed(key=source.key, problem=_TOO_LONG if hung else "the parser did not survive it"))
                     break

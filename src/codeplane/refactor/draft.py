@@ -108,6 +108,8 @@ class Draft:
     title: str
     name: str = ""
     """The dotted name, within its module, of what it is about, where it is about one symbol."""
+    word: str = ""
+    """What every use of that symbol says; of files, the uses say what they are called."""
     edits: tuple[Edit, ...] = ()
     moves: tuple[FileMove, ...] = ()
     creates: tuple[NewFile, ...] = ()

@@ -31,12 +31,15 @@ from codeplane.refactor.requests import (
     ReplaceRequest,
 )
 from codeplane.refactor.told import Told
+from codeplane.refactor.unparsed import UNPARSED_USE
 
 _SCOPE = "refactor"
 _COMMIT = "decision_commit"
 _PAGE = 200
-# What breaks a program though every edit is right: somebody has to have seen it.
-_GRAVE = frozenset({"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect"})
+# What may break a program though every edit is right: somebody has to have seen it.
+_GRAVE = frozenset(
+    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE}
+)
 Judges = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
 
 

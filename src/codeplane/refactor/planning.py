@@ -22,6 +22,7 @@ from codeplane.refactor.draft import Danger, Draft, Edit
 from codeplane.refactor.plan import Asked, Basis, Plan, Planner, ordered, texts_of
 from codeplane.refactor.plans import Plans
 from codeplane.refactor.questions import Questions
+from codeplane.refactor.unparsed import unparsed_uses
 
 FOR_SEC = 20.0
 _MAX_EDITS = 100_000
@@ -129,6 +130,7 @@ class Planning:
     ) -> Plan:
         world = _Watched(snapshot, self._knowledge, abandoned)
         draft = planner(world, self._knowledge.store, time.monotonic() + FOR_SEC)
+        draft = replace(draft, dangers=(*draft.dangers, *unparsed_uses(world, self._knowledge.store, draft)))
         draft = _within(draft, asked.contexts, router)
         edits = _all(draft)
         if len(edits) > _MAX_EDITS:

@@ -277,3 +277,18 @@ def test_a_package_that_others_take_from_an_importer_is_still_called_so_there(tm
         assert after["mid.py"] == "import fresh as shop\n\nX = shop.size\n"
         assert after["end.py"] == "import fresh\n\nX = fresh.size\n"
         assert ("unresolved_use", "far.py") in [(one.kind, one.path) for one in draft.dangers]
+
+
+def test_an_import_that_says_the_same_afterwards_is_no_question(tmp_path: Path) -> None:
+    files = {
+        "own/__init__.py": "",
+        "own/checkpoint/__init__.py": "",
+        "own/checkpoint/lint.py": "X = 1\n",
+        # A file beside it is called as the library is that it takes a module from.
+        "bench/__init__.py": "",
+        "bench/subjects/__init__.py": "",
+        "bench/subjects/library.py": "from library.checkpoint.sqlite import Saver\n",
+    }
+    with repository(tmp_path / "repo", files) as repo:
+        plan = repo.plan(planned_file_move, "own/checkpoint", "own/testing/checkpoint")
+        assert [edit.path for edit in plan.edits] == []

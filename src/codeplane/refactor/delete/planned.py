@@ -74,6 +74,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     dangers += _dangers(world, store, bound, going, used)
     return Draft(
         title=f"delete {bound.name}",
+        word=bound.name,
         edits=tuple(sorted(_apart(edits), key=lambda one: (one.path, one.start, one.end))),
         dangers=tuple(dangers),
         coverage=Coverage(

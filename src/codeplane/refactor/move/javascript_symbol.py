@@ -54,6 +54,7 @@ def javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str
     made.planned(facts, text, deadline)
     return Draft(
         title=f"move {bound.name} to {to_path}",
+        word=bound.name,
         edits=tuple(sorted(made.edits, key=lambda one: (one.path, one.start, one.end))),
         creates=tuple(made.creates),
         dangers=tuple(made.dangers),

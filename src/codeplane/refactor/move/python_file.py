@@ -139,7 +139,7 @@ class PythonFile:
             if module is None or self._naming.leads(head, module, new_module):
                 return
             name = self._naming.name(new_module, head, module, start)
-            if name is not None:
+            if name is not None and name != head:
                 new = f"{name}{'' if name.endswith('.') else '.'}{'.'.join(parts[count:])}"
                 why = f"{head} is {name} afterwards; {source} itself is not there"
                 self._put(Span(start=start, end=end, new=new), self._naming.tier(head, module), "IMPORT", why)

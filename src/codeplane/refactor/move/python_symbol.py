@@ -84,6 +84,7 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
     edits += _strings(world, store, relocation, bound, to_path)
     draft = Draft(
         title=f"move {bound.name} to {to_path}",
+        word=bound.name,
         edits=tuple(sorted(edits, key=lambda one: (one.path, one.start, one.end))),
         creates=(*created, *(NewFile(path=one, content="") for one in inits)),
         dangers=tuple(dangers),

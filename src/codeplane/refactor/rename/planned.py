@@ -60,6 +60,7 @@ def planned_rename(
         refuse_collisions(ground, subject.bounds, edits)
         return Draft(
             title=title,
+            word=ground.name,
             edits=edits,
             dangers=(*dangers, *dangers_of(ground, family, edits)),
             coverage=_coverage(ground),
@@ -69,6 +70,7 @@ def planned_rename(
     refuse_collisions(ground, bounds, together)
     return Draft(
         title=title,
+        word=ground.name,
         candidates=_candidates(ground, family, together, edits, asked=bool(asked)),
         dangers=(*dangers, *dangers_of(ground, family, together)),
         facts=tuple(_facts(ground, family)),
@@ -93,6 +95,7 @@ def _of_parameters(
     told = [one for one in dangers_of(ground, family, together) if one.kind != "overriding_parameter"]
     return Draft(
         title=title,
+        word=ground.name,
         candidates=(
             Candidate(
                 id="family",

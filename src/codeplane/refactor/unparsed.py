@@ -1,0 +1,43 @@
+"""Files that could not be parsed and say a name: what they mean by it, no plan can know."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from codeplane.code.resolve.world import World
+from codeplane.index.facts import FactStore
+from codeplane.index.truth.paths import shown
+from codeplane.refactor.draft import Danger, Draft
+
+UNPARSED_USE = "unparsed_use"
+_MOST = 20
+# Files that are imported by the name of their folder.
+_BY_FOLDER = frozenset({"__init__", "index", "mod"})
+
+
+def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Danger]:
+    """Where such files say the name of what is renamed, moved or deleted."""
+    names = sorted(_names(draft))
+    if not names:
+        return
+    said = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
+    found = 0
+    for path in sorted(store.problems()):
+        known = world.snapshot.files.get(path)
+        if known is None or known.skipped is not None or world.facts(path) is not None:
+            continue
+        if place := said.search(world.text(path)):
+            found += 1
+            if found > _MOST:
+                yield Danger(kind=UNPARSED_USE, what=f"and more than {_MOST} files that could not be parsed")
+                return
+            what = f"{shown(path)} could not be parsed, and says {place[0].decode(errors='replace')}"
+            yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=place.start())
+
+
+def _names(draft: Draft) -> set[str]:
+    """What a use would have to say."""
+    if draft.word:
+        return {draft.word}
+    paths = [PurePosixPath(path) for path in (*(move.path for move in draft.moves), *draft.removes)]
+    return {path.parent.name if path.stem in _BY_FOLDER else path.stem for path in paths} - {""}
