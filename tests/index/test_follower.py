@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import sys
 import re
 import signal
 import sqlite3
+import sys
 from array import array
 from pathlib import Path
 

@@ -352,8 +352,8 @@ class Parsers:
     def _one_by_one(self, batch: Batch) -> tuple[Worker | None, list[Parsed]]:
         """Parse the files of a batch that ended its worker alone, so that only the culprit goes without.
 
-        A file whose worker was killed from outside again and again gets no answer, and is asked for again later; so do all
-        files where no worker can be started, as after an update under a running server: none of them is to blame.
+        A file whose worker was killed from outside again and again gets no answer, and is asked for again later; so do
+        all files where no worker can be started, as after an update under a running server: none of them is to blame.
         """
         worker = self._taken(fresh=True)
         found: list[Parsed] = []
