@@ -3196,7 +3196,7 @@ REQUIREMENTS = (
         tests=(
             "surfaces/web/test_activity.py",
             "surfaces/web/test_long_logs.py",
-            "surfaces/web/test_skipping.py",
+            "observe/test_skipping.py",
         ),
     ),
     Requirement(

@@ -50,13 +50,13 @@ from codeplane.observe.streams import Streams
 from codeplane.observe.tracing import Tracing
 from codeplane.refactor.decisions.table import DecisionTable
 from codeplane.refactor.scip.tools import newest_by_language
-from codeplane.surfaces.web.dashboard import Dashboard
 from codeplane.trust.idempotency import IdempotencyKeys
 from codeplane.trust.identity import holds_no_token, owner_token
 from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.wiring.changing import Changing
+from codeplane.wiring.dashboard import Dashboard
 from codeplane.wiring.repository import repository, workspaces
 from codeplane.wiring.shared import Shared
 from codeplane.wiring.trusting import Trusting, trust_tables, trusting

@@ -10,8 +10,8 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.web.operations.calls import CallPage
-from codeplane.surfaces.web.operations.figures import CallFigures
+from codeplane.observe.dashboard.calls import CallPage
+from codeplane.observe.dashboard.figures import CallFigures
 from codeplane.wiring.app import Plane
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
+from codeplane.kernel.failing import REFUSED
 from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.web import wording
 from codeplane.surfaces.web.drawing import sparkline
-from codeplane.surfaces.web.operations.failing import REFUSED
 
 NAVIGATION = (
     ("Overview", "/dashboard"),

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from codeplane.kernel.failing import REFUSED, is_failure
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 from codeplane.surfaces.web.reading import number, text
 
 WAITS = "APPROVAL_PENDING"

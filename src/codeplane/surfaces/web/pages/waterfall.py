@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from codeplane.kernel.failing import failure_said
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.operations.call_row import failure_said
 from codeplane.surfaces.web.reading import number, rows, text
 
 _MOST_BARS = 200

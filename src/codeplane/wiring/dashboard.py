@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ports import Ledger, StreamObserver
-from codeplane.surfaces.web.operations.boards import BoardOperations
-from codeplane.surfaces.web.operations.calls import CallOperations
-from codeplane.surfaces.web.operations.figures import FiguresOperations
-from codeplane.surfaces.web.operations.settings import ConfigOperations
-from codeplane.surfaces.web.operations.signing_in import SignInOperations
+from codeplane.observe.dashboard.boards import BoardOperations
+from codeplane.observe.dashboard.calls import CallOperations
+from codeplane.observe.dashboard.figures import FiguresOperations
+from codeplane.observe.dashboard.settings import ConfigOperations
 from codeplane.surfaces.web.sign_ins import SignIns
+from codeplane.surfaces.web.signing_in import SignInOperations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

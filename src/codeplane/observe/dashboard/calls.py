@@ -12,23 +12,22 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.failing import REFUSED, failure_said
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger, Said, StreamObserver
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
-from codeplane.surfaces.web.operations.call_row import (
+from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,
     OF_ACTIONS,
     CallFilter,
     CallRow,
-    failure_said,
     row_of,
 )
-from codeplane.surfaces.web.operations.failing import REFUSED
-from codeplane.surfaces.web.operations.skipping import Skipping
+from codeplane.observe.dashboard.skipping import Skipping
 
 # The port promises an iterator; every log there is gives one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Event
+from codeplane.kernel.failing import REFUSED, failure_said, is_failure
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.ports import Said
 from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
-from codeplane.surfaces.web.operations.failing import REFUSED, is_failure
 
 _SHOWN = 160
 # Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.
@@ -25,7 +25,6 @@ _GROUPS = frozenset({"failed", "refused", "waiting", "running", "PENDING", "APPR
 ACTIONS = ("action.created", "action.approved", "action.rejected")
 # Outcomes that an action does not keep.
 _PASSING = frozenset({"waiting", "PENDING"})
-_FAILURES = {"command": "the command failed"}
 _PHASES = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}
 
 
@@ -209,11 +208,6 @@ def _status(event: Event) -> str:
     """How the call of an event went, as its row says it."""
     phase = _PHASES.get(event.type)
     return phase if phase in ("running", "replayed") else str(event.payload.get("status"))
-
-
-def failure_said(kind: str | None) -> str | None:
-    """What a call found though it was answered, in words."""
-    return _FAILURES.get(kind, kind) if kind is not None else None
 
 
 def _failure(event: Event) -> str | None:

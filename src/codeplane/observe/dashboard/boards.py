@@ -11,16 +11,21 @@ from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
+from codeplane.kernel.failing import WELL
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger
 from codeplane.kernel.record import CALL_FINISHED, CALL_REPLAYED
-from codeplane.surfaces.web.operations.call_row import said_of
-from codeplane.surfaces.web.operations.failing import FAILED_SQL
+from codeplane.observe.dashboard.call_row import said_of
 
+# Rows of `operations` that failed; names of errors are words, so that they need no quoting.
+_FAILED = (
+    f"(status NOT IN ({', '.join(repr(name) for name in sorted(WELL))})"
+    " OR (status = 'ok' AND failure_class IS NOT NULL))"
+)
 _COLUMNS = (
     "t.task_id, t.session_id, t.description, t.opened_at, t.closed_at, t.state, t.reason, t.limits_json, t.calls, "
-    f"(SELECT count(*) FROM operations o WHERE o.task_id = t.task_id AND {FAILED_SQL}), "
+    f"(SELECT count(*) FROM operations o WHERE o.task_id = t.task_id AND {_FAILED}), "
     "t.mutation_count, t.test_run_count, t.position, s.surface, s.client, s.actor"
 )
 _STEPS = 300

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.failing import is_failure
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
-from codeplane.surfaces.web.operations.failing import is_failure
 
 _FIGURED = 2000
 _PARTS, _STEPS = 12, 60

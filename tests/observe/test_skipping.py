@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, Said
-from codeplane.surfaces.web.operations.skipping import Skipping
+from codeplane.observe.dashboard.skipping import Skipping
 from tests.kernel.plane import run
 from tests.ledger.logs import opened
 

@@ -1,0 +1,1 @@
+"""What the dashboard asks: calls, figures, boards and settings, from the log and its tables."""

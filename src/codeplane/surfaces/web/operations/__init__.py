@@ -1,1 +1,0 @@
-"""The operations that the dashboard brings along; they know nothing of the web."""
