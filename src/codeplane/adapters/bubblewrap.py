@@ -208,6 +208,14 @@ class Bubblewrap:
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
 
 
+def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
+    """A bubblewrap on `PATH` that only lies in another work tree than the serving one, where it is not used."""
+    path, (serving, *others) = os.environ.get("PATH", ""), secrets.roots()
+    found = shutil.which("bwrap", path=path_outside(path, serving))
+    usable = found and shutil.which("bwrap", path=path_outside(path, serving, *others))
+    return None if usable else found
+
+
 def _root(enclosure: Enclosure) -> list[str]:
     """The options that mount the root, or a copy in its place."""
     root, copy = str(enclosure.root), enclosure.copy

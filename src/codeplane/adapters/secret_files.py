@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from codeplane.adapters.linked_work_trees import linked_work_trees
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.secret_files import KEYS, SecretRules, is_secret_name
@@ -133,7 +134,7 @@ class SecretFiles:
 
     def roots(self) -> list[Path]:
         """The work trees that are known, with those that git has linked to the serving one."""
-        return list(dict.fromkeys((*self._roots, *_linked(self._serving))))
+        return list(dict.fromkeys((*self._roots, *linked_work_trees(self._serving))))
 
     def hidden(self, roots: Iterable[Path], *, shown: Iterable[str] = ()) -> list[Hidden]:
         """What a sandbox over these work trees must not show, links followed; `shown` are patterns of what it may."""
@@ -327,17 +328,6 @@ def _scanned(folder: str) -> tuple[list[str], list[str]]:
     except OSError:
         pass
     return secrets, folders
-
-
-def _linked(root: Path) -> Iterator[Path]:
-    """The work trees that the git folder of a root knows."""
-    for named in (root / ".git" / "worktrees").glob("*/gitdir"):
-        try:
-            place = Path(named.read_text(errors="surrogateescape").strip()).parent
-        except OSError:
-            continue
-        if place.is_dir():
-            yield place.resolve()
 
 
 def _hard_links(root: Path, secrets: list[Path]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
+from codeplane.adapters.linked_work_trees import git_files_inside
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.search_path import path_outside
 
@@ -53,7 +54,8 @@ class ShellSandbox:
         words = self._inner.command(argv, cwd=cwd, enclosure=_Reach(root=self._root, network=network))
         at = words.index("--chdir")
         options, rest = words[:at], words[at:]
-        for place in _worktrees(self._root):
+        # They say where work trees in here have their git folder, and git follows them, outside of any sandbox.
+        for place in git_files_inside(self._root):
             options += ["--ro-bind-try", str(place), str(place)]
         if self._knows_sizes:
             options = [word for option in options for word in _sized(option)]
@@ -88,16 +90,3 @@ class ShellSandbox:
 def _sized(option: str) -> tuple[str, ...]:
     # What is written there is memory.
     return ("--size", str(_TMPFS_BYTES), option) if option == "--tmpfs" else (option,)
-
-
-def _worktrees(root: Path) -> list[Path]:
-    """The files that say where worktrees in here have their git folder: git follows them, outside of any sandbox."""
-    found = []
-    for said in (root / ".git" / "worktrees").glob("*/gitdir"):
-        try:
-            place = Path(said.read_text(errors="surrogateescape").strip())
-        except OSError:
-            continue
-        if place.is_absolute() and root in place.parents and place.is_file() and not place.is_symlink():
-            found.append(place)
-    return found

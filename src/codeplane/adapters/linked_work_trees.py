@@ -1,0 +1,67 @@
+"""The work trees that a repository's git folder says are linked to it, as far as that can be believed."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# Where programs of the system are found; a work tree around one of them is none.
+_PROGRAMS = (
+    *("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/libexec", "/lib", "/etc"),
+    *("/opt/homebrew/bin", "/opt/local/bin", "/snap/bin", "/nix/store", "/nix/var", "/gnu/store"),
+    *("/run/current-system/sw/bin", "/home/linuxbrew/.linuxbrew/bin"),
+)
+
+
+def linked_work_trees(root: Path) -> Iterator[Path]:
+    """The work trees that the git folder of a root names.
+
+    A hook can write there: one outside of the root counts only when its own `.git` leads back to exactly that entry,
+    and never one that holds the system's programs, the home or the Python that runs this.
+    """
+    for entry in _entries(root):
+        place = _named(entry / "gitdir")
+        if place is None or not place.parent.is_dir():
+            continue
+        tree = Path(os.path.realpath(place.parent))
+        if Path(os.path.realpath(root)) in tree.parents or (_leads_to(place, entry) and not _holds_programs(tree)):
+            yield tree
+
+
+def git_files_inside(root: Path) -> list[Path]:
+    """The `.git` files of linked work trees inside the root."""
+    real = Path(os.path.realpath(root))
+    named = [(_named(entry / "gitdir"), entry) for entry in _entries(root)]
+    inside = [(place, entry) for place, entry in named if place is not None and real in place.parents]
+    # No other name of a file: what is hidden would be shown by it.
+    return [place for place, entry in inside if Path(os.path.realpath(place)) == place and _leads_to(place, entry)]
+
+
+def _entries(root: Path) -> Iterator[Path]:
+    return (named.parent for named in (root / ".git" / "worktrees").glob("*/gitdir"))
+
+
+def _leads_to(place: Path, entry: Path) -> bool:
+    """Whether a `.git` file names this entry, and is no link."""
+    if place.name != ".git" or place.is_symlink() or not place.is_file():
+        return False
+    back = _named(place, "gitdir:")
+    return back is not None and os.path.realpath(back) == os.path.realpath(entry)
+
+
+def _named(file: Path, start: str = "") -> Path | None:
+    """The path that a file of git's holds behind `start`."""
+    try:
+        said = file.read_bytes().strip()
+    except OSError:
+        return None
+    if not said.startswith(os.fsencode(start)) or b"\0" in said:
+        return None
+    return Path(os.path.normpath(file.parent / os.fsdecode(said.removeprefix(os.fsencode(start)).strip())))
+
+
+def _holds_programs(tree: Path) -> bool:
+    """Whether a folder is, or is around, what the system, the account or this program is made of."""
+    kept = (*_PROGRAMS, str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent))
+    places = {Path(os.path.realpath(one)) for one in kept}
+    return any(tree == place or tree in place.parents for place in places)
