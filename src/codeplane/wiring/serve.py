@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
 
+import codeplane
 from codeplane import __version__
 from codeplane.adapters.certificates import Tls, tls
 from codeplane.adapters.disk import replace_file
@@ -206,10 +207,11 @@ class Serving:
         from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources
         from codeplane.surfaces.mcp.server import McpSurface
 
-        docs = Path(__file__).parent / "_docs"
+        package = Path(codeplane.__file__).parent
+        docs = package / "_docs"
         sources: list[ResourceSource] = [
             LedgerResources(plane.conveyor),
-            DocResources(docs if docs.is_dir() else Path(__file__).parents[2] / "docs"),
+            DocResources(docs if docs.is_dir() else package.parents[1] / "docs"),
             *self._resources,
         ]
         return McpSurface(

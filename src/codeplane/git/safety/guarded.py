@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -377,7 +378,7 @@ def _put(place: Path, text: str) -> None:
             return
     except OSError:
         pass
-    part = place.with_name(f".{place.name}.{os.getpid()}")
+    part = place.with_name(f".{place.name}.{os.getpid()}.{threading.get_ident()}")
     part.write_bytes(data)
     part.chmod(0o700)
     part.replace(place)
