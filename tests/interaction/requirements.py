@@ -2794,6 +2794,7 @@ REQUIREMENTS = (
             "trust/test_secret_files.py::test_a_checkpoint_leaves_secrets_out_and_says_so",
             "trust/test_secret_files.py::test_what_the_owner_overwrites_of_a_secrets_file_is_kept_for_undo_and_not_by_git",
             "git/test_recovery_secrets.py",
+            "trust/test_autostash_secrets.py",
         ),
     ),
     Requirement(

@@ -76,7 +76,8 @@ class Merges:
             await writing.reaches_between(*await ranges(self._git, writing.before.head, target))
             await writing.loses(work=False)
             message = request.message or await message_of(self._git, oid, source_of(revision, request.ref))
-            done = await self._git.run("merge", "--quiet", *ff, "-m", message, oid, check=False)
+            options = await writing.merge_options(target, ff)
+            done = await self._git.run("merge", "--quiet", *options, "-m", message, oid, check=False)
             delta = await writing.finished()
             stopped_or_raise(done, delta, "merge")
             forward = done.code == 0 and delta.head == target and delta.head != delta.head_before

@@ -141,8 +141,9 @@ class Rebase:
             dropped = any(action == "drop" for action, _, _ in steps)
             await writing.loses(commits=[head], work=False, replaced=not dropped)
             folder = self._git.folder
+            aside = await writing.rebase_options()
             with todo.laid_out(folder) as env:
-                options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop")
+                options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop", *aside)
                 done = await self._git.run(
                     *(*comment_option(folder, todo), "rebase", *options, f"--onto={onto}", upstream),
                     env=env,

@@ -115,11 +115,13 @@ class RemoteWrites:
             if rebases:
                 left = await self._git.run("rev-list", "--no-merges", "HEAD", f"^{target}")
                 await self._writer.may_write_commits(call, left.line.split())
-                done = await self._talk("rebase", "--quiet", target, check=False)
+                aside = await writing.rebase_options()
+                done = await self._talk("rebase", "--quiet", *aside, target, check=False)
             else:
                 only = request.mode == "ff-only"
-                how = ["--ff-only"] if only else ["-m", await message_of(self._git, target, what)]
-                done = await self._talk("merge", "--quiet", *how, target, check=False)
+                how = [] if only else ["-m", await message_of(self._git, target, what)]
+                options = await writing.merge_options(target, ["--ff-only"] if only else [])
+                done = await self._talk("merge", "--quiet", *options, *how, target, check=False)
             delta = await writing.finished()
             stopped_or_raise(done, delta, request.mode)
             return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)

@@ -178,14 +178,15 @@ class Writer:
             found.append(name or ".")
         return found
 
-    def refuse_secrets(self, call: Call, paths: Iterable[str]) -> None:
+    def refuse_secrets(self, call: Call, paths: Iterable[str], *, hint: str = "") -> None:
         """PathDenied where an agent would have git store a secrets file: a sandbox shows what git holds."""
         named = [path for path in paths if not call.actor.is_person and self.secrets.covers(path)]
         if named:
             them = "it" if len(named) == 1 else "them"
             raise PathDenied(
                 f"{_named_secrets(sorted(named))}, so only the owner gives {them} to git",
-                hint=f"name the other files, or have the owner ignore {them} (.gitignore) or stage {them}: git add",
+                hint=hint
+                or f"name the other files, or have the owner ignore {them} (.gitignore) or stage {them}: git add",
                 details={"paths": [shown(path) for path in named[:100]]},
             )
 
@@ -296,6 +297,53 @@ class Writing:
             self._writer.refuse_secret_changes(
                 self._call, (path for path, entry in now.items() if entry is not None and entry != tracked.get(path))
             )
+
+    async def rebase_options(self) -> list[str]:
+        """Options by which git puts no changed secrets file aside for an agent; a person is told that it does."""
+        named = self._changed_secrets()
+        if named and not self._call.actor.is_person:
+            return ["--no-autostash"]
+        if named and await self._setting("rebase.autoStash") == "true":
+            self._tell_of_stash(named)
+        return []
+
+    async def merge_options(self, target: str, ff: list[str]) -> list[str]:
+        """Options for a merge, with `ff`; PathDenied where git would put a changed secrets file aside for an agent.
+
+        Git does so before every merge that is more than a step forward, autostash or not.
+        """
+        named = self._changed_secrets()
+        if not named:
+            return ff
+        is_stored = ff != ["--ff-only"] and not (ff == [] and await self._moves_forward(target))
+        if self._call.actor.is_person:
+            if is_stored or await self._setting("merge.autoStash") == "true":
+                self._tell_of_stash(named)
+            return ff
+        if is_stored:
+            hint = (
+                "git stores changed files before a merge; only move forward (ff=only, mode=ff-only), or ask the owner"
+            )
+            self._writer.refuse_secrets(self._call, named, hint=hint)
+        return ["--no-autostash", *(ff or ["--ff"])]
+
+    async def _moves_forward(self, target: str) -> bool:
+        if await self._setting("merge.ff") == "false":
+            return False
+        head = self.before.head
+        done = head and await self._writer.git.run("merge-base", "--is-ancestor", head, target, check=False)
+        return not done or done.code == 0
+
+    async def _setting(self, name: str) -> str:
+        return (await self._writer.git.run("config", "--type=bool-or-str", "--get", name, check=False)).line
+
+    def _changed_secrets(self) -> list[str]:
+        return sorted(path for path in self.before.changed if self._writer.secrets.covers(path))
+
+    def _tell_of_stash(self, named: Sequence[str]) -> None:
+        """Warn a person that git stores what these secrets files hold."""
+        kept = "it holds" if len(named) == 1 else "they hold"
+        self._call.warn(f"{_named_secrets(named)}: git put aside what {kept}, and a sandbox can read what git stores")
 
     async def adds_submodule(self, submodule: JsonObject) -> None:
         """Say what there was before a submodule that it adds."""
