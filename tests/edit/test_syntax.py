@@ -47,6 +47,7 @@ def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: st
         (b"LIMIT = 1", b"LIMIT = 2", ("shop.py:LIMIT",)),
         (b"def buy", b"def acquire", ("-shop.py:Shop.buy", "+shop.py:Shop.acquire")),
         (b"class Shop:", b"class Shop(Base):", ("shop.py:Shop",)),
+        (b"LIMIT = 1", b"LIMIT, MOST = 1, 2", ("shop.py:LIMIT", "+shop.py:MOST")),
         (b"LIMIT = 1\n", b"LIMIT = 1\n# a comment\n", ()),
     ],
 )
@@ -55,6 +56,11 @@ def test_the_innermost_definitions_that_changed(
 ) -> None:
     found = compared(syntax, BEFORE, BEFORE.replace(old, new))
     assert (found.symbols, found.errors) == (symbols, ())
+
+
+def test_a_file_of_many_definitions_is_compared_in_one_go(syntax: Syntax) -> None:
+    many = b"".join(b"x%d = 1\n" % number for number in range(20_000))
+    assert len(compared(syntax, None, many).symbols) == len(compared(syntax, many, b"").symbols) == 20_000
 
 
 def test_files_that_come_or_go_take_their_definitions_with_them(syntax: Syntax) -> None:

@@ -206,14 +206,41 @@ def _around(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Defi
         return
     for start, end in spans:
         touched = [one for one in parse.facts.definitions if one.line <= end and start <= one.line + one.lines_after]
-        for one in touched:
+        inner = _directly_inside(touched)
+        for place, one in enumerate(touched):
             # Not one whose every touched line is inside another that is touched.
-            inner = [
-                other for other in touched if other is not one and one.start <= other.start and other.end <= one.end
-            ]
-            lines = range(max(start, one.line), min(end, one.end_line) + 1)
-            if not inner or any(not any(other.line <= line <= other.end_line for other in inner) for line in lines):
+            if not _cover(inner[place], max(start, one.line), min(end, one.end_line)):
                 yield one
+
+
+def _directly_inside(definitions: Sequence[Definition]) -> list[list[Definition]]:
+    """Of each definition those that are inside of it and of no other that is, in the order of their places."""
+    found: list[list[Definition]] = [[] for _ in definitions]
+    order = sorted(range(len(definitions)), key=lambda at: (definitions[at].start, -definitions[at].end))
+    around: list[int] = []
+    for at in order:
+        one = definitions[at]
+        # Those of one statement, as in `a, b = 1, 2`, are beside each other.
+        while around and not _is_inside(one, definitions[around[-1]]):
+            around.pop()
+        if around:
+            found[around[-1]].append(one)
+        around.append(at)
+    return found
+
+
+def _is_inside(one: Definition, other: Definition) -> bool:
+    return other.start <= one.start and one.end <= other.end and (one.start, one.end) != (other.start, other.end)
+
+
+def _cover(definitions: Sequence[Definition], first: int, last: int) -> bool:
+    """Whether every line is a line of one of the definitions, which are in order."""
+    line = first
+    for one in definitions:
+        if one.line > line:
+            return False
+        line = max(line, one.end_line + 1)
+    return bool(definitions) and line > last
 
 
 def _facts(parsed: Parsed) -> Facts | None:
