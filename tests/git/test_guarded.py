@@ -348,8 +348,10 @@ def test_a_hook_does_not_put_other_settings_in_the_place_of_gits(desk: Guarded) 
     desk.hook("pre-commit", "mv .git .git.old && cp -r .git.old .git && echo MOVED; true")
     assert "MOVED" not in desk.commit() and not (desk.made.root / ".git.old").exists()
     desk.hook("pre-commit", "mkdir -p other && echo ../other > .git/commondir")
-    desk.commit(text="again\n")
-    with pytest.raises(GitRefused, match="commondir"):
+    with pytest.raises(GitRefused, match=r"made what only git makes.*commondir"):
+        desk.commit(text="again\n")
+    (desk.made.root / ".git" / "commondir").write_text("../other\n")
+    with pytest.raises(GitRefused, match="by which git would take another folder"):
         desk.commit(text="and again\n")
 
 
@@ -597,9 +599,8 @@ def test_what_git_starts_after_a_hook_takes_no_other_settings(desk: Guarded) -> 
     asked = "echo ../other > .git/commondir; git config core.bare; git config gpg.program; rm .git/commondir"
     assert run(desk.git.run("-c", f"alias.ask=!{asked}", "ask")).line == "false"
     desk.hook("pre-commit", "echo ../other > .git/commondir; git config gpg.program")
-    assert "evil" in desk.commit()
-    with pytest.raises(GitRefused, match="commondir"):
-        desk.commit(text="again\n")
+    with pytest.raises(GitRefused, match=r"(?s)evil.*made what only git makes.*commondir"):
+        desk.commit()
 
 
 @needs_bubblewrap

@@ -103,8 +103,9 @@ class HookEnclosure:
         """What is put before a program of the work tree `root`; None where there is no bubblewrap that works.
 
         The root and what is `written` can be written, but for what is `fixed`, and so can caches of its own and folders
-        for temporary files, which are empty but for what is `used`. `hidden` is an empty folder inside, but for what
-        `shown` puts there (from, to). Without `network`, other machines cannot be reached.
+        for temporary files, which are empty but for what is `used`; of two of them, what lies deeper decides. `hidden`
+        is an empty folder inside, but for what `shown` puts there (from, to). Without `network`, other machines cannot
+        be reached.
         """
         program = self._program_for(network)
         if program is None:
@@ -129,7 +130,8 @@ class HookEnclosure:
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         # The folders around them too: another put in their place would have settings of its own.
         around = [place.parent for place in fixed if place.parent not in (root, *written)]
-        binds = dict.fromkeys(around, "--bind-try") | dict.fromkeys(fixed, "--ro-bind-try")
+        inside = [place for place in written if not set(fixed).isdisjoint(place.parents)]
+        binds = dict.fromkeys((*around, *inside), "--bind-try") | dict.fromkeys(fixed, "--ro-bind-try")
         # One inside of another after it.
         for place in sorted(binds, key=lambda one: len(one.parts)):
             words += [binds[place], str(place), str(place)]

@@ -4,15 +4,17 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from codeplane.git.read.opened import common, git_dir_of
 from codeplane.git.read.unentered import as_variables
+from codeplane.git.safety import hook_watch
 from codeplane.git.safety.filter_commands import FilterCommand, filter_commands, is_command
 from codeplane.git.safety.program_settings import refuse_programs
 from codeplane.git.safety.settings import Settings, settings_of
@@ -38,7 +40,12 @@ _QUIET = {
 _BY_MAINTENANCE, _NO_MAINTENANCE = "reference-transaction", {"maintenance.auto": "false", "gc.auto": "0"}
 # More mounts than these make each hook slow to start.
 _MAX_MODULES = 100
-_NO = frozenset({"false", "no", "off", "0", ""})
+# Folders that git looks into for what it runs, in its own folder and in those of submodules.
+_MADE = ("hooks", "worktrees", "modules")
+# What filters and merge drivers keep in git's folder.
+_FILTERS_OWN = ("objects", "lfs", "annex")
+# A process apart, without the settings and packages of whoever works here.
+_WATCHED = (sys.executable, "-I", "-S", hook_watch.__file__)
 _WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
 # Hooks that run where commits are received, or before a push, which is asked about anyway.
 _NOT_LOCAL = frozenset(
@@ -84,8 +91,6 @@ class _Named:
     filters: tuple[FilterCommand, ...]
     # Whether git would ask a program which files changed.
     monitored: bool
-    # Whether work trees have settings of their own.
-    by_worktree: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,9 @@ class _Reach:
     """What hooks and filters of one work tree write outside of it, what not, what they use, and whether offline."""
 
     root: Path
+    # Git's folder of the work tree, and the one that all work trees share.
+    folder: Path
+    own: Path
     fixed: tuple[Path, ...] = ()
     written: tuple[Path, ...] = ()
     used: tuple[Path, ...] = ()
@@ -141,7 +149,9 @@ class GuardedPrograms:
         is_any = bool(named.filters or names)
         reach = _Reach(
             root=root,
-            fixed=_fixed(root, own, by_worktree=named.by_worktree) if is_any else (),
+            folder=folder,
+            own=own,
+            fixed=_fixed(root, folder, own) if is_any else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
@@ -211,7 +221,7 @@ class GuardedPrograms:
         for name in {entry.name for entry in place.iterdir()} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
-            command = [*before, str(hooks / name)]
+            command = [*_WATCHED, name, str(reach.folder), str(reach.own), *before, str(hooks / name)]
             _put(place / name, _script(command, f"the hook {name}" if offline else "", path=reach.path))
         return {"core.hooksPath": str(place)}
 
@@ -224,7 +234,7 @@ class GuardedPrograms:
         return place
 
     def _filters(self, reach: _Reach, filters: Sequence[FilterCommand]) -> dict[str, str]:
-        before, offline = self._before(reach) if filters else (None, False)
+        before, offline = self._before(_for_filters(reach, filters)) if filters else (None, False)
         if before is None:
             return {}
         filters = [one for one in filters if offline or not one.is_fetching]
@@ -255,7 +265,6 @@ class GuardedPrograms:
                 hooks=hooks,
                 filters=filter_commands(read.settings),
                 monitored=is_command(read.settings.get("core.fsmonitor", "")),
-                by_worktree=read.settings.get("extensions.worktreeconfig", "false").lower() not in _NO,
             )
         return known
 
@@ -281,27 +290,41 @@ def _own(folder: Path) -> Path:
     return Path(os.path.normpath(common(folder)))
 
 
-def _fixed(root: Path, own: Path, *, by_worktree: bool) -> tuple[Path, ...]:
+def _for_filters(reach: _Reach, filters: Sequence[FilterCommand]) -> _Reach:
+    """What filters and merge drivers reach: git goes on while they run, and so they write in its folder only what is
+    theirs."""
+    if any(one.is_fetching for one in filters):
+        with suppress(OSError):
+            (reach.own / "lfs").mkdir(exist_ok=True)
+    place, root = Path(os.path.realpath(reach.root / ".git")), reach.root.resolve()
+    written = [own for name in _FILTERS_OWN if (own := reach.own / name).is_dir() and not own.is_symlink()]
+    return replace(
+        reach,
+        fixed=(place,) if root in place.parents else (),
+        written=tuple(written),
+        used=(*reach.used, *reach.written),
+    )
+
+
+def _fixed(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
     """What leads git to what it runs: its hooks and settings, those of other work trees and of submodules too.
 
     What is not there yet cannot be kept from being made, and so is made.
     """
-    folders = [own, *_subfolders(own / "worktrees")]
-    modules = [module for folder in folders for module in _modules(folder / "modules")]
-    for made in (own / "hooks", *(folder / "modules" for folder in (own, *modules))):
+    folders = tuple(dict.fromkeys((own, folder)))
+    modules = [module for one in folders for module in _modules(one / "modules")]
+    for made in (*(one / "modules" for one in folders), *(one / name for one in (own, *modules) for name in _MADE)):
         with suppress(OSError):
             made.mkdir(exist_ok=True)
-    found = [own / "hooks", own / "config"]
-    for folder in folders:
-        if by_worktree:
-            with suppress(OSError):
-                (folder / "config.worktree").touch()
-        found += [folder / name for name in ("config.worktree", "commondir", "gitdir", "modules")]
-    for module in modules:
-        found += [module / name for name in ("hooks", "config", "config.worktree", "commondir", "modules")]
+    for one in (*folders, *modules):
+        with suppress(OSError):
+            (one / "config.worktree").touch()
+    found = [own / name for name in ("hooks", "config", "worktrees")]
+    found += [one / name for one in folders for name in ("config.worktree", "commondir", "gitdir", "modules")]
+    found += [one / name for one in modules for name in (*_MADE, "config", "config.worktree", "commondir")]
     there = [place for place in (root / ".git", *found) if place.exists() and place != own]
-    # Git runs commands that stand there; it comes and goes while git runs.
-    return (*there, *(folder / "rebase-merge" for folder in folders))
+    # Git runs commands and strategies that stand there; it comes and goes while git runs.
+    return (*there, *(one / name for one in folders for name in hook_watch.STATE_FOLDERS))
 
 
 def _subfolders(folder: Path) -> list[Path]:
