@@ -292,3 +292,15 @@ def test_an_import_that_says_the_same_afterwards_is_no_question(tmp_path: Path) 
     with repository(tmp_path / "repo", files) as repo:
         plan = repo.plan(planned_file_move, "own/checkpoint", "own/testing/checkpoint")
         assert [edit.path for edit in plan.edits] == []
+
+
+def test_a_module_that_goes_by_where_it_is_is_named(tmp_path: Path) -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/pages.py": "from pathlib import Path\n\nPAGES = Path(__file__).parent / 'pages'\n# __file__ again\n",
+        "app/plain.py": "X = '__file__'\n",
+    }
+    with repository(tmp_path / "repo", files) as repo:
+        plan = repo.plan(planned_file_move, "app", "web/app")
+        named = [(one.path, one.count) for one in plan.dangers if one.kind == "module_path"]
+        assert named == [("app/pages.py", 1)]

@@ -26,6 +26,7 @@ from codeplane.refactor.move.relocation import Relocation
 
 _PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"[\w$]+")
+_OWN_PLACE = re.compile(rb"\b__file__\b")
 
 
 def planned_file_move(world: World, store: FactStore, path: str, new_path: str, *, deadline: float) -> Draft:
@@ -51,6 +52,7 @@ def planned_file_move(world: World, store: FactStore, path: str, new_path: str, 
         edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
         dangers += package_entries(world, moves)
     dangers += _others(moves)
+    dangers += _own_places(world, python)
     dangers += path_mentions(world, moves, path)
     unparsed = tuple(sorted(one for one in scanned if (facts := world.facts(one)) is None or facts.errors))
     families = tuple(name for name, some in (("python", python), ("javascript", scripted)) if some)
@@ -256,6 +258,18 @@ def _javascript(
         edits += made
         dangers += fears
     return edits, dangers, seen, []
+
+
+def _own_places(world: World, moved: Sequence[str]) -> list[Danger]:
+    """Modules that go by where they are: what they find from there may be elsewhere afterwards."""
+    found: list[Danger] = []
+    for path in moved:
+        facts, text = world.facts(path), world.text(path)
+        places = [one.start() for one in _OWN_PLACE.finditer(text) if facts is None or not facts.in_text(one.start())]
+        if places:
+            what = f"{shown(path)} reads __file__, which is another path afterwards"
+            found.append(Danger(kind="module_path", what=what, path=path, offset=places[0], count=len(places)))
+    return found
 
 
 def _others(moves: dict[str, str]) -> list[Danger]:
