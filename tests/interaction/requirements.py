@@ -1669,8 +1669,8 @@ REQUIREMENTS = (
     Requirement(
         id="HSE-01",
         source="design §3",
-        promise="every package stands in one order of knowledge without exceptions",
-        tests=("test_rooms.py",),
+        promise="every package stands in one order of knowledge without exceptions, and calls are followed through it",
+        tests=("test_rooms.py", "docs/test_a_call.py"),
     ),
     Requirement(
         id="DSK-02",
