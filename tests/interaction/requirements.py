@@ -404,6 +404,7 @@ REQUIREMENTS = (
         tests=(
             "surfaces/http/test_flood.py",
             "surfaces/http/test_bodies.py",
+            "surfaces/http/test_framing.py",
             "surfaces/http/test_pipelining.py",
             "surfaces/mcp/test_session_share.py",
             "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",

@@ -2,7 +2,7 @@
 
 import time
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from starlette.types import Scope
 from uvicorn.config import Config
@@ -17,6 +17,7 @@ from codeplane.surfaces.connections.connections import Connection
 from codeplane.surfaces.http.lingering_protocol import LingeringProtocol
 
 KEEP_ALIVE_SEC = 75
+_VERSIONS = frozenset({"1.0", "1.1"})
 # Uploads that last as long as their client does: once it has begun to speak it may pause.
 LASTING_UPLOADS = frozenset({"/mcp/stdio"})
 _CONNECTION, _HEADERS = "connection", "default_headers"
@@ -100,7 +101,10 @@ class BoundedProtocol(LingeringProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or after the body a trailer."""
+        """A header; what comes after the body, a trailer, counts but means nothing: the request is under way."""
+        if self._stage is _Stage.BODY:
+            self._count(len(name) + len(value) + 4)
+            return
         if len(self.headers) >= self._bounds.max_headers:
             self._refuse_head(f"the request has more than {self._bounds.max_headers} headers", "server.max_headers")
         self._count(len(name) + len(value) + 4)
@@ -108,6 +112,7 @@ class BoundedProtocol(LingeringProtocol):
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
+        self._check_framing()
         self._enter(_Stage.BODY)
         super().on_headers_complete()
         if self.cycle is not None:
@@ -222,13 +227,30 @@ class BoundedProtocol(LingeringProtocol):
     def _count(self, size: int) -> None:
         self._head_bytes += size
         if self._head_bytes > self._bounds.max_header_bytes:
-            self._refusal = self._head_too_long()
-            raise self._refusal
+            self._raise(self._head_too_long())
 
     def _refuse_head(self, message: str, setting: str) -> None:
-        self._refusal = HeadersTooLarge(message, details={"setting": setting})
-        # Out of the parser's callback: it stops, and what stopped it is answered.
-        raise self._refusal
+        self._raise(HeadersTooLarge(message, details={"setting": setting}))
+
+    def _check_framing(self) -> None:
+        """Refuse a head that announces what is not spoken here."""
+        version = self.parser.get_http_version()
+        if version not in _VERSIONS:
+            self._raise(MalformedRequest(f"HTTP/{version} is not spoken here", hint="send HTTP/1.1"))
+        codings = [value.strip(b" \t").lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings not in ([], [b"chunked"]):
+            self._raise(
+                MalformedRequest("the body has a transfer coding that is not known here", hint="send it as chunked")
+            )
+        if self._should_upgrade() and (codings or self._body_length):
+            self._raise(
+                MalformedRequest("a request for a WebSocket has a body", hint="send GET without a Content-Length")
+            )
+
+    def _raise(self, error: CodePlaneError) -> NoReturn:
+        """Leave the parser's callback: it stops, and what stopped it is answered."""
+        self._refusal = error
+        raise error
 
     def _head_too_long(self) -> CodePlaneError:
         limit = self._bounds.max_header_bytes

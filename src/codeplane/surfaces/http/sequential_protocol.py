@@ -95,9 +95,7 @@ class SequentialProtocol(AddressedProtocol):
 
     def on_headers_complete(self) -> None:
         """Its body begins."""
-        # The parser has refused lengths that are no numbers or contradict each other.
-        lengths = [value for name, value in self.headers if name == b"content-length"]
-        self._body_left = int(lengths[0]) if lengths else 0
+        self._body_left = self._body_length
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -142,6 +140,11 @@ class SequentialProtocol(AddressedProtocol):
         """No HTTP follows a request for another protocol: it is answered, and that is the end."""
         self._is_upgraded = True
         self.cycle.keep_alive = False
+
+    @property
+    def _body_length(self) -> int:
+        """What the head says; the parser has refused lengths that are no numbers or contradict each other."""
+        return next((int(value) for name, value in self.headers if name == b"content-length"), 0)
 
     @property
     def _has_pending(self) -> bool:
