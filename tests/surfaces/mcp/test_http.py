@@ -10,6 +10,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
+from tests.surfaces.http.wire import opened
 
 from .clients import HANDSHAKE, INITIALIZE, LEGACY, MODERN, call, request
 
@@ -223,3 +224,13 @@ def test_every_answer_names_the_repository(era: str, headers: dict[str, str], co
     for body in (b"nonsense", json.dumps(call("status", era=era)).encode()):
         response, _ = codeplane_server.request("POST", "/mcp", body=body, headers=headers)
         assert response.headers["x-codeplane-repo"] == str(codeplane_server.repo)
+
+
+@pytest.mark.parametrize("last", ("1", "0", "unknown_event"))
+def test_a_client_that_reconnects_after_an_event_gets_its_stream(last: str, codeplane_server: Server) -> None:
+    response, _ = codeplane_server.request("POST", "/mcp", body=json.dumps(INITIALIZE).encode(), headers=JSON)
+    session = {"mcp-protocol-version": HANDSHAKE, "mcp-session-id": response.headers["mcp-session-id"]}
+    with opened(codeplane_server, "GET", "/mcp", headers={**JSON, **session, "last-event-id": last}) as stream:
+        assert stream.status == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        assert works(codeplane_server, LEGACY, {**JSON, **session})

@@ -15,6 +15,7 @@ import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import (
     CONTENT_TYPE_SSE,
+    LAST_EVENT_ID_HEADER,
     REQUEST_STREAM_BUFFER_SIZE,
     EventMessage,
     SSEEvent,
@@ -83,6 +84,12 @@ class SessionTransport(StreamableHTTPServerTransport):
                 del self._request_streams[key]
             for stream in streams:
                 stream.close()
+
+    async def _replay_events(self, last_event_id: str, request: Request, send: Send) -> None:
+        """Give whoever reconnects its stream: events are not kept for it, so there is nothing to repeat."""
+        name = LAST_EVENT_ID_HEADER.encode()
+        headers = [pair for pair in request.scope["headers"] if pair[0].lower() != name]
+        await self._handle_get_request(Request({**request.scope, "headers": headers}, request.receive), send)
 
     async def _answer(self, first: First, scope: Scope, receive: Receive, send: Send) -> None:
         try:
