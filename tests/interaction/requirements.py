@@ -2760,6 +2760,8 @@ REQUIREMENTS = (
             "trust/test_secret_files.py::test_hooks_and_commands_see_empty_files",
             "trust/test_secret_files.py::test_other_names_of_a_secrets_file_are_hidden_and_not_read",
             "trust/test_secret_files.py::test_an_environment_of_python_shows_its_own_files_and_one_from_git_none",
+            "trust/test_secret_files.py::test_what_a_link_leads_to_stays_hidden_when_git_is_made_to_track_it",
+            "trust/test_secret_files.py::test_a_link_that_is_left_behind_takes_no_changed_source_away",
         ),
     ),
     Requirement(

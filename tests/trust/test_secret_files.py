@@ -192,6 +192,64 @@ def test_other_names_of_a_secrets_file_are_hidden_and_not_read(tmp_path: Path) -
 
 
 @needs_bubblewrap
+@pytest.mark.parametrize("target", ["conf/prod.txt", "conf"])
+def test_what_a_link_leads_to_stays_hidden_when_git_is_made_to_track_it(tmp_path: Path, target: str) -> None:
+    names = ("conf/prod.txt",)
+    probe = PROBE.replace("NAMES", repr(names)).replace('".env" in seen and ', "")
+    ignored = {".gitignore": ".env\nconf/\n", "README.md": "# shop\n", "test_probe.py": probe}
+    root = make_repo(tmp_path / "repo", ignored)
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
+        git(root, "config", name, value)
+    (root / "conf").mkdir()
+    (root / "conf" / "prod.txt").write_text(ENV)
+    (root / ".env").symlink_to(target)
+    hook = root / ".git" / "hooks" / "pre-commit"
+    dummy = "$(echo dummy | git hash-object -w --stdin)"
+    hook.write_text(f"#!/bin/sh\ngit update-index --add --cacheinfo 100644,{dummy},conf/prod.txt\nrm .env\n")
+    hook.chmod(0o755)
+
+    async def stays_hidden() -> None:
+        async with plane(root) as opened:
+            await asyncio.to_thread(opened.secrets.walk)
+            assert _error(await _call(opened, "read_files", paths=["conf/prod.txt"])) == "PATH_DENIED"
+            assert "DB_HOST" not in str(await _call(opened, "git.diff"))
+            done = await _call(opened, "test.run", targets=["test_probe.py"], fresh=True)
+            assert "1 passed" in str(done["text"]), done
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            done = await _call(opened, "git.commit", message="x", allow_empty=True)
+            assert not _error(done), done
+            await asyncio.to_thread(opened.secrets.walk)
+            assert _error(await _call(opened, "read_files", paths=["conf/prod.txt"])) == "PATH_DENIED"
+            assert "DB_HOST" not in str(await _call(opened, "git.diff"))
+
+    run(scenario())
+    # The index and the last commit have it, and the hook took the link away.
+    assert "conf/prod.txt" in git(root, "ls-files") and not (root / ".env").exists()
+    hook.unlink()
+    (root / ".env").symlink_to(target)
+    run(stays_hidden())
+
+
+def test_a_link_that_is_left_behind_takes_no_changed_source_away(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n", "same.txt": "same\n"})
+    (root / ".env.same").symlink_to("same.txt")
+
+    async def scenario() -> None:
+        async with plane(root) as opened:
+            await asyncio.to_thread(opened.secrets.walk)
+            (root / "README.md").write_text("# changed\n")
+            (root / ".env.readme").symlink_to("README.md")
+            (root / "same.txt").write_text("changed\n")
+            await asyncio.to_thread(opened.secrets.walk)
+            for path in ("README.md", "same.txt"):
+                assert not _error(await _call(opened, "read_files", paths=[path])), path
+
+    run(scenario())
+
+
+@needs_bubblewrap
 def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo", ".env")
     (root / "test_probe.py").write_text(

@@ -1,5 +1,6 @@
 """The secrets files of work trees: found on the disk, hidden from sandboxes, and read for what answers leave out."""
 
+import hashlib
 import os
 import stat
 import subprocess
@@ -44,6 +45,7 @@ _OF_ENVIRONMENT = frozenset(
     }
 )
 _GIT_SEC = 30.0
+_SHA1_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,10 @@ class SecretFiles:
         self._serving = serving.resolve()
         self._rules = {self._serving: SecretRules(rules.shown, aliases=partial(self._aliases_of, self._serving))}
         self._aliases: dict[Path, frozenset[str]] = {}
+        # By work tree, which further paths of secrets files are shown, and which were hidden from the beginning.
+        self._judged: dict[Path, dict[Path, bool]] = {}
+        self._lasting: dict[Path, tuple[Path, ...]] = {}
+        self._judging = threading.Lock()
         self._empty = empty
         self._folders: dict[str, _Folder] = {}
         self._roots: dict[Path, tuple[Path, ...]] = {self._serving: ()}
@@ -144,9 +150,9 @@ class SecretFiles:
         for root in looked_at:
             rules = self.rules_of(root).by_name(patterns)
             covered = [path for path in self._secrets_below(root) if rules.covers(path.relative_to(root).as_posix())]
-            for path in (*covered, *_aliases(root, covered)):
+            for path in (*covered, *self._hidden_aliases(root, covered)):
                 real = Path(os.path.realpath(path))
-                # What a link leads to inside is one of the aliases, or is tracked.
+                # What a link leads to inside is one of the aliases, or is everybody's.
                 if real == path or root not in real.parents:
                     found |= self._found(real, root)
         # Of a work tree inside, which may be served too.
@@ -283,8 +289,30 @@ class SecretFiles:
         found = self._roots[root] = tuple(map(Path, self._walked(str(root))))
         rules = self.rules_of(root).by_name()
         covered = [path for path in found if rules.covers(path.relative_to(root).as_posix())]
-        self._aliases[root] = frozenset(path.relative_to(root).as_posix() for path in _aliases(root, covered))
+        aliases = self._hidden_aliases(root, covered)
+        self._aliases[root] = frozenset(path.relative_to(root).as_posix() for path in aliases)
         return found
+
+    def _hidden_aliases(self, root: Path, covered: list[Path]) -> list[Path]:
+        """Further paths of these files below the root that are hidden like them.
+
+        Not those that the last commit holds: everybody has what they say from git, and a link that a test leaves behind
+        must not take source away. That is judged once for each of them: a commit that comes later changes nothing. What
+        was there before anything ran here has to say what the commit says, and stays hidden when its link is gone.
+        """
+        found = _aliases(root, covered)
+        with self._judging:
+            is_first = root not in self._judged
+            judged = self._judged.setdefault(root, {})
+            if new := [path for path in found if path not in judged]:
+                committed = _committed(root, new)
+                for path in new:
+                    own = committed.get(path, {})
+                    judged[path] = bool(own) and (not is_first or _is_same(path, own))
+            if is_first:
+                self._lasting[root] = tuple(path for path in found if not judged[path])
+            lasting = [path for path in self._lasting[root] if path.exists()]
+            return sorted({*(path for path in found if not judged[path]), *lasting})
 
     def _walked(self, root: str) -> Iterator[str]:
         folders = [root]
@@ -432,29 +460,66 @@ def _strangers(environment: Path) -> list[Path]:
 
 
 def _aliases(root: Path, secrets: list[Path]) -> list[Path]:
-    """Further paths of these files below the root: what links lead to, and other names of files with several.
-
-    Not those that git tracks: everybody has what they say from git, and a link that a test leaves behind must not take
-    source away.
-    """
+    """Further paths of these files below the root: what links lead to, and other names of files with several."""
     real = {Path(os.path.realpath(path)) for path in secrets}
     found = {path for path in real if root in path.parents and path.exists()} - set(secrets)
     found |= set(_hard_links(root, [path for path in real if path.is_file()])) - set(secrets)
-    return sorted(found - _tracked(root, sorted(found))) if found else []
+    return sorted(found)
 
 
 def _tracked(root: Path, paths: list[Path]) -> set[Path]:
     """Those of these paths that git tracks, or that hold what it tracks; none where it cannot say."""
-    settings = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
-    command = ["git", *settings, "--literal-pathspecs", "ls-files", "-z", "--"]
+    listed = {root / os.fsdecode(name) for name in _listed(root, "ls-files", paths)}
+    return {path for path in paths if path in listed or any(path in one.parents for one in listed)}
+
+
+def _committed(root: Path, paths: list[Path]) -> dict[Path, dict[Path, str]]:
+    """What the last commit holds of these paths, by file with its object id; nothing where git cannot say."""
+    found: dict[Path, dict[Path, str]] = {}
+    for line in _listed(root, "ls-tree", paths):
+        facts, _, name = line.partition(b"\t")
+        file, oid = root / os.fsdecode(name), facts.rpartition(b" ")[2].decode()
+        for path in paths:
+            if path == file or path in file.parents:
+                found.setdefault(path, {})[file] = oid
+    return found
+
+
+def _is_same(path: Path, committed: dict[Path, str]) -> bool:
+    """Whether a file, or everything in a folder, says what was committed of it."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if not file.is_dir() or file.is_symlink()]
+    return all(file in committed and _object_id(file, len(committed[file])) == committed[file] for file in files)
+
+
+def _object_id(file: Path, size: int) -> str:
+    """The id that git gives to what a file says, by the length of such ids; none for what is no file."""
+    if file.is_symlink() or not file.is_file():
+        return ""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return ""
+    hashed = hashlib.sha1(usedforsecurity=False) if size == _SHA1_DIGITS else hashlib.sha256()
+    hashed.update(b"blob %d\0" % len(content) + content)
+    return hashed.hexdigest()
+
+
+def _listed(root: Path, command: str, paths: list[Path]) -> list[bytes]:
+    """What git lists of these paths, of the index (`ls-files`) or of the last commit (`ls-tree`)."""
+    settings = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit", "--literal-pathspecs")
+    options = ("-z", "--") if command == "ls-files" else ("-r", "-z", "HEAD", "--")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment["PATH"] = path_outside(environment.get("PATH", ""), root)
     names = [str(path.relative_to(root)) for path in paths]
     try:
         done = subprocess.run(
-            [*command, *names], cwd=root, env=environment, capture_output=True, timeout=_GIT_SEC, check=True
+            ["git", *settings, command, *options, *names],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            timeout=_GIT_SEC,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return set()
-    listed = {root / os.fsdecode(name) for name in done.stdout.split(b"\0") if name}
-    return {path for path in paths if path in listed or any(path in one.parents for one in listed)}
+        return []
+    return [line for line in done.stdout.split(b"\0") if line]
