@@ -68,9 +68,10 @@ def sign_of(folder: Path, state: str) -> str:
 
 def original_head(folder: Path) -> str | None:
     """Where the branch was before the rebase that is under way."""
-    for name in ("rebase-merge", "rebase-apply"):
+    # Older ones said so in another file, which git still reads.
+    for name in (f"{kind}/{file}" for kind in ("rebase-merge", "rebase-apply") for file in ("orig-head", "head")):
         try:
-            return (folder / name / "orig-head").read_text().strip() or None
+            return (folder / name).read_text().strip() or None
         except OSError:
             continue
     return None

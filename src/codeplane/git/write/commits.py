@@ -14,6 +14,7 @@ from codeplane.git.write.answered import Changed, GitDelta
 from codeplane.git.write.foreseen import Foreseen
 from codeplane.git.write.picture import Picture
 from codeplane.git.write.revision import commit_of
+from codeplane.git.write.sequence import stashes_left
 from codeplane.git.write.writing import Writer
 from codeplane.index.truth.paths import canonical
 from codeplane.kernel.call import Call
@@ -159,6 +160,7 @@ class Commits:
         async with self._writer.writing(call, what, calm=what == "amend") as writing:
             if conflicts := writing.before.conflicts:
                 raise unresolved([one.path for one in conflicts])
+            await self._writer.may_write_commits(call, await stashes_left(self._git))
             if what == "amend" and writing.before.head:
                 await writing.loses(commits=[writing.before.head])
             self._writer.refuse_secrets(call, await self._writer.below(call, paths))

@@ -18,6 +18,7 @@ from codeplane.git.write.foreseen import Foreseen
 from codeplane.git.write.merge_source import message_of, object_of, ranges, ranges_now, source_of
 from codeplane.git.write.resolution import resolved, resolved_work
 from codeplane.git.write.revision import MAX_REF, commit_now, revision_of
+from codeplane.git.write.sequence import stashes_left
 from codeplane.git.write.writing import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
@@ -117,6 +118,7 @@ class Merges:
         ) as writing:
             if writing.before.state != "merge":
                 raise GitRefused(f"no merge is under way to {request.action}", hint="see git_status for the state")
+            await self._writer.may_write_commits(call, await stashes_left(self._git))
             if request.action == "abort":
                 await writing.reaches(writing.before.staged)
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))

@@ -17,7 +17,7 @@ from codeplane.git.write.merges import stopped_or_raise
 from codeplane.git.write.picture import Picture
 from codeplane.git.write.resolution import resolved, resolved_work
 from codeplane.git.write.revision import MAX_REF, commit_now, commit_of
-from codeplane.git.write.sequence import commits_left, sequence_start
+from codeplane.git.write.sequence import commits_left, refuse_strategies, sequence_start
 from codeplane.git.write.writing import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
@@ -163,6 +163,7 @@ class Picks:
                 await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
             # Somebody may have begun it elsewhere, where nobody was asked about its files.
             if action != "abort":
+                await refuse_strategies(self._git)
                 await self._writer.may_write_commits(call, await commits_left(self._git))
             elif start := await asyncio.to_thread(sequence_start, self._git.folder):
                 await self._writer.may_write_between(call, writing.before.head, start)

@@ -17,7 +17,7 @@ from codeplane.git.write.foreseen import Foreseen, listing
 from codeplane.git.write.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.git.write.resolution import resolved, resolved_work
 from codeplane.git.write.revision import MAX_REF, checked, commit_now, commit_of
-from codeplane.git.write.sequence import commits_left, refuse_commands
+from codeplane.git.write.sequence import commits_left, refuse_commands, refuse_strategies, stashes_left, targets_left
 from codeplane.git.write.writing import Writer
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.call import Call
@@ -257,7 +257,11 @@ class Rebase:
                 await self._writer.may_write_between(call, head, was)
             elif not abort:
                 await asyncio.to_thread(refuse_commands, folder)
-                await self._writer.may_write_commits(call, await commits_left(self._git, since=was))
+                await refuse_strategies(self._git)
+                await self._writer.may_write_commits(call, await commits_left(self._git))
+                for target in await targets_left(self._git):
+                    await self._writer.may_write_between(call, head, target)
+            await self._writer.may_write_commits(call, await stashes_left(self._git))
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
             )

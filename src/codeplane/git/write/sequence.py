@@ -1,4 +1,7 @@
-"""The commits that a rebase, or a pick of several commits, has still to apply."""
+"""What a rebase, a merge, or a pick of several commits that is under way has still to do, as its files say.
+
+A hook can write such files, and somebody else than who goes on with it may have begun it.
+"""
 
 import asyncio
 import re
@@ -12,17 +15,62 @@ _MAX_COMMAND = 200
 _COMMAND = re.compile(r"\s*(?:x|exec)\s+(.*)")
 _STEP_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
 # Labels and commands name no commit of their own.
+_TARGET = re.compile(r"\s*(?:t|reset|m|merge)\s+(?:-[cC]\s+\S+\s+)?([^#]*)")
+_LABELS = "refs/rewritten/"
+# What begins a patch of a rebase that git does by patches: the commit it is of, which git takes it from.
+_PATCH = re.compile(r"From ([0-9a-f]{40,64})\b")
+_ID = re.compile(r"[0-9a-f]{40,64}")
+_AUTOSTASHES = ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
+# Git runs `git-merge-NAME` for any other, and finds it in the work tree when there is a slash in it.
+_STRATEGIES = frozenset({"ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 _STEP = re.compile(r"\s*(?!(?:#|x|exec|l|label|t|reset|u|update-ref)\b)\w+\s+(?:-[cC]\s+)?([0-9a-f]{4,64})(?:\s|$)")
 
 
-async def commits_left(git: Git, *, since: str | None = None) -> list[str]:
-    """The commits of the steps to come; `since` is where a rebase began, for one that git keeps as patches."""
+async def commits_left(git: Git) -> list[str]:
+    """The commits of the steps to come."""
     words = await asyncio.to_thread(_planned, git.folder)
-    if words is not None:
-        # Git shortens ids in some of its lists.
-        return (await git.run("rev-list", "--no-walk=unsorted", *words)).line.split() if words else []
-    onto = await asyncio.to_thread(_text, git.folder / "rebase-apply" / "onto")
-    return (await git.run("rev-list", "--no-merges", since, f"^{onto}")).line.split() if since and onto else []
+    # Git shortens ids in some of its lists.
+    return (await git.run("rev-list", "--no-walk=unsorted", *words)).line.split() if words else []
+
+
+async def targets_left(git: Git) -> list[str]:
+    """The commits that steps to come check out, or merge."""
+    lines = (await asyncio.to_thread(_text, git.folder / _STEP_LISTS[0])).splitlines()
+    steps = filter(None, map(_TARGET.match, lines))
+    names = dict.fromkeys(word for step in steps for word in step[1].split() if not word.startswith("-"))
+    found = []
+    for name in names:
+        for revision in (f"{_LABELS}{name}^{{commit}}", f"{name}^{{commit}}"):
+            found.append((await git.run("rev-parse", "--verify", "--quiet", revision, check=False)).line)
+    return [oid for oid in dict.fromkeys(found) if oid]
+
+
+async def stashes_left(git: Git) -> list[str]:
+    """The commits of changes that were put away, which git brings back at the end, whichever that is."""
+    found = []
+    for name in _AUTOSTASHES:
+        oid = await asyncio.to_thread(_text, git.folder / name)
+        if not oid:
+            continue
+        if _ID.fullmatch(oid) is None:
+            raise GitRefused(f".git/{name} names no commit: {shown(oid[:_MAX_COMMAND])}", hint=f"remove .git/{name}")
+        untracked = await git.run("rev-parse", "--verify", "--quiet", f"{oid}^3", check=False)
+        found += [oid, *untracked.line.split()]
+    return found
+
+
+async def refuse_strategies(git: Git) -> None:
+    """GitRefused when what is under way merges by a program that is not one of git's own."""
+    options = git.folder / "sequencer" / "opts"
+    listed = ("config", "--file", str(options), "-z", "--get-all", "options.strategy")
+    named = (await git.run(*listed, check=False)).fields
+    named += (await asyncio.to_thread(_raw, git.folder / "rebase-merge" / "strategy")).splitlines()
+    for strategy in named:
+        if strategy not in _STRATEGIES:
+            raise GitRefused(
+                f"it would merge by a strategy that is not git's own: {shown(strategy[:_MAX_COMMAND])}",
+                hint="give it up with action abort (git_rebase_abort), or go on in a terminal",
+            )
 
 
 def refuse_commands(folder: Path) -> None:
@@ -40,17 +88,19 @@ def sequence_start(folder: Path) -> str:
     return _text(folder / "sequencer" / "head")
 
 
-def _planned(folder: Path) -> list[str] | None:
-    """What looks like an id in the steps to come; None when there is no list of them."""
-    lists = [folder / name for name in _STEP_LISTS if (folder / name).exists()]
-    if not lists:
-        return None
-    steps = (_STEP.match(line) for todo in lists for line in _text(todo).splitlines())
-    return [step[1] for step in steps if step is not None]
+def _planned(folder: Path) -> list[str]:
+    """What looks like an id in the steps to come."""
+    steps = (_STEP.match(line) for name in _STEP_LISTS for line in _text(folder / name).splitlines())
+    patches = (_PATCH.match(_raw(patch)) for patch in (folder / "rebase-apply").glob("[0-9]*"))
+    return [found[1] for found in (*steps, *patches) if found is not None]
 
 
 def _text(path: Path) -> str:
+    return _raw(path).strip()
+
+
+def _raw(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
