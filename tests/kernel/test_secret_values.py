@@ -6,9 +6,11 @@ import json
 import random
 import re
 import shlex
+import shutil
 import string
 import subprocess
 import textwrap
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -128,6 +130,39 @@ def test_every_form_is_found(value: str, before: str, after: str) -> None:
     ):
         assert not redactor.is_clean(text)
         assert MARK in redactor.text(text, assignments=False)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n"])
+@pytest.mark.parametrize("width", [8, 10, 16, 20, 31, 40])
+def test_short_lines_hide_nothing(width: int, line_end: str) -> None:
+    raw = b"some text before it hunter2-correct-horse and after it, longer"
+    for encoded in (base64.b64encode(raw).decode(), raw.hex(), raw.hex().upper(), raw.hex(" ")):
+        lines = [encoded[at : at + width] for at in range(0, len(encoded), width)]
+        if " " in encoded:
+            lines = [line.strip() for line in textwrap.wrap(encoded, width)]
+        text = line_end.join(lines)
+        seen = _seen("hunter2-correct-horse", text)
+        assert MARK in seen and not _redactor("hunter2-correct-horse").is_clean(text), text
+        # What is around it stays.
+        assert seen.startswith(lines[0][:8]) and seen.endswith(lines[-1][-4:])
+
+
+@pytest.mark.parametrize("form", [r"\x%02x", r"\\x%02X", r"\u%04x", "%%%02X", "0x%02x, ", "&#x%x;", "%02x ", "%02x:"])
+def test_letters_that_are_written_one_by_one_are_found(form: str) -> None:
+    value = "hunter2-correct-horse"
+    text = f"before {''.join(form % ord(letter) for letter in value)} after"
+    assert re.fullmatch(r"before .{0,3}\[redacted\][, :;]* after", _seen(value, text)), text
+    other = f"before {''.join(form % ord(letter) for letter in 'nothing-of-the-kind')} after"
+    assert _seen(value, other) == other
+
+
+def test_what_od_and_xxd_print_is_found(tmp_path: Path) -> None:
+    (file := tmp_path / "value").write_text("a b\nhunter2-correct-horse\n")
+    commands = ["od -An -tx1", "od -tx1", "od -An -v -tx1 -w10", "xxd -p -c 10", "xxd -p"]
+    for command in (one for one in commands if shutil.which(one.split()[0])):
+        done = subprocess.run([*command.split(), file], capture_output=True, text=True, check=False)
+        assert MARK in _seen("hunter2-correct-horse", done.stdout), done.stdout
+        assert MARK in _seen("hunter2-correct-horse", json.dumps(done.stdout)), done.stdout
 
 
 def test_a_question_shows_what_a_secrets_file_says() -> None:

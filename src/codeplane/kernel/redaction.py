@@ -163,8 +163,8 @@ class Redactor:
     def margin(self) -> int:
         """How many bytes around a part have to be known to see every secret that reaches into it."""
         matcher = self._matcher()
-        # Some more than the longest, which may be broken into lines.
-        return max(_LONGEST_SHAPE, matcher.longest * 9 // 8 if matcher is not None else 0)
+        # More than the longest, which may be broken into lines, or written letter by letter.
+        return max(_LONGEST_SHAPE, matcher.longest * 4 if matcher is not None else 0)
 
     def spans(self, data: bytes, *, assignments: bool = True) -> Spans:
         """Where the secrets are."""

@@ -221,13 +221,17 @@ class SecretMatcher:
             return True
         if any(mark in data for mark in _MARKS) and self._cut(data):
             return True
-        return any(self._unwrapped(data, *lines) for lines in _wrapped(data))
+        if any(self._unwrapped(data, *lines) for lines in _wrapped(data)):
+            return True
+        return any(self._decoded(data, *run) for run in _coded(data))
 
     def spans(self, data: bytes) -> Spans:
         """Where they are, whole or cut, in order."""
         found = self._whole(data)
         for lines in _wrapped(data):
             found += self._unwrapped(data, *lines)
+        for run in _coded(data):
+            found += self._decoded(data, *run)
         found += self._cut(data)
         return merged(found)
 
@@ -248,13 +252,25 @@ class SecretMatcher:
 
     def _unwrapped(self, data: bytes, start: int, stop: int) -> Spans:
         """Where they are in lines of base64 or hexadecimal that were broken by width."""
+        if not (found := self._whole(_LINE_END.sub(b"", data[start:stop]))):
+            return []
         places: list[int] = []
         for line_end in _LINE_END.finditer(data, start, stop):
             places += range(start, line_end.start())
             start = line_end.end()
         places += range(start, stop)
-        joined = bytes(data[place] for place in places)
-        return [(places[first], places[last - 1] + 1) for first, last in self._whole(joined)]
+        return [(places[first], places[last - 1] + 1) for first, last in found]
+
+    def _decoded(self, data: bytes, start: int, stop: int) -> Spans:
+        """Where they are in letters that are written one by one in hexadecimal."""
+        if data[start:stop].isalnum():
+            # One of the forms is found in it, or none.
+            return []
+        letters = bytes.fromhex(b"".join(_PAIR.findall(data, start, stop)).decode())
+        if not (found := self._whole(letters)):
+            return []
+        pairs = list(_PAIR.finditer(data, start, stop))
+        return [(pairs[first].start(), pairs[last - 1].end()) for first, last in found]
 
     def _cut(self, data: bytes) -> Spans:
         """What is left of them where text was cut: before its end, and on both sides of an ellipsis."""
@@ -324,16 +340,25 @@ def _is_part(forms: list[bytes], part: bytes) -> bool:
 
 # Lines of base64 or hexadecimal of some width, in text or in JSON.
 _LINE_END = re.compile(rb"\r?\n|(?:\\r)?\\n")
-_LINES = rb"(?:[A-Za-z0-9+/_-]{32,}(?:\r?\n|(?:\\r)?\\n))+[A-Za-z0-9+/_=-]+"
+_LINES = rb"(?:[A-Za-z0-9+/_-]{8,}(?:\r?\n|(?:\\r)?\\n))+[A-Za-z0-9+/_=-]+"
+# Letters in hexadecimal: \x68, \u0068, %68, 0x68, &#x68; or 68, together or apart, in lines that `od` may have counted.
+_MARK = rb"(?:\\+x|\\+u00|%|0[xX]|&#x)?"
+_PAIR = re.compile(rb"(?:(?:(?<=\n)|(?<=\\n))[0-7]{7} +)?" + _MARK + rb"([0-9A-Fa-f]{2})")
+_BETWEEN = rb";?[ \t,:-]*(?:(?:\r?\n|(?:\\r)?\\n)(?:[0-7]{7} +)?[ \t]*)?"
+_LETTERS = rb"(?:" + _MARK + rb"[0-9A-Fa-f]{2}" + _BETWEEN + rb"){8,}"
 
 
 def _wrapped(data: bytes) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _lines().finditer(data))
+    return (found.span() for found in _pattern(_LINES).finditer(data))
+
+
+def _coded(data: bytes) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in _pattern(_LETTERS).finditer(data))
 
 
 @cache
-def _lines() -> "Pattern[bytes]":
-    return next(_compiled([_LINES], is_literal=False))
+def _pattern(pattern: bytes) -> "Pattern[bytes]":
+    return next(_compiled([pattern], is_literal=False))
 
 
 def _agreeing(one: bytes, other: bytes) -> int:
