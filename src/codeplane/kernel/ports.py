@@ -51,20 +51,21 @@ class EventLog(Protocol):
 class Said:
     """What a field of the payload says, or begins with where the value ends in *; or, `other`, that it says otherwise.
 
-    Events that do not have the field fit either way; with `other`, so do those that have the field `or_has`.
+    Events that do not have the field fit either way; with `other`, so do those that have the field `or_has`, or, with
+    `or_session`, a session.
     """
 
     field: str
     value: str
     other: bool = False
     or_has: str = ""
+    or_session: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something, and what
-    has no session not where it names the `quiet_surface`. Of `holding`, small ASCII letters, each word is in
-    the payload."""
+    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something. Of
+    `holding`, small ASCII letters, each word is in the payload."""
 
     after: int = 0
     until: int | None = None
@@ -78,7 +79,6 @@ class EventQuery:
     said: tuple[Said, ...] = ()
     holding: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
-    quiet_surface: str = ""
     newest: bool = False
 
 

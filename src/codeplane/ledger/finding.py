@@ -80,6 +80,10 @@ def _told(where: _Where, query: EventQuery) -> _Where:
         assert one.field.isidentifier() and (not one.or_has or one.or_has.isidentifier())
         if one.other and one.or_has:
             where = where.also(f"({field} IS NOT ? OR payload ->> '$.{one.or_has}' IS NOT NULL)", one.value)
+        elif one.other and one.or_session:
+            # Told by the letters where they can tell, as below.
+            said = f"session_id IS NOT NULL OR instr(payload, ?) = 0 OR {field} IS NOT ?"
+            where = where.also(f"({said})", one.value, one.value)
         elif one.other:
             where = where.also(f"{field} IS NOT ?", one.value)
         else:
@@ -94,9 +98,6 @@ def _told(where: _Where, query: EventQuery) -> _Where:
         changed = """instr(payload, '"mutates":false') = 0
                OR (instr(payload, '"mutates":true') > 0 AND payload ->> '$.mutates' IS NOT 0)"""
         where = where.also(f"(session_id IS NULL OR session_id NOT IN ({marks}) OR {changed})", *query.quiet)
-    if query.quiet_surface:
-        named = "session_id IS NOT NULL OR instr(payload, ?) = 0 OR payload ->> '$.surface' IS NOT ?"
-        where = where.also(f"({named})", query.quiet_surface, query.quiet_surface)
     return where
 
 

@@ -35,6 +35,8 @@ Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 # How many events are looked at for one page, and how far back in the log.
 _CHUNK, _SEEN = 500, 1000
 _LOOKED_BACK = 20_000
+# What the dashboard reads without anybody being signed in.
+_NOT_OURS = Said(field="surface", value="web", other=True, or_session=True)
 _QUIET = 1000
 # A follower that is further behind has to look anew: telling everyone all of a long log would hold up everyone else.
 _BACKLOG = 2000
@@ -203,12 +205,12 @@ class CallOperations:
         if request.dashboard:
             return query
         looking = await self._log.select(_LOOKING, (_QUIET,))
-        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking), quiet_surface="web")
+        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking), said=(*query.said, _NOT_OURS))
 
     async def _found(self, query: EventQuery) -> list[Event]:
-        if not query.quiet_surface or query.task_id or query.session_id:
+        if _NOT_OURS not in query.said or query.task_id or query.session_id:
             return await self._log.query(query)
-        every = not query.said and not query.holding and query.actor is None and query.types == _ENDS
+        every = query.said == (_NOT_OURS,) and not query.holding and query.actor is None and query.types == _ENDS
         return await self._skipping.query(query, all_of_them=every)
 
     def _may_fit(self, event: Event, wanted: CallFilter) -> bool:
