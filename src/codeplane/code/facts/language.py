@@ -82,6 +82,12 @@ def languages() -> Languages:
 
 
 @cache
+def scripts() -> frozenset[str]:
+    """The names of all languages of JavaScript's family; pages that hold a script are of it too."""
+    return frozenset(one.name for one in languages().by_name.values() if one.family == "javascript")
+
+
+@cache
 def tables_version() -> int:
     """A number that changes with the tables and the queries: facts made by others are made again."""
     folder = files("codeplane.code.facts")

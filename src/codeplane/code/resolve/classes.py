@@ -2,6 +2,7 @@
 
 import re
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.evidence import decorators
@@ -161,7 +162,7 @@ class Classes(Names):
 
     @staticmethod
     def _scripted(facts: Facts) -> bool:
-        return facts.language in ("javascript", "typescript", "tsx")
+        return facts.language in scripts()
 
     def packages_below(self, of: Bound) -> frozenset[str]:
         """The packages of others that a class builds on, or says it implements something of."""

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from codeplane.code.facts.language import Language, languages
+from codeplane.code.facts.language import Language, languages, scripts
 from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound, Outside
 from codeplane.code.resolve.expression import is_short, shape
@@ -37,8 +37,6 @@ _DECLARING = frozenset({"class", "interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
 _SIGNS = "#@?!"
-_SIGNED = {"javascript": "#", "typescript": "#", "tsx": "#", "ruby": "@"}
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
 
@@ -198,8 +196,8 @@ def occurrences(text: bytes, name: str) -> list[int]:
 
 def unsigned(language: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
     """The places of a name without those that a sign before makes another one's: `#name` of a class, `@name`."""
-    sign = _SIGNED.get(language)
-    if sign is None or name.startswith(sign):
+    sign = "#" if language in scripts() else "@" if language == "ruby" else ""
+    if not sign or name.startswith(sign):
         return offsets
     mark = sign.encode()
     return [at for at in offsets if text[at - 1 : at] != mark]
@@ -233,7 +231,7 @@ def _judged(
     tier = _tier(meaning, path, asked, implicit=not language.explicit_members)
     if meaning.how == "label" and not asked.shaped and _is_declared(resolver, facts, path, offset):
         return None
-    if meaning.how == "name" and facts.language in _SCRIPTED:
+    if meaning.how == "name" and facts.language in scripts():
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
     if implicit and resolver.defined_at(path, facts, offset) is not None:

@@ -4,13 +4,13 @@ import builtins
 import re
 from collections.abc import Sequence
 
+from codeplane.code.facts.language import scripts
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.reasons import Verdict
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import tight
 
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _SCRIPT_ERRORS = frozenset(
     {"EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError", "AggregateError"}
 )
@@ -42,7 +42,7 @@ def _is_kept(old: Outline, base: str, two: Header, above: frozenset[str]) -> boo
             return True
         made = None if _is_own(old, name) else _builtin(name)
         return name in above or (made is not None and any(_extends(other, made) for other in above))
-    if old.language in _SCRIPTED:
+    if old.language in scripts():
         if base.startswith("implements "):
             return True
         return name in above or (name == "Error" and not _is_own(old, name) and not _SCRIPT_ERRORS.isdisjoint(above))

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeplane.code.facts.language import scripts
 from codeplane.query.compare.parameters import Parameter, parameters
 from codeplane.query.compare.rules import CALLABLES, VALUES, Rules
 from codeplane.query.compare.tokens import balanced, split_at
 
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _LINKS = frozenset({"extends", "implements", "with", "permits", "derives"})
 _ENDS = frozenset({"{", ";"})
 _C_LIKE = frozenset({"c", "cpp"})
@@ -64,7 +64,7 @@ def _callable(
 ) -> tuple[Header, list[str]]:
     after = list(said.after)
     optional, more, at = False, set(modifiers), 0
-    if said.language in _SCRIPTED:
+    if said.language in scripts():
         if "*" in said.before:
             more.add("*")
         optional = after[:1] == ["?"]
@@ -85,7 +85,7 @@ def _callable(
             end = balanced(after, at)
             found += parameters(after[at + 1 : end - 1], rules.shape)
             at = end
-    elif said.language in _SCRIPTED and after[at + 1 : at + 2] == ["=>"]:
+    elif said.language in scripts() and after[at + 1 : at + 2] == ["=>"]:
         found, at = (Parameter(name=after[at]),), at + 1
     rest, body = after[at:], list(said.body or ())
     has_body = said.body is not None
@@ -232,7 +232,7 @@ def _any(tokens: Sequence[str]) -> list[str]:
 
 
 def _bases(tokens: Sequence[str], language: str) -> list[str]:
-    if language in _SCRIPTED and "implements" in tokens:
+    if language in scripts() and "implements" in tokens:
         # Whoever has the members is one, whatever is said.
         cut = list(tokens).index("implements")
         return [*_bases(tokens[:cut], language), *(f"implements {one}" for one in _bases(tokens[cut + 1 :], language))]
@@ -325,7 +325,7 @@ def _receiver(kind: Sequence[str]) -> list[str]:
 
 def _body_at(rest: Sequence[str], language: str) -> int:
     """Where a body that the grammar does not mark off begins."""
-    signs = {"{", "=>", "="} if language not in ("typescript", "tsx", "javascript") else {"{"}
+    signs = {"{", "=>", "="} if language not in scripts() else {"{"}
     for at in _plain_places(rest):
         if rest[at] in signs or (rest[at] == ";" and at == len(rest) - 1):
             return at

@@ -1,12 +1,13 @@
 """How values of a class are made where nobody wrote it down, and what a constructor that is written takes away."""
 
+from codeplane.code.facts.language import scripts
 from codeplane.query.compare.fields import is_made_of_fields
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.rules import ORDER
 
 # Where constructors are not inherited, and where they are.
 _OWN = frozenset({"java", "csharp", "cpp"})
-_INHERITED = frozenset({"python", "javascript", "typescript", "tsx", "php"})
+_INHERITED = frozenset({"python", "php", *scripts()})
 _NAMES = frozenset({"constructor", "__init__", "__construct"})
 
 

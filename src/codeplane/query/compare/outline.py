@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Definition, Facts
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.generators import yields
 from codeplane.query.compare.header import Header, Said, taken_apart
 from codeplane.query.compare.marked import marked_from
-from codeplane.query.compare.passed import SCRIPTED, passed_through
+from codeplane.query.compare.passed import passed_through
 from codeplane.query.compare.passing import Passing, is_private
 from codeplane.query.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
 from codeplane.query.compare.surroundings import implemented, start_of, type_only, unnamed
@@ -140,7 +141,7 @@ class Outline:
         if self.facts is None:
             return frozenset(defined)
         given = {one.name for one in self.facts.exports}
-        if self.language not in SCRIPTED:
+        if self.language not in scripts():
             return frozenset(given | defined | {one.local for one in self.facts.imports if one.scope == 0})
         # What such a file imports, or keeps to itself, is to be had by nobody else.
         return frozenset(given if given else defined)
@@ -148,7 +149,7 @@ class Outline:
     @cached_property
     def type_only(self) -> frozenset[str]:
         """The names of which a script gives away the type alone."""
-        return type_only(self.text) if self.language in SCRIPTED else frozenset()
+        return type_only(self.text) if self.language in scripts() else frozenset()
 
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
@@ -163,7 +164,7 @@ class Outline:
     def given_as(self, place: int) -> frozenset[str]:
         """The names that others know a definition of the file by."""
         name = self.entities[place].name
-        if self.facts is None or self.language not in SCRIPTED or self.entities[place].kind == "export":
+        if self.facts is None or self.language not in scripts() or self.entities[place].kind == "export":
             return frozenset({name})
         found = {one.name for one in self.facts.exports if not one.source and (one.local or one.name) == name}
         return frozenset(found or {name})

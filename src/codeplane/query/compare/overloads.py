@@ -3,13 +3,14 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
+from codeplane.code.facts.language import scripts
 from codeplane.query.compare.change import Change
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.rules import CALLABLES
 
 # Where a name stands for one thing, however often it is declared.
-_ONE_NAME = frozenset({"python", "javascript", "typescript", "tsx", "vue", "svelte", "astro"})
+_ONE_NAME = frozenset({"python", *scripts()})
 _JOINED = CALLABLES | {"property"}
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 Side = tuple[Outline | None, int]

@@ -2,16 +2,15 @@
 
 from collections.abc import Set
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
 from codeplane.query.compare.surroundings import is_passed_on
-
-SCRIPTED = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
 
 
 def passed_through(facts: Facts, path: str, text: bytes, defined: Set[str]) -> dict[str, tuple[str, int]]:
     """Each with where it comes from, in words, and where the file says so."""
     passed: dict[str, tuple[str, int]] = {}
-    if facts.language in SCRIPTED:
+    if facts.language in scripts():
         taken = {one.local for one in facts.imports if one.scope == 0 and one.local}
         for one in facts.exports:
             name = f"* from {one.source}" if one.name == "*" else one.name

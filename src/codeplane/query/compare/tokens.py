@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
 
 _TOKEN = re.compile(r"[^\W\d][\w$]*|[$#][\w$]+|\d[\w.]*|->|=>|\.\.\.|\*\*|::|\?\.|[^\w\s]", re.UNICODE)
@@ -18,7 +19,6 @@ _QUOTES = frozenset(b"\"'`")
 _INDENTED = frozenset({"python"})
 # A line's end after these words ends the statement, whatever follows.
 _ENDING = frozenset({"return", "break", "continue", "throw", "yield"})
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _DOCSTRING = re.compile(rb"[rRuU]?(?:\"{3}|'{3}|\"|')")
 _OPEN, _CLOSE = "([{", ")]}"
 _SIGNS = re.compile(r" ?([\[\](){},.<>;:?|&*=]) ?")
@@ -89,7 +89,7 @@ def _string(said: bytes) -> str:
 def _split(facts: Facts, code: bytes) -> list[str]:
     said = code.decode("utf-8", "replace")
     tokens = _TOKEN.findall(said)
-    if facts.language in _SCRIPTED and not _ENDING.isdisjoint(tokens):
+    if facts.language in scripts() and not _ENDING.isdisjoint(tokens):
         said = re.sub(rf"\b({'|'.join(_ENDING)})[ \t]*\r?\n", r"\1 ; ", said)
         return _TOKEN.findall(said)
     return tokens

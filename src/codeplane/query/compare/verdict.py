@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from codeplane.code.facts.language import scripts
 from codeplane.query.compare.ancestry import judge_bases
 from codeplane.query.compare.calls import judge_calls
 from codeplane.query.compare.fields import field_of, is_tuple, judge_field, judge_made, judge_order
@@ -22,7 +23,6 @@ from codeplane.query.compare.tokens import tight
 from codeplane.query.compare.traits import Implemented, lost
 from codeplane.query.compare.unions import narrows, widens
 
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
 # What is around a function that makes something else of it.
@@ -197,7 +197,7 @@ def _judge_parameters(found: Verdict, pair: Pair, one: Header, two: Header) -> N
 def _judge_types(found: Verdict, kind: str, one: Header, two: Header, rules: Rules, language: str) -> None:
     before, first = type_parameters(one, language)
     after, second = type_parameters(two, language)
-    judge_generics(found, before, after, typed=rules.typed, inferred=kind in CALLABLES and language in _SCRIPTED)
+    judge_generics(found, before, after, typed=rules.typed, inferred=kind in CALLABLES and language in scripts())
     if one.returns != two.returns:
         if language in ("typescript", "tsx"):
             breaks = bool(one.returns) and bool(two.returns) and not narrows(one.returns, two.returns)

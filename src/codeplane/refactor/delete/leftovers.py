@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
@@ -13,8 +14,6 @@ from codeplane.refactor.draft import Edit
 from codeplane.refactor.move.javascript_statement import Given, givens, without_names
 from codeplane.refactor.move.listed import unlisted
 from codeplane.refactor.move.statement import Item, Span, Statement, removed, statement_at, without
-
-_SCRIPTED = frozenset({"javascript", "typescript", "tsx"})
 
 
 @dataclass(slots=True)
@@ -32,7 +31,7 @@ class Leftovers:
         """Tell imports from uses; an import whose name is used is a use."""
         facts, text = self.world.facts(self.path), self.world.text(self.path)
         assert facts is not None
-        listed = givens(text, self.world.language(facts).grammar) if facts.language in _SCRIPTED else []
+        listed = givens(text, self.world.language(facts).grammar) if facts.language in scripts() else []
         lists = [(spec.start, spec.end) for one in listed for spec in one.specifiers]
         imports = [
             one
@@ -52,7 +51,7 @@ class Leftovers:
         sure = {one.offset for one in imports if one.tier in ("PROVEN", "STRONG")}
         if facts.language == "python":
             self._python(facts, text, sure)
-        elif facts.language in _SCRIPTED:
+        elif facts.language in scripts():
             self._javascript(text, listed, sure)
         else:
             # Imports of these languages are not taken out, and one that is left does not compile.

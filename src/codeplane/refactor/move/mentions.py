@@ -5,6 +5,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.resolve.javascript_config import joined
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
@@ -71,7 +72,7 @@ def _why(world: World, path: str, text: bytes, at: int, *, dotted: bool) -> str:
         if re.search(rb"=\s*[\"']?\Z", line) and re.match(rb"[\w.]*:\w", text[at : at + 300]):
             return "an entry point names it"
         return "a setting names it" if dotted else ""
-    if facts is None or facts.language in _PROSE or facts.language in ("javascript", "typescript", "tsx"):
+    if facts is None or facts.language in _PROSE or facts.language in scripts():
         return ""
     return "a setting names it" if dotted and name.endswith((".yaml", ".yml", ".json")) else ""
 

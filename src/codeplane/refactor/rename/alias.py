@@ -2,6 +2,7 @@
 
 import re
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Export, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.exported import exported_places
@@ -11,7 +12,6 @@ from codeplane.code.resolve.world import World
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
-from codeplane.refactor.rename.written import SCRIPTED
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9}):(?P<column>\d{1,9})$")
@@ -49,9 +49,9 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
     else:
         plain = at not in facts.labels and receiver(world.text(path), at, facts.in_text) == ()
         bound = resolver.lexical(path, facts, at, name) if plain and not facts.in_text(at) else None
-    if index is not None and facts.language in SCRIPTED:
+    if index is not None and facts.language in scripts():
         _refuse_renamed(world, facts, path, Bound(path, facts.imports[index].scope, name))
-    elif bound is not None and facts.language in SCRIPTED:
+    elif bound is not None and facts.language in scripts():
         _refuse_renamed(world, facts, path, bound)
     if bound is None or not is_alias(facts, bound):
         return None
@@ -70,7 +70,7 @@ def is_alias(facts: Facts, bound: Bound) -> bool:
 
 def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
     """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
-    given = exported_places(facts, world.text(path)).get(at) if facts.language in SCRIPTED else None
+    given = exported_places(facts, world.text(path)).get(at) if facts.language in scripts() else None
     if given is not None and _gives(given, name):
         raise _given(path, given)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators, is_property
 from codeplane.index.path_kinds import is_copy, is_test
@@ -14,7 +15,6 @@ from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.new_name import is_dunder, is_mangled
 from codeplane.refactor.rename.relatives import foreign_bases
 from codeplane.refactor.rename.subject import is_fixture
-from codeplane.refactor.rename.written import SCRIPTED
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _KEYED = frozenset({"getattr", "bracket_access"})
@@ -102,7 +102,7 @@ def _twice(ground: Ground) -> Iterator[Danger]:
 def _both(ground: Ground) -> Iterator[Danger]:
     """A type of TypeScript and a value that share their name, which are imported as one: both are renamed."""
     subject = ground.subject
-    if subject.sort != "top" or subject.language.name not in SCRIPTED:
+    if subject.sort != "top" or subject.language.name not in scripts():
         return
     facts, text = subject.facts, ground.world.text(subject.bound.file)
     rows = facts.rows(0, subject.name)
@@ -166,7 +166,7 @@ def _public(ground: Ground) -> Iterator[Danger]:
     if owner is not None:
         given = any(owner.name in (one.local, one.name) for one in facts.exports)
     implicit = subject.language.implicit_exports and not (owner is not None and owner.name.startswith("_"))
-    if given or implicit or (subject.language.name not in (*SCRIPTED, "python")):
+    if given or implicit or (subject.language.name not in (*scripts(), "python")):
         yield Danger(
             kind="public_api",
             what=f"{subject.name} can be used from outside this repository",

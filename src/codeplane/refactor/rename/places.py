@@ -6,6 +6,7 @@ from itertools import groupby
 
 from msgspec import structs
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.instance import Side, side_of
@@ -16,7 +17,7 @@ from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.spelling import Spelling
-from codeplane.refactor.rename.written import SCRIPTED, is_shorthand, under_new_name
+from codeplane.refactor.rename.written import is_shorthand, under_new_name
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _SURE = frozenset({"PROVEN", "STRONG"})
@@ -80,7 +81,7 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         return True
     if _is_other(ground, one.side):
         return False
-    if subject.name in _TYPES and facts.language in SCRIPTED and one.tier in _SURE:
+    if subject.name in _TYPES and facts.language in scripts() and one.tier in _SURE:
         # A type that the language has, not a name that somebody gave.
         node = ground.syntax.node(one.path, one.offset, one.offset + ground.length)
         return node is not None and "identifier" in node.type and node.type != "type_identifier"
@@ -124,7 +125,7 @@ def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
 def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Iterable[Reference]) -> Iterator[Edit]:
     facts, text, length = ground.world.facts(path), ground.world.text(path), ground.length
     assert facts is not None
-    plain = facts.language not in SCRIPTED and facts.language != "rust"
+    plain = facts.language not in scripts() and facts.language != "rust"
     for one in among:
         if plain and one.offset not in facts.imported_at:
             end = one.offset + length

@@ -4,11 +4,11 @@ import re
 
 import tree_sitter
 
+from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts, Import
 from codeplane.code.resolve.expression import is_short
 from codeplane.code.resolve.world import World
 
-SCRIPTED = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
 _SHORT = frozenset({"shorthand_property_identifier", "shorthand_property_identifier_pattern"})
 
 
@@ -46,7 +46,7 @@ class Syntax:
 
 def is_shorthand(syntax: Syntax, facts: Facts, text: bytes, path: str, start: int, end: int) -> bool:
     """Whether a name stands for a property and a variable at once: a block that looks so does not count."""
-    if facts.language not in SCRIPTED or not is_short(text, start, end):
+    if facts.language not in scripts() or not is_short(text, start, end):
         return False
     node = syntax.node(path, start, end)
     return node is not None and node.type in _SHORT

@@ -1,0 +1,54 @@
+"""Scripts in pages of Vue and Svelte are resolved as those in files of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.query.asking import Ask, result, with_plane
+from tests.refactor.test_operations import edits, made
+
+SCRIPT = """function load() {
+  return 1
+}
+
+export default {
+  methods: {
+    load() {
+      return load()
+    },
+  },
+}
+"""
+OBJECT = """function load() {
+  return 1
+}
+
+const it = {
+  load() {
+    return load()
+  },
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "before", "after"),
+    [
+        ("page.js", SCRIPT, "", ""),
+        ("page.vue", SCRIPT, "<script>\n", "</script>\n"),
+        ("page.svelte", OBJECT, "<script>\n", "</script>\n"),
+        ("page.astro", OBJECT, "---\n", "---\n<p>page</p>\n"),
+    ],
+)
+def test_a_method_of_an_object_is_not_the_function_of_its_name(
+    tmp_path: Path, name: str, script: str, before: str, after: str
+) -> None:
+    root = made(tmp_path, {name: before + script + after})
+    first = before.count("\n") + 1
+
+    async def scenario(ask: Ask) -> None:
+        found = result(await ask("refactor.rename", symbol=f"{name}:{first}:10", new_name="fetched"))
+        used = first + script[: script.index("return load")].count("\n")
+        assert [(one["line"], one["tier"]) for one in edits(found)] == [(first, "PROVEN"), (used, "PROVEN")]
+
+    with_plane(root, scenario)
