@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jwt
 import msgspec
+import pytest
 
 from codeplane.code.facts.language import tables_version
 from codeplane.code.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
@@ -19,6 +20,7 @@ from codeplane.edit.history.kept import Kept
 from codeplane.edit.history.mutations import KeptMutations
 from codeplane.edit.history.told import Told
 from codeplane.edit.index_moves import IndexMove, moves_of
+from codeplane.git.safety.known_links import KnownLinks
 from codeplane.git.write.begun import Begun
 from codeplane.git.write.pending import Note, Pending, Started
 from codeplane.git.write.picture import Picture
@@ -27,6 +29,7 @@ from codeplane.git.write.submodule_addition import SubmoduleAddition
 from codeplane.index import archive
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TaskLimits
+from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.event import ContentTrust, Correlation, Event, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.refactor.plan import Asked
@@ -538,6 +541,18 @@ def test_sign_ins_of_the_dashboard(tmp_path: Path) -> None:
         {"seal": one.seal, "who": "owner", "opened_ns": one.opened_ns, "expires_ns": one.expires_ns}
     ]
     assert SignIns(clock=SystemClock(), owner_token="t", file=file).all() == (one,)
+
+
+def test_links_in_gits_folder(tmp_path: Path) -> None:
+    shared, record = tmp_path / "git", tmp_path / "git-links.json"
+    (shared / "logs").mkdir(parents=True)
+    (shared / "logs" / "HEAD").symlink_to("/elsewhere")
+    KnownLinks(record).refuse_new(shared)
+    assert record.read_text() == '{"links": {"logs/HEAD": "/elsewhere"}}'
+    KnownLinks(record).refuse_new(shared)
+    record.write_text('{"links": {}}')
+    with pytest.raises(GitRefused, match="logs/HEAD"):
+        KnownLinks(record).refuse_new(shared)
 
 
 def test_events_in_traces_and_limits_in_the_log() -> None:

@@ -2837,6 +2837,7 @@ REQUIREMENTS = (
             "adapters/test_linked_work_trees.py",
             "git/test_hook_watch.py",
             "git/test_sequence.py",
+            "git/test_known_links.py",
             "git/test_submodules_writes.py::test_what_the_settings_of_a_submodule_name_is_enclosed",
             "git/test_submodules_writes.py::test_a_submodule_that_names_what_cannot_be_enclosed_is_not_entered",
             "git/test_rebase.py::test_a_step_that_runs_a_command_is_not_gone_on_with",

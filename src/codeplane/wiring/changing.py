@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from codeplane.edit.undo.show import ShowOperations
 from codeplane.edit.write_files import WriteOperations
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.safety.known_links import KnownLinks
 from codeplane.git.safety.recovery_secrets import RecoverySecrets
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.git.write.call_endings import CallEndings
@@ -40,6 +42,7 @@ from codeplane.index.parsers import Parsers
 from codeplane.index.truth.include import IncludeRules
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
+from codeplane.kernel.errors import GitRefused, NotGit
 from codeplane.kernel.ports import EventLog
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.scip.store import ScipStore
@@ -142,7 +145,10 @@ def changing(
         offline=shared.offline,
         runs=shared.online_runs,
     )
-    git = Git(root, config.git, clean_environment, programs)
+    git = Git(root, config.git, clean_environment, programs, links=KnownLinks(home / "git-links.json"))
+    with suppress(NotGit, GitRefused):
+        # Before the first hook runs; what is new later is refused by what would write through it.
+        git.refuse_new_links()
     moves = IndexMoves(git)
     engine = Engine(
         root=root,

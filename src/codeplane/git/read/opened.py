@@ -64,6 +64,13 @@ def not_opened(root: Path, said: str) -> NotGit | GitRefused:
     return GitRefused(f"git cannot read the repository: {said.strip()[:500]}", hint="run: git fsck")
 
 
+def plain_bytes(file: Path) -> bytes:
+    """What a file of git's folder holds; OSError for a link, which a hook can make of any of them."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened_file:
+        return opened_file.read()
+
+
 def common(folder: Path) -> Path:
     """Where the work trees of a repository keep what they share."""
     try:

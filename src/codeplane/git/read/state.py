@@ -5,6 +5,8 @@ from typing import Literal
 
 import pygit2
 
+from codeplane.git.read.opened import plain_bytes
+
 State = Literal["none", "merge", "revert", "cherrypick", "rebase", "bisect"]
 
 # The first that is there decides: a rebase that stopped leaves a cherry-pick behind as well.
@@ -50,7 +52,7 @@ def progress_in(git_dir: Path) -> str | None:
 
 def _first(file: Path) -> str:
     try:
-        with file.open("rb") as lines:
-            return lines.readline(4096).decode("utf-8", "backslashreplace").rstrip("\r\n")
+        line = plain_bytes(file)[:4096].partition(b"\n")[0]
+        return line.decode("utf-8", "backslashreplace").rstrip("\r\n")
     except OSError:
         return ""

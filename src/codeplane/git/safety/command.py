@@ -18,6 +18,7 @@ from codeplane.git.read.partial_clone import local_only
 from codeplane.git.read.refusal import refusal
 from codeplane.git.read.unentered import unentered, unentered_settings, unnamed
 from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.safety.known_links import KnownLinks
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, NotGit, TooLarge
 from codeplane.kernel.trace import span
@@ -46,6 +47,13 @@ _SETTINGS = {
 
 _CHANGING = frozenset(
     ("checkout", "cherry-pick", "clean", "commit", "merge", "pull", "rebase", "reset", "restore", "revert", "stash")
+)
+# Those that write in git's folder, besides objects.
+_WRITING = _CHANGING | frozenset(
+    (
+        *("add", "apply", "branch", "config", "fetch", "mv", "notes", "pack-refs", "push", "read-tree", "remote", "rm"),
+        *("submodule", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "worktree"),
+    )
 )
 # More than a command that changes files says of thousands of them.
 _ROOM = 1024 * 1024
@@ -82,19 +90,22 @@ class Git:
         environment: Environment,
         programs: GuardedPrograms | None = None,
         within: Path | None = None,
+        links: KnownLinks | None = None,
     ) -> None:
         """`environment` gives what git may know of this process, without settings of its own; `programs` encloses what
-        it runs by itself. The git folder of a work tree or submodule has to lie `within` that of the repository."""
+        it runs by itself. The git folder of a work tree or submodule has to lie `within` that of the repository, in
+        which no links but those known in `links` are written through."""
         self.root = root
         self.config = config
         self._environment = environment
         self._programs = programs
         self._within = within
+        self._links = links
 
     def at(self, root: Path) -> "Git":
         """The same git in another work tree, or submodule, of this repository."""
         within = Path(os.path.realpath(common(self.folder)))
-        return Git(root, self.config, self._environment, self._programs, within)
+        return Git(root, self.config, self._environment, self._programs, within, self._links)
 
     def online_programs(self) -> tuple[str, ...]:
         """The hooks and filters of this work tree that no enclosure can take the network from."""
@@ -145,6 +156,11 @@ class Git:
         """NotGit when there is no repository right here: git itself would go on to the folders above."""
         _ = self.folder
 
+    def refuse_new_links(self) -> None:
+        """GitRefused when git's folder has links by which writing there writes elsewhere; the owner's are known."""
+        if self._links is not None:
+            self._links.refuse_new(self._within or Path(os.path.realpath(common(self.folder))))
+
     async def run(
         self,
         *arguments: str,
@@ -161,6 +177,8 @@ class Git:
         """
         limit = timeout or self.config.timeout_sec
         self.refuse_outside()
+        if _named(arguments) in _WRITING:
+            await asyncio.to_thread(self.refuse_new_links)
         command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:

@@ -8,6 +8,7 @@ from typing import cast
 
 from codeplane.edit.history.kept import Kept
 from codeplane.edit.history.mutations import KeptMutations
+from codeplane.git.read.opened import plain_bytes
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.contents import Contents, Entry
 from codeplane.git.write.picture import Picture
@@ -60,7 +61,7 @@ def sign_of(folder: Path, state: str) -> str:
     found = []
     for name in _SIGNS.get(state, ()):
         try:
-            found.append((folder / name).read_text().strip())
+            found.append(plain_bytes(folder / name).decode("utf-8", "replace").strip())
         except OSError:
             continue
     return f"{state} {' '.join(found)}" if found else ""
@@ -71,7 +72,7 @@ def original_head(folder: Path) -> str | None:
     # Older ones said so in another file, which git still reads.
     for name in (f"{kind}/{file}" for kind in ("rebase-merge", "rebase-apply") for file in ("orig-head", "head")):
         try:
-            return (folder / name).read_text().strip() or None
+            return plain_bytes(folder / name).decode("utf-8", "replace").strip() or None
         except OSError:
             continue
     return None

@@ -4,7 +4,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path, PurePath
 
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.git.read.opened import plain_bytes
+from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.ids import new_id
 
 _MARK = b"# CodePlane: a further work tree"
@@ -38,14 +39,20 @@ class ExcludeFile:
 
     def _lines(self) -> list[bytes]:
         try:
-            return self._file.read_bytes().removesuffix(b"\n").split(b"\n")
+            return plain_bytes(self._file).removesuffix(b"\n").split(b"\n")
         except FileNotFoundError:
             return []
+        except OSError as error:
+            # A link, which a hook can make, could lead to what nobody is shown.
+            raise GitRefused(
+                f".git/info/exclude is no plain file: {error.strerror}", hint=f"look at {self._file}, and remove it"
+            ) from error
 
     def _write(self, lines: list[bytes]) -> None:
         self._file.parent.mkdir(exist_ok=True)
         part = self._file.with_name(f".codeplane-{new_id('part')}")
-        part.write_bytes(b"".join(line + b"\n" for line in lines))
+        with part.open("xb") as file:
+            file.write(b"".join(line + b"\n" for line in lines))
         part.replace(self._file)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.git.read.opened import plain_bytes
 from codeplane.git.read.refusal import refusal
 from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
 from codeplane.git.safety.losses import Losses
@@ -347,6 +348,6 @@ def _progress(folder: Path) -> tuple[int, int]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text().strip()
+        return plain_bytes(path).decode("utf-8", "replace").strip()
     except OSError:
         return ""

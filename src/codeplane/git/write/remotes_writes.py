@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.git.read.opened import plain_bytes
 from codeplane.git.read.refusal import redacted, refusal
 from codeplane.git.safety.command import Done
 from codeplane.git.safety.loss import Loss, kinds_of, lost_commits, previewed
@@ -292,7 +293,7 @@ class RemoteWrites:
 
     async def _fetched(self) -> tuple[str, str]:
         """The commit, or tag, that was fetched to be merged, and what git calls it."""
-        lines = await asyncio.to_thread((self._git.folder / "FETCH_HEAD").read_bytes)
+        lines = await asyncio.to_thread(plain_bytes, self._git.folder / "FETCH_HEAD")
         wanted = [line for line in os.fsdecode(lines).splitlines() if "\tnot-for-merge\t" not in line]
         if len(wanted) != 1:
             raise GitRefused(

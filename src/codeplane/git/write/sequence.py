@@ -7,6 +7,7 @@ import asyncio
 import re
 from pathlib import Path
 
+from codeplane.git.read.opened import plain_bytes
 from codeplane.git.safety.command import Git
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import GitRefused
@@ -101,6 +102,6 @@ def _text(path: Path) -> str:
 
 def _raw(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return plain_bytes(path).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -121,6 +121,7 @@ def forget_excluded(git: Git) -> None:
     paths = worktree_paths(git)
     inside = [(path, root) for path in paths for root in paths if root in path.parents]
     kept = {pattern_of(path.relative_to(root)) for path, root in inside}
+    git.refuse_new_links()
     ExcludeFile(common(git.folder)).keep_only(kept)
 
 

@@ -114,6 +114,7 @@ class Writer:
         It is written down before git begins, and however the call ends, what git did meanwhile is kept for undo.
         """
         async with self.locks.everything():
+            await asyncio.to_thread(self.git.refuse_new_links)
             before = await pictured(self.git)
             if calm:
                 self.refuse_busy(before)
