@@ -224,6 +224,25 @@ def test_what_git_runs_cannot_be_written_wherever_it_lies(tmp_path: Path) -> Non
     assert (root / "sub" / "a").exists()
 
 
+def test_a_git_folder_under_any_name_cannot_be_written(tmp_path: Path) -> None:
+    for number, named in enumerate(("gitdata", "link")):
+        root, home = _folders(tmp_path / str(number))
+        (root / ".git").rmdir()
+        (root / "gitdata" / "hooks").mkdir(parents=True)
+        (root / "gitdata" / "config").write_text("[core]\n")
+        if named == "link":
+            (root / ".git").symlink_to("gitdata")
+        else:
+            (root / ".git").write_text(f"gitdir: {root}/gitdata\n")
+        script = "touch gitdata/hooks/evil; echo x >> gitdata/config; mv gitdata y; rm -f .git; mkdir .git; touch done"
+        _shell(script, home, Reach(root=root))
+        assert (root / "done").exists()
+        assert (root / "gitdata" / "config").read_text() == "[core]\n"
+        assert not list((root / "gitdata" / "hooks").iterdir())
+        # A link is no place that could be mounted over.
+        assert named == "link" or (root / ".git").is_file()
+
+
 def test_a_python_environment_on_the_path_is_seen_whole_and_a_home_is_not(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     environment = tmp_path.resolve() / "elsewhere" / "venv"

@@ -165,10 +165,12 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-03",
         source="design §6",
-        promise=".git and .codeplane are written by no operation",
+        promise=".git, under whatever name git keeps it, and .codeplane are written by no operation",
         tests=(
             "trust/test_guarded.py::test_paths_that_nobody_writes",
             "trust/test_guarded.py::test_no_way_around_leads_into_the_gate",
+            "trust/test_git_folder_elsewhere.py",
+            "adapters/test_bubblewrap.py::test_a_git_folder_under_any_name_cannot_be_written",
             "trust/test_own_folders_in_history.py::test_it_is_refused_and_nothing_is_written",
             "trust/test_own_folders_in_history.py::test_the_twin_with_an_ordinary_path_passes",
             "trust/test_ambiguous_names.py::test_a_tag_named_like_a_branch_hides_nothing",

@@ -1,18 +1,21 @@
 """The folder CodePlane keeps in a repository, made when it is first needed."""
 
+import os
 import uuid
 from pathlib import Path
 
 from codeplane.adapters.disk import refusal, replace_file
 from codeplane.adapters.pygit2_repo import GitRepo
-from codeplane.kernel.errors import ConfigInvalid
+from codeplane.kernel.errors import ConfigInvalid, NotGit
+from codeplane.kernel.git_folders import is_git_folder
 from codeplane.kernel.workspace import Workspace
 
 _TAKEN_OUT = "git rm {} .codeplane && git commit -m 'Take out .codeplane'"
 
 
 def prepare(workspace: Workspace) -> list[Path]:
-    """Make `.codeplane/` with what it needs to be there; returns what was created."""
+    """Make `.codeplane/` with what it needs to be there; returns what was created. NotGit for a bare repository."""
+    refuse_bare(workspace)
     created: list[Path] = []
     try:
         if not workspace.home.is_dir():
@@ -26,6 +29,19 @@ def prepare(workspace: Workspace) -> list[Path]:
             replace_file(path, text)
             created.append(path)
     return created
+
+
+def refuse_bare(workspace: Workspace) -> None:
+    """NotGit for a bare repository or the inside of one: what agents write there, git would take for its settings."""
+    if os.path.lexists(workspace.root / ".git"):
+        return
+    for folder in (workspace.root, *workspace.root.parents):
+        if is_git_folder(folder):
+            what = "is" if folder == workspace.root else f"lies in {folder}, which is"
+            raise NotGit(
+                f"{workspace.root} {what} a bare repository, or the git folder of one: it has no work tree",
+                hint="clone it, and work in the clone",
+            )
 
 
 def refuse_foreign(workspace: Workspace) -> None:

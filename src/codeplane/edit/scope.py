@@ -11,13 +11,12 @@ import pygit2
 from codeplane.edit.beneath import beside, looked_at
 from codeplane.index.truth.ignore import IgnoreRules
 from codeplane.index.truth.include import NOTHING_INCLUDED, IncludeRules
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.truth.paths import canonical, is_ours, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.plain_path import is_plain
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
-_OURS = frozenset({".git", ".codeplane"})
 _RULES = ".cplignore"
 
 
@@ -47,7 +46,7 @@ class Scope:
             name_there = (real / last).relative_to(self._root).as_posix()
         else:
             name_there = name
-        if any(part.casefold() in _OURS for part in name_there.split("/")):
+        if is_ours(name_there, root=self._root):
             raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
         return name_there
 
@@ -64,7 +63,7 @@ class Scope:
         rules = IgnoreRules.of(self._root, self._secrets)
         # As it is written, and as links that are there make of it.
         for leads_to in (Path(written), real.relative_to(self._root)):
-            if any(part.casefold() in _OURS for part in leads_to.parts):
+            if is_ours(leads_to.as_posix(), root=self._root):
                 raise PathDenied(f"{said} leads to what belongs to git or to CodePlane", hint="link to another file")
             name = leads_to.as_posix()
             if name != "." and (rules.is_withheld(name) or rules.is_withheld(f"{name}/")):
@@ -85,6 +84,8 @@ class Scope:
         for path in paths:
             if may_write is not None:
                 may_write(path)
+            if is_ours(path, root=self._root):
+                raise PathDenied(f"{shown(path)} belongs to git or to CodePlane")
             if path.casefold() == _RULES:
                 raise PathDenied(
                     f"{_RULES} decides what may be read and written here, so no operation writes it",

@@ -11,18 +11,18 @@ _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range
 
 def is_own(path: str) -> bool:
     """Whether a path leads into a folder of git or of CodePlane."""
-    return not _folded(path).isdisjoint(_GIT | _CODEPLANE)
+    return not (_GIT | _CODEPLANE).isdisjoint(folded(path))
 
 
 def is_codeplanes(path: str) -> bool:
     """Whether a path leads into a folder of CodePlane."""
-    return not _folded(path).isdisjoint(_CODEPLANE)
+    return not _CODEPLANE.isdisjoint(folded(path))
 
 
-def _folded(path: str) -> set[str]:
-    return {_plain(part) for part in PurePosixPath(path.replace("\\", "/")).parts}
+def folded(path: str) -> tuple[str, ...]:
+    """The parts of a path as a disk may take them: without case, streams, trailing dots and spaces, invisible signs."""
+    return tuple(map(_plain, PurePosixPath(path.replace("\\", "/")).parts))
 
 
 def _plain(part: str) -> str:
-    """The name that a disk may take it for: without case, streams, trailing dots and spaces, invisible signs."""
     return part.translate(_IGNORED).partition(":")[0].rstrip(". ").casefold()

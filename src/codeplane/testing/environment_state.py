@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 _MAX_ENTRIES = 300_000
@@ -125,13 +126,13 @@ class _Walk:
 
     def workspace(self, root: Path, belongs: Collection[str], *, packages: bool) -> None:
         """Everything below the root that does not belong to the repository, with or without installed packages."""
-        waiting = [""]
+        waiting, gits = [""], git_folders(root)
         while waiting and self.left > 0:
             folder = waiting.pop()
             for entry in _entries(f"{root}/{folder}"):
                 path = f"{folder}{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name in _NEVER or _is_cache(entry.path):
+                    if entry.name in _NEVER or _is_cache(entry.path) or gits.cover(path):
                         continue
                     if not _holds_packages(entry):
                         waiting.append(f"{path}/")

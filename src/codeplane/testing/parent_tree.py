@@ -11,6 +11,7 @@ import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from codeplane.kernel.errors import NotGit, TooLarge
+from codeplane.kernel.git_folders import git_folders
 from codeplane.testing.target import Target
 
 _MAX_BYTES = 2 * 1024**3
@@ -118,7 +119,10 @@ def _beside(root: Path, folder: Path, found: Mapping[str, int]) -> tuple[tuple[P
     shared: list[Path] = []
     read: list[Path] = []
     room = _Room(bytes=_MAX_COPIED_BYTES, files=_MAX_COPIED_FILES)
+    gits = git_folders(root)
     for path, flags in sorted(found.items()):
+        if gits.cover(path):
+            continue
         source, target = root / path, folder / path.rstrip("/")
         is_folder = source.is_dir() and not source.is_symlink()
         if is_folder and is_packages(source):

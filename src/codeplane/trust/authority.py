@@ -84,7 +84,7 @@ class CallAuthority:
         """The files that the call comes upon on its way; PathDenied when one of them is nobody's to write."""
         paths = operation.foreseen(request)
         for path in paths:
-            check_led(path, self._grants.located)
+            check_led(path, self._grants)
         return paths
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
@@ -94,7 +94,7 @@ class CallAuthority:
             person(call.actor)
         held = self._holdings.held(call.caller)
         for path in assessment.paths:
-            check_led(path, self._grants.located)
+            check_led(path, self._grants)
         try:
             grant = self._grants.require(call.actor, held, call.operation, assessment)
         except CapabilityDenied as error:
@@ -108,7 +108,7 @@ class CallAuthority:
     def may_write(self, call: Call, path: str) -> None:
         """Check a path before it is written: nobody can be asked any more, so a question about one that was not part of
         what was decided is a no."""
-        check_led(path, self._grants.located)
+        check_led(path, self._grants)
         self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
         if not self._policy.looks.at("paths"):
             return

@@ -1,12 +1,20 @@
 """The paths that no operation writes, whoever calls it: outside the workspace, and what is git's or CodePlane's own."""
 
-from collections.abc import Callable
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.own_folders import is_own
 
 _MAX_SHOWN = 200
+
+
+class Places(Protocol):
+    """What lies behind paths of the workspace."""
+
+    def located(self, path: str) -> str: ...
+
+    def is_gits(self, path: str) -> bool: ...
 
 
 def check_guarded(path: str) -> None:
@@ -19,11 +27,14 @@ def check_guarded(path: str) -> None:
         raise PathDenied(f"{shown} belongs to git or to CodePlane, which no operation writes")
 
 
-def check_led(path: str, located: Callable[[str], str]) -> None:
-    """The same of a path as it is written, and of where links on the way to it lead."""
+def check_led(path: str, places: Places) -> None:
+    """The same of a path as it is written, and of where links on the way to it lead; nor is it in git's real folder."""
     check_guarded(path)
     try:
-        check_guarded(located(path))
+        there = places.located(path)
+        check_guarded(there)
+        if any(map(places.is_gits, {path, there})):
+            raise PathDenied(f"{path[:_MAX_SHOWN]!r} lies where git keeps this repository, which no operation writes")
     except OSError as error:
         raise PathDenied(f"where {path[:_MAX_SHOWN]!r} leads cannot be found out: {error.strerror}") from error
 

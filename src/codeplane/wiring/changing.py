@@ -32,6 +32,7 @@ from codeplane.git.safety.known_links import KnownLinks
 from codeplane.git.safety.recovery_secrets import RecoverySecrets
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.git.write.call_endings import CallEndings
+from codeplane.git.write.exclude_file import exclude_git_folders
 from codeplane.git.write.pending import Pending
 from codeplane.git.write.reversal import GitReversal
 from codeplane.git.write.unfinished import Unfinished
@@ -42,7 +43,7 @@ from codeplane.index.parsers import Parsers
 from codeplane.index.truth.include import IncludeRules
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
-from codeplane.kernel.errors import GitRefused, NotGit
+from codeplane.kernel.errors import CodePlaneError, GitRefused, NotGit
 from codeplane.kernel.ports import EventLog
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.scip.store import ScipStore
@@ -149,6 +150,7 @@ def changing(
     with suppress(NotGit, GitRefused):
         # Before the first hook runs; what is new later is refused by what would write through it.
         git.refuse_new_links()
+    _exclude_git_folders(shared, root)
     moves = IndexMoves(git)
     engine = Engine(
         root=root,
@@ -221,6 +223,14 @@ def changing(
             ),
         ),
     )
+
+
+def _exclude_git_folders(shared: Shared, root: Path) -> None:
+    try:
+        exclude_git_folders(root)
+    except (OSError, CodePlaneError) as error:
+        # Nothing of it is staged or removed even so; git_status of the command line lists it.
+        shared.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
 
 
 def _unfinished(shared: Shared, writer: Writer) -> tuple[Recovered, ...]:

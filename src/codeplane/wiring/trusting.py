@@ -15,6 +15,7 @@ from codeplane.kernel.catalogue import Catalogue, Disabled
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
@@ -130,7 +131,13 @@ def trusting(
         config=config,
         clock=clock,
     )
-    grants = Grants(log=log, clock=clock, config=config.trust, real=real_below(workspace.root))
+    grants = Grants(
+        log=log,
+        clock=clock,
+        config=config.trust,
+        real=real_below(workspace.root),
+        gits=partial(git_folders, workspace.root),
+    )
     identity.agent_operations.bounded_by(grants.most_agents)
     engine = engine or Rego(timeout_ms=config.policy.timeout_ms)
     policy = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=clock, log=log, logger=said)

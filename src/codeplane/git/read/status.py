@@ -15,6 +15,7 @@ from codeplane.git.read.state import State, progress_in, state_in
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
@@ -152,6 +153,8 @@ async def status(
     found = await reading.run(*asked, "--", *paths)
     headers: dict[str, str] = {}
     records: list[Record] = []
+    # Git takes its own folder for untracked files where that lies in the work tree under another name.
+    gits = git_folders(reading.root)
     parts = iter(found.records())
     for part in parts:
         kind, _, rest = part.partition(b" ")
@@ -168,8 +171,8 @@ async def status(
             xy, sub, _, _, _, _, *oids, path = rest.split(b" ", 9)
             by_stage = {stage: oid.decode() for stage, oid in enumerate(oids, start=1) if oid.strip(b"0")}
             records.append(Record(path=os.fsdecode(path), index="U", tree="U", oids=by_stage))
-        elif kind == b"?":
-            records.append(Record(path=os.fsdecode(rest), tree="?"))
+        elif kind == b"?" and not gits.cover(name := os.fsdecode(rest)):
+            records.append(Record(path=name, tree="?"))
     return Status(headers=headers, records=records, digest=digest(found.out))
 
 

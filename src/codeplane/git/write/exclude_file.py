@@ -1,14 +1,16 @@
-"""Lines of ours in `.git/info/exclude`: folders that git would take for repositories inside this one."""
+"""Lines of ours in `.git/info/exclude`: folders that git would take for files or repositories inside this one."""
 
 import os
 from collections.abc import Collection
 from pathlib import Path, PurePath
 
-from codeplane.git.read.opened import plain_bytes
+from codeplane.git.read.opened import common, git_dir_of, plain_bytes
 from codeplane.kernel.errors import GitRefused, InvalidArgument
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 _MARK = b"# CodePlane: a further work tree"
+_GIT_MARK = b"# CodePlane: where git keeps this repository"
 
 
 class ExcludeFile:
@@ -23,6 +25,12 @@ class ExcludeFile:
         lines = self._lines()
         if pattern not in lines:
             self._write([*lines, _MARK, pattern])
+
+    def add_git_folder(self, pattern: bytes) -> None:
+        """Ignore a folder of git's own, which it would take for files of the work tree."""
+        lines = self._lines()
+        if pattern not in lines:
+            self._write([*lines, _GIT_MARK, pattern])
 
     def keep_only(self, patterns: Collection[bytes]) -> None:
         """Take away those of our lines that name none of these."""
@@ -64,3 +72,15 @@ def pattern_of(path: PurePath) -> bytes:
     for sign in (b"\\", b"*", b"?", b"["):
         raw = raw.replace(sign, b"\\" + sign)
     return b"/" + raw + b"/"
+
+
+def exclude_git_folders(root: Path) -> None:
+    """Keep git from taking its own folder for files of the work tree, where it lies there under another name."""
+    gits = git_folders(root)
+    if not gits:
+        return
+    exclude = ExcludeFile(common(git_dir_of(root)))
+    for path in sorted(gits.paths):
+        if "\n" not in path:
+            pattern = pattern_of(PurePath(path))
+            exclude.add_git_folder(pattern.removesuffix(b"/") if (root / path).is_symlink() else pattern)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from codeplane.git.read.opened import common
 from codeplane.git.safety.command import Git
 from codeplane.git.write.exclude_file import ExcludeFile, pattern_of
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.truth.paths import canonical, is_ours, shown
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import NotFound, PathDenied
 
@@ -65,7 +65,7 @@ class WorktreePlaces:
         # No link, on the way or at its end, may lead elsewhere, nor to what is git's or CodePlane's own.
         if root not in real.parents:
             raise PathDenied(f"{shown(given)!r} leads out of the repository through a link", hint="name another folder")
-        if _is_ours(real.relative_to(root)):
+        if is_ours(real.relative_to(root).as_posix(), root=root):
             raise PathDenied(f"{shown(given)!r} leads to what belongs to git or to CodePlane")
         return Place(folder=root / path, inside=path)
 

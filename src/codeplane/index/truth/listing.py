@@ -7,6 +7,7 @@ from typing import Protocol
 
 from codeplane.index.truth.ignore import IgnoreRules
 from codeplane.index.truth.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
 SUBMODULE = 0o160000
@@ -52,11 +53,14 @@ def list_files(
         tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
     else:
         tracked, untracked, ignored, apart = [], _walk(root), [], []
+    if gits := git_folders(root):
+        tracked, untracked, ignored, apart = (
+            [path for path in paths if not gits.cover(path)] for paths in (tracked, untracked, ignored, apart)
+        )
     kept, withheld = rules.kept(tracked, tracked=True)
     extra, noise = rules.kept(untracked, tracked=False)
-    named = (
-        {path for path in include.below(root, [*ignored, *noise]) if not rules.is_withheld(path)} if include else set()
-    )
+    brought = include.below(root, [*ignored, *noise]) if include else ()
+    named = {path for path in brought if not rules.is_withheld(path) and not gits.cover(path)}
     included = set(sorted(named)[:MAX_INCLUDED])
     ruled_out = {*ignored, *withheld, *noise} - included
     secret = set(filter(secrets.covers, ruled_out))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from codeplane.kernel.errors import NotFound, PathDenied
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.plain_path import is_plain
 
 _MAX_PATH = 4096
@@ -33,7 +34,7 @@ def canonical(path: str, *, root: Path) -> str:
         elif part not in ("", "."):
             parts.append(part)
     found = "/".join(parts)
-    if _is_ours(found):
+    if is_ours(found, root=root):
         raise PathDenied(f"{path!r} belongs to git or to CodePlane")
     return found
 
@@ -41,20 +42,21 @@ def canonical(path: str, *, root: Path) -> str:
 def inside(root: Path, path: str) -> Path:
     """The file a canonical path names, with no link on the way that leads outside the root."""
     target = root / path
-    if is_plain(str(root), path) and not _is_ours(path):
+    if is_plain(str(root), path) and not is_ours(path, root=root):
         return target
     real = Path(os.path.realpath(target.parent)) / target.name
     if real != root and root not in real.parents:
         raise PathDenied(f"{path!r} leads outside the repository through a link")
-    if _is_ours(real.relative_to(root).as_posix()):
+    if is_ours(real.relative_to(root).as_posix(), root=root):
         raise PathDenied(f"{path!r} leads to what belongs to git or to CodePlane")
     if not os.path.lexists(real):
         raise NotFound(f"there is no file {path!r}")
     return real
 
 
-def _is_ours(path: str) -> bool:
-    return any(part.casefold() in _OURS for part in path.split("/"))
+def is_ours(path: str, *, root: Path) -> bool:
+    """Whether a path below a root leads into what belongs to git, wherever git keeps it, or to CodePlane."""
+    return any(part.casefold() in _OURS for part in path.split("/")) or git_folders(root).cover(path)
 
 
 def _unwritten(path: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
+from codeplane.kernel.git_folders import git_places
 from codeplane.kernel.secret_files import is_secret_name
 
 _MAX_SHOWN = 200
@@ -69,5 +70,10 @@ class Folders:
         if any(map(is_secret_name, real.parts)):
             # By their names in there nobody could tell what these files are.
             raise PathDenied(f"{said} holds secrets by its name", hint="attach a project's folder")
-        if any(part.casefold() in _OURS for part in real.parts):
+        if self._is_gits(real) or any(part.casefold() in _OURS for part in real.parts):
             raise PathDenied(f"{said} belongs to git or to CodePlane", hint="attach the folder around it")
+
+    def _is_gits(self, real: Path) -> bool:
+        """Whether a folder lies where git keeps the serving repository and is no work tree, which can lie there too."""
+        inside = not git_places(self.serving).isdisjoint(map(str, (real, *real.parents)))
+        return inside and not os.path.lexists(real / ".git")

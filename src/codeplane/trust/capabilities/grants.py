@@ -1,6 +1,6 @@
 """Who holds what: the owner's settings, what a token says, and the grants that live."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor, ActorKind
@@ -8,6 +8,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied
 from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.git_folders import GitFolders
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation
 from codeplane.kernel.ports import Ledger
@@ -40,13 +41,22 @@ class Grants:
     """Answers from memory what the table of grants says; the log is told first when something is given."""
 
     def __init__(
-        self, *, log: Ledger, clock: Clock, config: TrustConfig, real: RealPath | None = None, ignore_case: bool = False
+        self,
+        *,
+        log: Ledger,
+        clock: Clock,
+        config: TrustConfig,
+        real: RealPath | None = None,
+        gits: Callable[[], GitFolders] | None = None,
+        ignore_case: bool = False,
     ) -> None:
-        """`real` follows links below the repository's root; `ignore_case` is for disks that do."""
+        """`real` follows links below the repository's root; `gits` are the folders there that git keeps it in;
+        `ignore_case` is for disks that do."""
         self._log = log
         self._clock = clock
         self._agents = frozenset[str](config.agent_capabilities)
         self._real = real
+        self._gits = gits
         self._ignore_case = ignore_case
         self._live: dict[str, _Live] = {}
         self._by_holder: dict[Holder, dict[str, _Live]] = {}
@@ -103,6 +113,10 @@ class Grants:
         real = self._real(folder) if slash and self._real is not None else None
         # What leads out of the repository is refused by whoever opens it; here nothing is ours to guard there.
         return path if real is None else f"{real}/{name}"
+
+    def is_gits(self, path: str) -> bool:
+        """Whether a path lies in a folder that git keeps the repository in, whatever it is called."""
+        return self._gits is not None and self._gits().cover(path)
 
     def sources(self, actor: Actor, held: Held | None) -> Iterator[Grant]:
         """Everything the actor holds now: by being who it is, by its token, and by grants."""

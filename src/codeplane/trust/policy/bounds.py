@@ -28,7 +28,7 @@ class Bounds:
             if operation.mark.people:
                 person(actor)
             for path in assessment.paths:
-                check_led(path, self.located)
+                check_led(path, self.grants)
             self.grants.require(actor, None, operation, assessment)
         except PolicyDenied as error:
             return refusal("people", error.message)

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied, PolicyDenied, SandboxMissing
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.operation import Preview, Request
 from codeplane.trust.shell.enclosure import ShellSandbox
 from codeplane.trust.shell.looks import looks, visible
@@ -146,7 +147,8 @@ class CommandCheck:
             raise NotFound(f"there is no folder {asked[:200]!r}", hint="look with list_dir") from error
         if real != self._root and self._root not in real.parents:
             raise PathDenied(f"{asked[:200]!r} leads out of the repository", hint="name a folder that does not")
-        if _OURS & {part.casefold() for part in real.relative_to(self._root).parts}:
+        inside = real.relative_to(self._root)
+        if _OURS & {part.casefold() for part in inside.parts} or git_folders(self._root).cover(inside.as_posix()):
             raise PathDenied(f"{asked[:200]!r} belongs to git or to CodePlane")
         if not real.is_dir():
             raise InvalidArgument(f"{asked[:200]!r} is not a folder")

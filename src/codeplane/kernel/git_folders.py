@@ -1,0 +1,151 @@
+"""Where git keeps a work tree's repository: `.git` can be a link, or a file that names another folder."""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from codeplane.kernel.own_folders import folded
+
+_GITFILE = b"gitdir: "
+_MAX_BYTES = 4096
+_MAX_MODULES = 100_000
+_MAX_LINKS = 40
+_SUBMODULE = re.compile(rb"(?m)^[ \t]*path[ \t]*=[ \t]*\"?(.+?)\"?[ \t]*$")
+
+
+class GitFolders:
+    """The paths in one work tree, other than those called `.git`, that lead to its git folder and its submodules'."""
+
+    __slots__ = ("_folders", "paths")
+
+    def __init__(self, paths: frozenset[str]) -> None:
+        self.paths = paths
+        self._folders = tuple(map(folded, paths))
+
+    def __bool__(self) -> bool:
+        return bool(self.paths)
+
+    def cover(self, path: str) -> bool:
+        """Whether a path below the root is one of them or lies in one, under any name that a disk takes for it."""
+        if not self._folders:
+            return False
+        parts = folded(path)
+        return any(parts[: len(folder)] == folder for folder in self._folders)
+
+
+_NONE = GitFolders(frozenset())
+
+
+def git_folders(root: Path) -> GitFolders:
+    """The git folders of a work tree that lie in it under another name, as git would find them now."""
+    named = str(root)
+    found = _inside(named, named)
+    for holder in _submodules(named):
+        # Whoever writes files can name any folder as a submodule's; what is no repository stays theirs.
+        found += [path for path in _inside(named, holder) if is_git_folder(root / path) or (root / path).is_symlink()]
+    return GitFolders(frozenset(found)) if found else _NONE
+
+
+def git_places(root: Path) -> frozenset[str]:
+    """Where the repository of a work tree lies, wherever that is: absolute, with links followed."""
+    return frozenset(_places(str(root)))
+
+
+def is_git_folder(folder: Path) -> bool:
+    """Whether git would take a folder itself for a repository: a bare one, or the inside of another's `.git`."""
+    return os.path.lexists(folder / "HEAD") and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def _places(holder: str) -> Iterator[str]:
+    """The git folder of one work tree and the one it shares with others, with the links on the way to them."""
+    named = f"{holder}/.git"
+    try:
+        mode = os.lstat(named).st_mode
+    except OSError:
+        return
+    folder = named
+    if not stat.S_ISDIR(mode):
+        yield from (ways := _followed(named))
+        folder = ways[-1]
+        if (said := _read(folder)) is not None:
+            if not said.startswith(_GITFILE):
+                return
+            yield from (ways := _followed(str(Path(holder, os.fsdecode(said.removeprefix(_GITFILE))))))
+            folder = ways[-1]
+    if (shared := _read(f"{folder}/commondir")) is not None:
+        yield from _followed(str(Path(folder, os.fsdecode(shared))))
+
+
+def _inside(root: str, holder: str) -> list[str]:
+    """Those of them below a root that are not called `.git`, relative to it."""
+    try:
+        state = os.lstat(f"{holder}/.git")
+    except OSError:
+        return []
+    is_file = stat.S_ISREG(state.st_mode)
+    if is_file and _is_apart(root, holder, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)):
+        return []
+    return _below(root, _places(holder))
+
+
+@lru_cache(maxsize=1024)
+def _is_apart(root: str, holder: str, mark: tuple[int, ...]) -> bool:
+    """Whether a `.git` that is a file leads nowhere in the work tree; then no file written there changes that."""
+    return not _below(root, _places(holder))
+
+
+def _below(root: str, places: Iterable[str]) -> list[str]:
+    found = list(places)
+    prefix = f"{os.path.realpath(root).rstrip('/')}/" if found else ""
+    inside = [place.removeprefix(prefix) for place in found if place.startswith(prefix)]
+    return [path for path in inside if ".git" not in path.split("/")]
+
+
+def _followed(path: str) -> list[str]:
+    """The links that an absolute path passes, each where it really lies, and last of all where it ends."""
+    links: list[str] = []
+    at, rest = "", [part for part in reversed(path.split("/")) if part not in ("", ".")]
+    while rest:
+        part = rest.pop()
+        if part == "..":
+            at = at.rpartition("/")[0]
+            continue
+        there = f"{at}/{part}"
+        try:
+            leads_to = os.readlink(there) if len(links) < _MAX_LINKS else None  # noqa: PTH115  # asked for every path
+        except (OSError, ValueError):
+            leads_to = None
+        if leads_to is None:
+            at = there
+            continue
+        links.append(there)
+        at = "" if leads_to.startswith("/") else at
+        rest += [step for step in reversed(leads_to.split("/")) if step not in ("", ".")]
+    return [*links, at]
+
+
+def _submodules(root: str) -> list[str]:
+    """The folders that `.gitmodules` names, inside the root."""
+    said = _read(f"{root}/.gitmodules", _MAX_MODULES)
+    names = [os.fsdecode(name) for name in _SUBMODULE.findall(said)] if said else []
+    return [f"{root}/{name}" for name in names if not name.startswith("/") and ".." not in name.split("/")]
+
+
+def _read(file: str, limit: int = _MAX_BYTES) -> bytes | None:
+    """What a regular file says, without the line end; None where there is none."""
+    try:
+        # Not waiting on a FIFO that is called so.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return os.read(descriptor, limit).rstrip(b"\r\n")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
