@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 from starlette.types import Scope
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
 from codeplane.kernel.config import ServerConfig
@@ -20,7 +19,8 @@ KEEP_ALIVE_SEC = 75
 _VERSIONS = frozenset({"1.0", "1.1"})
 # Uploads that last as long as their client does: once it has begun to speak it may pause.
 LASTING_UPLOADS = frozenset({"/mcp/stdio"})
-_CONNECTION, _HEADERS = "connection", "default_headers"
+# What a WebSocket finds in its state.
+CONNECTION, HEADERS = "connection", "default_headers"
 # A body has one second more for so many bytes of it that have come, up to so many times its timeout.
 _BYTES_A_SEC = 500
 _LONGEST_BODY = 30
@@ -35,7 +35,7 @@ _OWN_LINGERING = 8
 
 def connection_of(scope: Scope) -> Connection | None:
     """The connection that a request came by, where the server has counted it."""
-    found = scope.get("state", {}).get(_CONNECTION)
+    found = scope.get("state", {}).get(CONNECTION)
     return found if isinstance(found, Connection) else None
 
 
@@ -60,7 +60,7 @@ class BoundedProtocol(LingeringProtocol):
     ) -> None:
         """`own_headers` are added to the answers that the owner's account gets."""
         headers = [*server_state.default_headers, *(own_headers if connection.is_own else ())]
-        state = {**app_state, _CONNECTION: connection, _HEADERS: headers}
+        state = {**app_state, CONNECTION: connection, HEADERS: headers}
         lingering = bounds.max_body_bytes * (_OWN_LINGERING if connection.is_own else 1)
         super().__init__(config, server_state, state, max_lingering_bytes=lingering)
         self._default_headers = headers
@@ -84,9 +84,14 @@ class BoundedProtocol(LingeringProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """From now on it is a WebSocket, which counts until it has ended."""
+        """From now on it is a WebSocket, which counts until it has ended; it waits for its turn as a request does."""
         self._connection.close = self._connection.expire = self.transport.abort
-        super().handle_websocket_upgrade()
+        # Nothing may come before the answer.
+        self._is_upgraded = True
+        if (delay := self._request_delay()) > 0:
+            self.loop.call_later(delay, self._upgrade)
+        else:
+            self._upgrade()
 
     def on_message_begin(self) -> None:
         """A request begins, and the clock of its head with it."""
@@ -139,6 +144,10 @@ class BoundedProtocol(LingeringProtocol):
         if self._refusal is None and self._partial_head_bytes > self._bounds.max_header_bytes:
             self._refusal = self._head_too_long()
         self._refuse(self._refusal or MalformedRequest(msg))
+
+    def _upgrade(self) -> None:
+        if not self.is_ended:
+            super().handle_websocket_upgrade()
 
     def _request_delay(self) -> float:
         return self._connection.request_delay()
@@ -267,27 +276,6 @@ class BoundedProtocol(LingeringProtocol):
                 return
         self.transport.write(refusal(error, self._default_headers))
         self.end()
-
-
-class CountedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that has a place among the connections; it can lose it until its client says something."""
-
-    def connection_made(self, transport: Any) -> None:
-        """The upgrade is not over before the client is known, which the application sees to."""
-        super().connection_made(transport)
-        self.default_headers = self.app_state[_HEADERS]
-        self.app_state[_CONNECTION].wait_until(float("inf"))
-
-    def data_received(self, data: bytes) -> None:
-        """The first is the head of the upgrade."""
-        if self.handshake_complete:
-            self.app_state[_CONNECTION].serve()
-        super().data_received(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Its place is free again."""
-        self.app_state[_CONNECTION].release()
-        super().connection_lost(exc)
 
 
 def refusal(error: CodePlaneError, headers: list[tuple[bytes, bytes]]) -> bytes:

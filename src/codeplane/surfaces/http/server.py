@@ -14,7 +14,8 @@ from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import Overloaded
 from codeplane.surfaces.connections.connections import Connection, Connections
 from codeplane.surfaces.connections.listener import Listener
-from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC, BoundedProtocol, CountedWebSocket, refusal
+from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC, BoundedProtocol, refusal
+from codeplane.surfaces.http.websocket_protocol import MAX_MESSAGE_BYTES, BoundedWebSocket
 
 _LAST_BYTES_SEC = 1
 
@@ -103,8 +104,8 @@ class HttpServer:
         return _Uvicorn(
             uvicorn.Config(
                 self._app,
-                ws=CountedWebSocket,
-                ws_max_size=65_536,
+                ws=BoundedWebSocket,
+                ws_max_size=MAX_MESSAGE_BYTES,
                 lifespan="off",
                 log_config=None,
                 access_log=False,

@@ -1,0 +1,112 @@
+"""WebSockets with a bound on the frames that a client may send, on their size, and on the pongs that wait for it.
+
+A reader says hello, and then answers pings at most; but a frame may be as small as six bytes, and uvicorn parses all
+that was read at once, some 40,000 of them. Here so many are taken at once and so many a second; beyond, the connection
+ends.
+"""
+
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from codeplane.kernel.errors import MalformedRequest
+from codeplane.surfaces.http.protocol import CONNECTION, HEADERS, refusal
+
+MAX_MESSAGE_BYTES = 16_384
+# Frames of any kind, whether they hold something or not.
+_BURST = 32
+_FRAMES_A_SEC = 5
+# What is parsed before frames are counted: at most 86 of them.
+_PIECE_BYTES = 512
+_INVALID_TEXT, _POLICY = 1007, 1008
+# For a client that takes nothing to take why it was ended.
+_LAST_BYTES_SEC = 2.0
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket that has a place among the connections; it can lose it until its client says something."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._frames_left = float(_BURST)
+        self._counted_at = self.loop.time()
+        self._late_pong = b""
+
+    def connection_made(self, transport: Any) -> None:
+        """The upgrade is not over before the client is known, which the application sees to."""
+        super().connection_made(transport)
+        self.default_headers = self.app_state[HEADERS]
+        self.app_state[CONNECTION].wait_until(float("inf"))
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came until there are too many frames; the first is the head of the upgrade."""
+        if not self.handshake_initiated:
+            super().data_received(data)
+            if not self.handshake_initiated:
+                self._refuse_head()
+            return
+        self.app_state[CONNECTION].serve()
+        for start in range(0, len(data), _PIECE_BYTES):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _PIECE_BYTES])
+
+    def handle_events(self) -> None:
+        """Handle the frames of a piece, unless they are too many."""
+        now = self.loop.time()
+        refilled = min(_BURST, self._frames_left + (now - self._counted_at) * _FRAMES_A_SEC)
+        self._counted_at, self._frames_left = now, refilled - len(self.conn.events)
+        if self._frames_left < 0:
+            self._fail(_POLICY, "too many frames")
+        else:
+            super().handle_events()
+
+    def handle_ping(self) -> None:
+        """Answer; of the pongs that a client does not take, the last ones wait."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self._late_pong = b"".join(self.conn.data_to_send()) or self._late_pong
+
+    def resume_writing(self) -> None:
+        """The client takes more again."""
+        super().resume_writing()
+        if self._late_pong and not self.transport.is_closing():
+            self.transport.write(self._late_pong)
+        self._late_pong = b""
+
+    def send_receive_event_to_app(self) -> None:
+        """Pass a message on, unless it is text that is none."""
+        if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            self.logger.debug("a WebSocket message is not UTF-8")
+            self._fail(_INVALID_TEXT, "the text is not UTF-8")
+        else:
+            super().send_receive_event_to_app()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Its place is free again."""
+        self.app_state[CONNECTION].release()
+        super().connection_lost(exc)
+
+    def _refuse_head(self) -> None:
+        """Answer what HTTP takes and WebSockets do not, such as a very long header."""
+        error = MalformedRequest("the request for a WebSocket has too many or too long headers")
+        self.transport.write(refusal(error, self.default_headers))
+        self.transport.close()
+
+    def _fail(self, code: int, reason: str) -> None:
+        """End the connection; say why where it was answered already."""
+        if not self.handshake_complete:
+            self.transport.abort()
+            return
+        self.conn.fail(code, reason)
+        self.handle_parser_exception()
+        self.loop.call_later(_LAST_BYTES_SEC, self.transport.abort)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
