@@ -409,6 +409,7 @@ REQUIREMENTS = (
             "surfaces/http/test_framing.py",
             "surfaces/http/test_pipelining.py",
             "surfaces/ws/test_flood.py",
+            "surfaces/grpc/test_flood.py",
             "surfaces/mcp/test_session_share.py",
             "trust/refusals/test_requests.py::test_requests_are_refused_by_account_size_and_time_and_their_twins_pass",
             "trust/refusals/test_requests.py::test_a_slow_upload_that_goes_on_lives_while_one_that_stalls_is_ended",

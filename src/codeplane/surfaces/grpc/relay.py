@@ -53,9 +53,13 @@ class Relay(asyncio.Protocol):
         if self._connecting is not None:
             self._connecting.cancel()
         if self._server is not None:
-            self._server.close()
-            # The other side may be waiting for room that nobody makes any more.
-            self._server.resume_reading()
+            # Not `close`: the server may take nothing more before its own answers are taken, which nobody does now.
+            self._server.abort()
+
+    def abort(self) -> None:
+        """End the connection on both sides."""
+        if self._client is not None:
+            self._client.abort()
 
     def pause_writing(self) -> None:
         """The client takes less than there is."""
@@ -90,6 +94,10 @@ class _Answers(asyncio.Protocol):
         assert client is not None
         self._client = client
         self._connection = connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if self._client.is_closing():
+            cast(asyncio.Transport, transport).abort()
 
     def data_received(self, data: bytes) -> None:
         self._connection.wait_until(_QUIET_SEC)

@@ -1,10 +1,12 @@
 """The gRPC surface: a port of its own beside the HTTP one, with the same methods behind it."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -14,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 from codeplane.kernel.config import GrpcConfig, ServerConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import BindRefused
-from codeplane.surfaces.connections.connections import Connections
+from codeplane.surfaces.connections.connections import Connection, Connections
 from codeplane.surfaces.connections.listener import Listener
 from codeplane.surfaces.grpc.handlers import Busy, Handlers, OneToken
 from codeplane.surfaces.grpc.relay import Relay
@@ -23,7 +25,10 @@ from codeplane.surfaces.grpc.socket_folder import socket_folder
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from codeplane.surfaces.services.services import SERVICES, Services
 
+_LOGGER = logging.getLogger(__name__)
 _GRACE_SEC = 1.0
+# What connections may take to close after that.
+_CLOSE_SEC = 2.0
 _STREAMS_A_CONNECTION = 100
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
@@ -54,6 +59,7 @@ class GrpcSurface:
         self._connections = connections
         self._bounds = bounds
         self._busy = busy
+        self._relays: WeakSet[Relay] = WeakSet()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[int]:
@@ -66,12 +72,7 @@ class GrpcSurface:
                 listener = Listener(
                     sock,
                     self._connections,
-                    lambda connection: Relay(
-                        connection,
-                        own=str(own),
-                        others=str(others),
-                        first_bytes_sec=self._bounds.header_timeout_sec,
-                    ),
+                    lambda connection: self._relay(connection, own=str(own), others=str(others)),
                     handshake_sec=self._bounds.header_timeout_sec,
                 )
                 listener.start()
@@ -115,7 +116,24 @@ class GrpcSurface:
             yield
         finally:
             await alive.enter_graceful_shutdown()
-            await server.stop(_GRACE_SEC)
+            await self._stop(server)
+
+    def _relay(self, connection: Connection, *, own: str, others: str) -> Relay:
+        relay = Relay(connection, own=own, others=others, first_bytes_sec=self._bounds.header_timeout_sec)
+        self._relays.add(relay)
+        return relay
+
+    async def _stop(self, server: grpc.aio.Server) -> None:
+        """End a server; drop connections that are left after its grace, since it would wait for their clients."""
+        stopping = asyncio.ensure_future(server.stop(_GRACE_SEC))
+        await asyncio.wait({stopping}, timeout=_GRACE_SEC + _CLOSE_SEC)
+        if not stopping.done():
+            for relay in list(self._relays):
+                relay.abort()
+            await asyncio.wait({stopping}, timeout=_CLOSE_SEC)
+        if not stopping.done():
+            _LOGGER.warning("the gRPC server does not end, and is left behind")
+            stopping.cancel()
 
     def _listen(self) -> socket.socket:
         """The socket that clients reach."""
