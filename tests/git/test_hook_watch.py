@@ -112,6 +112,7 @@ def test_links_that_were_there_stay(desk: Guarded, tmp_path: Path) -> None:
         ("rebase-merge", "mkdir .git/rebase-merge; echo x/evil > .git/rebase-merge/strategy"),
         ("rebase-apply", "mkdir .git/rebase-apply; chmod 0 .git/rebase-apply"),
         ("BISECT_LOG", "touch .git/BISECT_LOG"),
+        ("REVERT_HEAD", "touch .git/REVERT_HEAD .git/codeplane-set-aside"),
     ],
 )
 def test_what_git_would_go_on_with_is_set_aside(desk: Guarded, place: str, planting: str) -> None:
@@ -119,7 +120,7 @@ def test_what_git_would_go_on_with_is_set_aside(desk: Guarded, place: str, plant
     with pytest.raises(GitRefused, match=rf"made what only git makes in its folder.*{place}"):
         desk.commit()
     assert not (_folder(desk) / place).exists()
-    assert [one.name for one in (_folder(desk) / "codeplane-set-aside").iterdir() if one.name.startswith(place)]
+    assert list(_folder(desk).glob(f"codeplane-set-aside-*/{place}"))
     desk.hook("pre-commit", "true")
     desk.commit(text="again\n")
 
@@ -216,7 +217,7 @@ def test_hooks_go_on_doing_what_hooks_do(desk: Guarded) -> None:
     assert made.git("log", "-1", "--format=%B").decode().split() == ["y", "signed"]
     assert made.git("notes", "show").decode().split() == ["noted"]
     assert (made.root / "b.txt").read_text() == "unstaged\n"
-    assert not (_folder(desk) / "codeplane-set-aside").exists()
+    assert not list(_folder(desk).glob("codeplane-set-aside*"))
 
 
 def test_the_message_of_a_merge_is_changed_by_hooks(desk: Guarded) -> None:

@@ -25,7 +25,7 @@ STATE_FOLDERS = ("sequencer", "rebase-merge", "rebase-apply")
 _OTHER_FOLDER, _WORK_TREES = "commondir", "worktrees"
 _ASIDE = "codeplane-set-aside"
 # What programs keep there themselves; git writes objects under names that nobody chooses.
-_NOT_WALKED = frozenset({"objects", "lfs", "annex", _ASIDE})
+_NOT_WALKED = frozenset({"objects", "lfs", "annex"})
 _MAX_STATE = 1024 * 1024
 
 State = dict[str, bytes | None]
@@ -94,11 +94,13 @@ def _put_back(before: State, folder: Path) -> list[Path]:
     """Set the state aside that is new, and give state files back what they held."""
     now = _state_of(folder)
     planted = [name for name in now if name not in before or before[name] != now[name]]
+    # A new one, which no hook has made before.
+    aside = folder / f"{_ASIDE}-{time.time_ns()}"
     for name in planted:
-        place, aside = folder / name, folder / _ASIDE
+        place = folder / name
         _open(place)
         aside.mkdir(exist_ok=True)
-        place.rename(aside / f"{name}.{time.time_ns()}")
+        place.rename(aside / name)
         if (held := before.get(name)) is not None:
             with open(place, "xb", opener=_unfollowed) as file:
                 file.write(held)
