@@ -40,6 +40,7 @@ REQUIREMENTS = (
         source="design §4",
         promise="arguments forgive what is plain and explain the rest with the nearest right name",
         tests=(
+            "kernel/test_refused_texts.py::test_nul_and_names_of_dots_alone_are_invalid_arguments",
             "kernel/test_arguments.py::test_what_is_plain_is_forgiven",
             "kernel/test_arguments.py::test_what_is_not_plain_is_refused_with_advice",
         ),

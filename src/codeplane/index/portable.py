@@ -4,8 +4,9 @@ import asyncio
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from codeplane.index import archive
 from codeplane.index.service import IndexService
@@ -21,10 +22,19 @@ _ENDING = ".cplindex"
 _NAME = r"^[\w.-]*$"
 
 
+def _checked_name(value: str) -> str:
+    if value and not value.strip("."):
+        raise ValueError("a name of dots alone is a folder's")
+    return value
+
+
+_FileName = Annotated[str, AfterValidator(_checked_name)]
+
+
 class ExportRequest(InWorkspace):
     """What the archive is called."""
 
-    name: str = Field("", max_length=100, pattern=_NAME, description="of the file below .codeplane/exports")
+    name: _FileName = Field("", max_length=100, pattern=_NAME, description="of the file below .codeplane/exports")
 
 
 class ExportResult(Result):
@@ -46,7 +56,7 @@ class ExportResult(Result):
 class ImportRequest(InWorkspace):
     """Which archive."""
 
-    name: str = Field(min_length=1, max_length=100, pattern=_NAME, description="a file below .codeplane/exports")
+    name: _FileName = Field(min_length=1, max_length=100, pattern=_NAME, description="a file below .codeplane/exports")
 
 
 class ImportResult(Result):

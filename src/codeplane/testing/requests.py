@@ -1,6 +1,6 @@
 """What the test operations are asked."""
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from codeplane.kernel.page import PageRequest
 from codeplane.kernel.place import InWorkspace
@@ -30,6 +30,13 @@ class RunRequest(InWorkspace):
     parallelism: int | None = Field(None, ge=1, le=64)
     timeout_sec: float | None = Field(None, gt=0, le=86_400, description="for each target")
     wait: bool = Field(True, description="false: answer at once, see test_status")
+
+    @field_validator("pattern", "tags")
+    @classmethod
+    def _without_nul(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        if any("\0" in text for text in ((value,) if isinstance(value, str) else value)):
+            raise ValueError("NUL cannot be part of it")
+        return value
 
     @model_validator(mode="before")
     @classmethod

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from codeplane.git.read.commit_info import FORMAT, Commit, commits_in
 from codeplane.git.read.opened import git_dir_of
@@ -34,6 +34,13 @@ class LogRequest(Continued):
     paths: tuple[str, ...] = Field((), max_length=1000, description="one file alone is followed through renames")
     author: str | None = Field(None, max_length=200, description="part of the name or email")
     grep: str | None = Field(None, max_length=200, description="text in the message")
+
+    @field_validator("author", "grep")
+    @classmethod
+    def _without_nul(cls, value: str | None) -> str | None:
+        if value is not None and "\0" in value:
+            raise ValueError("NUL cannot be part of it")
+        return value
 
 
 class LogResult(Result):

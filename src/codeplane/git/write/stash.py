@@ -83,6 +83,8 @@ class Stashing:
         options += [f"--message={request.message}"] if request.message else []
         async with self._writer.writing(call, "stash_push") as writing:
             before = writing.before
+            if before.head is None:
+                raise GitRefused("there is no commit yet, and a stash is kept on top of one", hint="git_commit first")
             if not paths and (inside := await asyncio.to_thread(self._git.unnamed, links_in(before))):
                 raise GitRefused(
                     f"git would enter {few(inside)}, which .gitmodules does not name, and run what is set there",
