@@ -247,6 +247,14 @@ def test_an_attached_workspace_shows_nothing_of_its_own(tmp_path: Path) -> None:
     assert name == "PATH_DENIED" and "README.md" in shown[0] and "gitdata" not in "".join(shown)
 
 
+def test_no_test_runs_that_could_replace_a_git_link(tmp_path: Path) -> None:
+    planting = "import os, shutil\ndef test_it():\n    os.remove('.git'); shutil.copytree('gitdata', '.git')\n"
+    root = make_repo(tmp_path.resolve() / "shop", FILES | {"tests/test_it.py": planting, "pytest.ini": "[pytest]\n"})
+    _linked(root)
+    (found,) = called(root, ("test.run", {}))
+    assert "symbolic link" in json.dumps(found) and (root / ".git").is_symlink(), found
+
+
 def test_the_twins_ordinary_folders_of_such_names_and_looks_are_written(tmp_path: Path) -> None:
     root = make_repo(tmp_path.resolve() / "shop", FILES)
     envelopes = called(

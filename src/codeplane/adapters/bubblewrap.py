@@ -11,6 +11,7 @@ from typing import Protocol
 
 from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.workspace import client_secrets
 
@@ -134,7 +135,15 @@ class Bubblewrap:
         return self._missing
 
     def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
-        """The command that runs this one enclosed; its processes end when it does, or when we do."""
+        """The command that runs this one enclosed; its processes end when it does, or when we do.
+
+        SandboxMissing where `.git` is a link: nothing can be mounted over one, so that it could be replaced in there.
+        """
+        if (enclosure.root / ".git").is_symlink():
+            raise SandboxMissing(
+                f"{enclosure.root / '.git'} is a symbolic link, which no sandbox keeps from being replaced",
+                hint='name the folder in a file: to=$(readlink -f .git) && rm .git && echo "gitdir: $to" > .git',
+            )
         words = [self._program or "bwrap", *_NAMESPACES]
         words += [] if enclosure.network else ["--unshare-net"]
         words += _system()
