@@ -238,11 +238,25 @@ def test_a_git_folder_under_any_name_cannot_be_written(tmp_path: Path) -> None:
     assert (root / "done").exists() and (root / ".git").is_file()
     assert (root / "gitdata" / "config").read_text() == "[core]\n"
     assert not list((root / "gitdata" / "hooks").iterdir())
+
+
+def test_nothing_is_put_in_the_place_of_what_leads_to_gits_folder(tmp_path: Path) -> None:
+    root, home = _folders(tmp_path)
+    (root / ".git").rmdir()
+    (root / "deep" / "er" / "repo").mkdir(parents=True)
+    (root / ".git").write_text("gitdir: deep/er/repo\n")
+    script = "mv deep/er y; mv deep x; rm -rf deep; mkdir -p deep/er/repo; touch deep/er/repo/evil deep/er/done"
+    _shell(script, home, Reach(root=root))
+    assert sorted(str(path.relative_to(root)) for path in (root / "deep").rglob("*")) == [
+        *("deep/er", "deep/er/done", "deep/er/repo"),
+    ]
     # A link is no place that could be mounted over: whatever ran could put another git folder there.
-    (root / ".git").unlink()
-    (root / ".git").symlink_to("gitdata")
-    with pytest.raises(SandboxMissing, match="symbolic link"):
-        _shell(script, home, Reach(root=root))
+    (root / "way").symlink_to("deep/er")
+    for gitfile in ("gitdir: way/repo\n", None):
+        (root / ".git").unlink()
+        (root / ".git").write_text(gitfile) if gitfile else (root / ".git").symlink_to("deep/er/repo")
+        with pytest.raises(SandboxMissing, match="symbolic link"):
+            _shell(script, home, Reach(root=root))
 
 
 def test_a_python_environment_on_the_path_is_seen_whole_and_a_home_is_not(tmp_path: Path) -> None:

@@ -172,6 +172,7 @@ REQUIREMENTS = (
             "trust/test_guarded.py::test_no_way_around_leads_into_the_gate",
             "trust/test_git_folder_elsewhere.py",
             "adapters/test_bubblewrap.py::test_a_git_folder_under_any_name_cannot_be_written",
+            "adapters/test_bubblewrap.py::test_nothing_is_put_in_the_place_of_what_leads_to_gits_folder",
             "trust/test_own_folders_in_history.py::test_it_is_refused_and_nothing_is_written",
             "trust/test_own_folders_in_history.py::test_the_twin_with_an_ordinary_path_passes",
             "trust/test_ambiguous_names.py::test_a_tag_named_like_a_branch_hides_nothing",

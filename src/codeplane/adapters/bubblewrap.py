@@ -12,6 +12,7 @@ from typing import Protocol
 from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
 from codeplane.kernel.errors import SandboxMissing
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.workspace import client_secrets
 
@@ -137,11 +138,12 @@ class Bubblewrap:
     def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
         """The command that runs this one enclosed; its processes end when it does, or when we do.
 
-        SandboxMissing where `.git` is a link: nothing can be mounted over one, so that it could be replaced in there.
+        SandboxMissing where a link leads to git's folder: nothing can be mounted over one, so it could be replaced.
         """
-        if (enclosure.root / ".git").is_symlink():
+        gits = [enclosure.root / path for path in (".git", *sorted(git_folders(enclosure.root).paths))]
+        if links := [place for place in gits if place.is_symlink()]:
             raise SandboxMissing(
-                f"{enclosure.root / '.git'} is a symbolic link, which no sandbox keeps from being replaced",
+                f"{links[0]} leads to git's folder and is a symbolic link, which no sandbox keeps from being replaced",
                 hint='name the folder in a file: to=$(readlink -f .git) && rm .git && echo "gitdir: $to" > .git',
             )
         words = [self._program or "bwrap", *_NAMESPACES]
@@ -194,7 +196,9 @@ class Bubblewrap:
         found = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
         places = (root,) if copy is None else (*copy.shared, *copy.read)
         hidden = [one for one in found if _is_shown(one.path) or not set(places).isdisjoint(one.path.parents)]
-        pins = [word for place in places for word in pin_options(hidden, place)]
+        # Nor can another folder be put in the place of one that git's lies in.
+        gits = [Hidden(path=root / path) for path in git_folders(root).paths] if copy is None else []
+        pins = [word for place in places for word in pin_options([*hidden, *gits], place)]
         if copy is not None:
             hidden += self._secrets.hidden_in_copy(copy.folder, of=root, shown=enclosure.secrets)
         return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
