@@ -24,7 +24,8 @@ from bench.measure import Sample, Stopwatch, machine, table
 from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import TIERS, occurrences, references
+from codeplane.code.resolve.references import occurrences, references
+from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.facts import FactStore, FileParsed
 from codeplane.index.parsers import Parsers

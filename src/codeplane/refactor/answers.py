@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.code.resolve.references import TIERS, Tier
+from codeplane.code.resolve.tier import TIERS, Tier
 from codeplane.edit.delta import Delta
 from codeplane.edit.write_files import summary
 from codeplane.kernel.counted import ARE, counted

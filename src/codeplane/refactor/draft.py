@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT", "KEYWORD", "STRING", "COMMENT", "DOCUMENT"]
 Confidence = Literal["high", "medium", "low"]

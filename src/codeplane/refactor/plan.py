@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from codeplane.code.resolve.references import TIERS
+from codeplane.code.resolve.tier import SURE, TIERS, Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.kernel.config import RefactorConfig
@@ -20,7 +20,7 @@ from codeplane.refactor.draft import Draft, Edit
 
 Kind = Literal["rename", "move", "delete", "replace"]
 Planner = Callable[[World, FactStore, float], Draft]
-_SURE: Mapping[str, frozenset[str]] = {"strong": frozenset({"PROVEN", "STRONG"}), "proven": frozenset({"PROVEN"})}
+_APPLIED: Mapping[str, frozenset[Tier]] = {"strong": SURE, "proven": frozenset({"PROVEN"})}
 _LEVELS = ("low", "medium", "high")
 _ORDER: Mapping[str, int] = {tier: place for place, tier in enumerate(TIERS)}
 _Key = tuple[str, int, int, str]
@@ -147,7 +147,7 @@ class Plan:
 
     def _sure(self, edit: Edit) -> bool:
         if edit.semantic:
-            return edit.tier in _SURE[self.config.auto_apply]
+            return edit.tier in _APPLIED[self.config.auto_apply]
         sweep = self.config.doc_sweep
         level = _LEVELS.index(edit.confidence or "low")
         return sweep.auto_apply and level >= _LEVELS.index(sweep.min_confidence)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.truth.paths import canonical
@@ -32,7 +33,6 @@ from codeplane.refactor.scip.store import ScipStore
 from codeplane.refactor.structural.planned import planned_replace
 
 _MAX_LISTED = 20
-_SURE = frozenset({"PROVEN", "STRONG"})
 
 
 class Questions:
@@ -170,7 +170,7 @@ class Questions:
             name=target.bound.name,
             new_name=new_name,
             qualified=_qualified(world, target),
-            near=frozenset(edit.path for edit in edits if edit.tier in _SURE),
+            near=frozenset(edit.path for edit in edits if edit.tier in SURE),
             config=self._config.doc_sweep,
             deadline=deadline,
             mentions=Mentions(world, store, target.bound.name),
@@ -213,7 +213,7 @@ def _renamed(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[B
     """The definitions that sure edits give another name."""
     found = {target.bound}
     for edit in edits:
-        facts = world.facts(edit.path) if edit.role == "DEFINITION" and edit.tier in _SURE else None
+        facts = world.facts(edit.path) if edit.role == "DEFINITION" and edit.tier in SURE else None
         for one in facts.definitions if facts is not None else ():
             if one.name_at == edit.start:
                 found.add(Bound(edit.path, one.scope, one.name))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.index.snapshot import Snapshot
 from codeplane.refactor.draft import Candidate, Draft, Edit, Role
 from codeplane.refactor.scip.authority import Authority, raised

@@ -18,10 +18,10 @@ from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.outside import package_of
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 
-Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _LONG_TEXT = 400
@@ -37,7 +37,6 @@ _DECLARING = frozenset({"class", "interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
 _SIGNS = "#@?!"
-TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
 
 
 class Reference(Struct, frozen=True, kw_only=True, gc=False):

@@ -9,8 +9,9 @@ from functools import partial
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import TIERS, references
+from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.path_kinds import is_test

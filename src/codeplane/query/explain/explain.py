@@ -11,8 +11,9 @@ from pydantic import Field
 
 from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import TIERS, Reference, references
+from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore, Symbol
 from codeplane.index.path_kinds import is_copy, is_test
@@ -302,7 +303,7 @@ def _telling(found: list[Reference], home: str) -> list[Reference]:
         range(len(found)),
         key=lambda index: (
             is_test(found[index].path),
-            found[index].tier not in ("PROVEN", "STRONG"),
+            found[index].tier not in SURE,
             found[index].role == "IMPORT",
             found[index].path == home,
             index,

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from pydantic import Field
 
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.truth.paths import canonical

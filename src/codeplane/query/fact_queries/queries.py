@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from codeplane.code.facts.model import NO_TARGET, REASONS, Definition, Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import Reference, Tier, references
+from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore, Symbol
 from codeplane.index.truth.paths import shown
@@ -269,7 +270,7 @@ class FactQueries:
             end_col=column + len(name),
             role=one.role,
             ref_tier=one.tier,
-            certainty=_certainty(one.tier in ("PROVEN", "STRONG")),
+            certainty=_certainty(one.tier in SURE),
         )
 
     def _scope(self, path: str, facts: Facts, index: int) -> ScopeFact:

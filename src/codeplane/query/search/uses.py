@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from codeplane.code.resolve.references import TIERS, Reference, references
+from codeplane.code.resolve.references import Reference, references
+from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.query.search.aliases import other_names, told
@@ -11,7 +12,6 @@ from codeplane.query.search.found import Found, Place
 from codeplane.query.search.scope import Keep
 from codeplane.query.search.symbols import Target, targets
 
-_SURE = frozenset({"PROVEN", "STRONG"})
 # Where a name goes from file to file, and may get another one.
 _PASSING = frozenset({"IMPORT", "EXPORT"})
 MAX_REFERENCES = 20_000
@@ -43,8 +43,8 @@ def used(world: World, store: FactStore, wanted: list[Target], *, keep: Keep | N
             exact = False
             break
         place = Place(path=one.path, offset=one.offset, length=len(name.encode()), tier=one.tier)
-        (sure if one.tier in _SURE else unsure).append(place)
-        if one.role in _PASSING and one.tier in _SURE:
+        (sure if one.tier in SURE else unsure).append(place)
+        if one.role in _PASSING and one.tier in SURE:
             passing.setdefault(name, {}).setdefault(one.path, []).append(one.offset)
     places = sure + unsure
     counts = Counter(place.tier for place in places)

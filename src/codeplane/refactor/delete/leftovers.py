@@ -9,6 +9,7 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.references import Reference, occurrences
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.move.javascript_statement import Given, givens, without_names
@@ -45,10 +46,10 @@ class Leftovers:
             scope = facts.imports[index].scope if index is not None else 0
             if local != self.bound.name and self._uses(facts, text, Bound(self.path, scope, local)):
                 self.used.append(one)
-        if any(one.tier in ("PROVEN", "STRONG") for one in self.used):
+        if any(one.tier in SURE for one in self.used):
             # What is used stays imported, so that the place to mend is found.
             return
-        sure = {one.offset for one in imports if one.tier in ("PROVEN", "STRONG")}
+        sure = {one.offset for one in imports if one.tier in SURE}
         if facts.language == "python":
             self._python(facts, text, sure)
         elif facts.language in scripts():

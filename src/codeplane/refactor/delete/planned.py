@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import TIERS, Reference, references
+from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.path_kinds import is_copy

@@ -5,6 +5,7 @@ from dataclasses import replace
 from codeplane.code.facts.extract import extractor
 from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.facts import FactStore
 from codeplane.index.snapshot import Known
@@ -13,7 +14,6 @@ from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.plan import ordered
 from codeplane.refactor.spliced import spliced
 
-_SURE = frozenset({"PROVEN", "STRONG"})
 _NEW = Stamp(0, 0, 0, 0, 0)
 
 
@@ -26,7 +26,7 @@ class Afterwards(World):
         self._created = {one.path: one.content.encode() for one in draft.creates}
         self._edits: dict[str, list[Edit]] = {}
         for edit in ordered(draft.edits):
-            if edit.semantic and edit.tier in _SURE:
+            if edit.semantic and edit.tier in SURE:
                 self._edits.setdefault(edit.path, []).append(edit)
         gone = {one.path for one in draft.moves} | set(draft.removes)
         files = {path: known for path, known in world.snapshot.files.items() if path not in gone}

@@ -10,6 +10,7 @@ from codeplane.code.facts.language import languages
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.truth.paths import shown
@@ -202,7 +203,7 @@ def _beside(world: World, resolver: Resolver, module: str, stem: str) -> list[Da
 
 def _cycles(world: World, relocation: Relocation, moved_files: Sequence[str], edits: Sequence[Edit]) -> list[Danger]:
     """Packages that import what left them, while it goes on importing from them: loading one waits for the other."""
-    importing = {one.path for one in edits if one.path.endswith("/__init__.py") and one.tier in ("PROVEN", "STRONG")}
+    importing = {one.path for one in edits if one.path.endswith("/__init__.py") and one.tier in SURE}
     homes = {one.rpartition("/")[0]: one for one in importing if one not in relocation.moves}
     found: dict[str, Danger] = {}
     for path in moved_files:

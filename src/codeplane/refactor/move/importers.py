@@ -7,8 +7,9 @@ from codeplane.code.facts.model import REASONS, Facts, Import
 from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.expression import Step, receiver
 from codeplane.code.resolve.names import gives_by_star
-from codeplane.code.resolve.references import Reference, Tier, occurrences
+from codeplane.code.resolve.references import Reference, occurrences
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger, Edit, Role
 from codeplane.refactor.move.module_names import absolute, modules_of, parent_of, relative, root_of, steps_of

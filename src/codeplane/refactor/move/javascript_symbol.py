@@ -12,8 +12,9 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.javascript_config import joined
 from codeplane.code.resolve.javascript_modules import JavaScriptModules
-from codeplane.code.resolve.references import Tier, occurrences
+from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.truth.paths import shown

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from codeplane.code.facts.model import Facts, Import
 from codeplane.code.resolve.entity import Bound, Entity, Module
 from codeplane.code.resolve.expression import receiver
-from codeplane.code.resolve.references import Tier, occurrences
+from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger, Edit, Role
 from codeplane.refactor.move.module_names import absolute, parent_of, root_of, steps_of

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.refactor.move.module_names import absolute, is_near, relative, root_of
 from codeplane.refactor.move.relocation import Relocation

@@ -11,6 +11,7 @@ from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.names import gives_by_star
 from codeplane.code.resolve.references import Reference, occurrences, references
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.index.truth.paths import shown
@@ -65,7 +66,7 @@ def python_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *,
     for path, found in by_file.items():
         if path == bound.file:
             continue
-        sure = [one for one in found if one.tier in ("PROVEN", "STRONG")]
+        sure = [one for one in found if one.tier in SURE]
         if len(sure) < len(found):
             what = f"{path} may use {bound.name}"
             dangers.append(Danger(kind="unresolved_use", what=what, path=path, count=len(found) - len(sure)))

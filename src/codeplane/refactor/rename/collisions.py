@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.expression import receiver
+from codeplane.code.resolve.tier import SURE
 from codeplane.kernel.errors import NameTaken
 from codeplane.kernel.json import JsonValue
 from codeplane.refactor.draft import Edit
@@ -12,7 +13,6 @@ from codeplane.refactor.rename.family import heirs_with
 from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.keywords import calls_naming, reaches
 
-_SURE = frozenset({"PROVEN", "STRONG"})
 _MOST = 20
 # Languages in which all files of a folder share their outermost names.
 _FOLDER_WIDE = frozenset({"go", "java", "kotlin", "scala", "csharp"})
@@ -22,7 +22,7 @@ Taken = tuple[str, int, str]
 
 def refuse_collisions(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> None:
     """Refuse a plan in which the new name would mean two things; the places are told."""
-    found = dict.fromkeys(_taken(ground, bounds, [edit for edit in edits if edit.tier in _SURE]))
+    found = dict.fromkeys(_taken(ground, bounds, [edit for edit in edits if edit.tier in SURE]))
     if not found:
         return
     places: list[JsonValue] = [{**ground.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
@@ -190,7 +190,7 @@ def _in_calls(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
         return
     for path, facts in ground.files(ground.new):
         for call in calls_naming(ground, path, facts, ground.new):
-            if reaches(ground, facts, call, function) in _SURE:
+            if reaches(ground, facts, call, function) in SURE:
                 yield path, call.at, "a call gives an argument of that name"
 
 

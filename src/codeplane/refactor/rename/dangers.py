@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.code.facts.language import scripts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators, is_property
+from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.truth.paths import shown
 from codeplane.refactor.draft import Danger, Edit
@@ -16,7 +17,6 @@ from codeplane.refactor.rename.new_name import is_dunder, is_mangled
 from codeplane.refactor.rename.relatives import foreign_bases
 from codeplane.refactor.rename.subject import is_fixture
 
-_SURE = frozenset({"PROVEN", "STRONG"})
 _KEYED = frozenset({"getattr", "bracket_access"})
 _MOST = 20
 _SAID = re.compile(rb"\b(interface|type|const|let|var|function|class|enum)\s+$")
@@ -67,7 +67,7 @@ def _at_run_time(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:
     if ground.subject.sort in ("parameter", "local"):
         return
     computed: list[tuple[str, int]] = []
-    spoken = {edit.path for edit in edits if edit.tier in _SURE}
+    spoken = {edit.path for edit in edits if edit.tier in SURE}
     for path, facts in ground.files(ground.name):
         for one in facts.dynamic:
             if one.literal == ground.name:

@@ -9,7 +9,7 @@ from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outsi
 from codeplane.code.resolve.evidence import binding_before, decorators
 from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.names import Meaning
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.indirect import handed, is_python_s, lambda_s_name, stand_ins, takes
@@ -245,7 +245,7 @@ def _judged(ground: Ground, facts: Facts, call: Call, others: frozenset[Bound]) 
     for function in _functions(ground) if subject.function is not None else ():
         tier = reaches(ground, facts, call, function)
         if tier is not None:
-            known = tier in ("PROVEN", "STRONG")
+            known = tier in SURE
             return tier, f"an argument of {function.name}" if known else f"may be an argument of {function.name}"
     return _indirectly(ground, call, others)
 

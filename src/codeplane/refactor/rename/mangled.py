@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound, Instance
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.new_name import is_mangled

@@ -11,6 +11,7 @@ from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.instance import Side, side_of
 from codeplane.code.resolve.references import Reference, occurrences, references
+from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.refactor.draft import Edit
@@ -20,7 +21,6 @@ from codeplane.refactor.rename.spelling import Spelling
 from codeplane.refactor.rename.written import is_shorthand, under_new_name
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
-_SURE = frozenset({"PROVEN", "STRONG"})
 _TYPES = frozenset(
     {"any", "bigint", "boolean", "never", "number", "object", "string", "symbol", "undefined", "unknown", "void"}
 )
@@ -56,7 +56,7 @@ def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
         found = list(_loose(ground, found))
     spelling = Spelling(ground.world, ground.resolver, bounds)
     if spelling.doubtful(dict.fromkeys(one.path for one in found)):
-        found = [one for one in found if one.tier not in _SURE or spelling.is_own(one.path, one.offset)]
+        found = [one for one in found if one.tier not in SURE or spelling.is_own(one.path, one.offset)]
     edits = [
         edit
         for path, among in groupby(found, key=lambda one: one.path)
@@ -81,7 +81,7 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         return True
     if _is_other(ground, one.side):
         return False
-    if subject.name in _TYPES and facts.language in scripts() and one.tier in _SURE:
+    if subject.name in _TYPES and facts.language in scripts() and one.tier in SURE:
         # A type that the language has, not a name that somebody gave.
         node = ground.syntax.node(one.path, one.offset, one.offset + ground.length)
         return node is not None and "identifier" in node.type and node.type != "type_identifier"
@@ -160,7 +160,7 @@ def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts
     if index is not None:
         imported = facts.imports[index]
         ours = set(ground.resolver.imported(one.path, facts, imported)) & set(bounds)
-        if not ours and one.tier in _SURE:
+        if not ours and one.tier in SURE:
             if imported.alias and start == imported.imported_at != imported.local_at:
                 return
             if not imported.alias:
@@ -202,7 +202,7 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
     homes = dict.fromkeys(
         Bound(edit.path, facts.imports[index].scope, ground.name)
         for edit in edits
-        if edit.tier in _SURE
+        if edit.tier in SURE
         and (facts := ground.world.facts(edit.path)) is not None
         and (index := facts.imported_at.get(edit.start)) is not None
         and facts.imports[index].local == ground.name
@@ -237,7 +237,7 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
 
 def careful(ground: Ground, edit: Edit) -> Edit:
     """What is in a file that somebody else writes is proposed; a stub follows its module."""
-    if edit.tier not in _SURE:
+    if edit.tier not in SURE:
         return edit
     if ground.is_made(edit.path):
         why = "in a file that is built, generated or brought along"

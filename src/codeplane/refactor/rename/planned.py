@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import TIERS
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.facts import FactStore
 from codeplane.kernel.errors import InvalidArgument
@@ -26,7 +26,6 @@ from codeplane.refactor.rename.strings import string_edits
 from codeplane.refactor.rename.subject import subject_of
 from codeplane.refactor.rename.written import Syntax
 
-_SURE = frozenset({"PROVEN", "STRONG"})
 _MOST = 50
 _MAX_PLACES = 100_000
 
@@ -127,7 +126,7 @@ def _listed(family: Family) -> str:
 def _edits(ground: Ground, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     """All edits for some bindings."""
     named = list(keyword_edits(ground))
-    if any(edit.tier in _SURE for edit in named):
+    if any(edit.tier in SURE for edit in named):
         bounds = tuple(dict.fromkeys([*bounds, *ground.subject.branches]))
     found = [*place_edits(ground, bounds), *named, *string_edits(ground, bounds), *mangled_edits(ground)]
     found += [*format_edits(ground, bounds), *relative_edits(ground)]
@@ -151,7 +150,7 @@ def _refuse_mangling(ground: Ground, edits: Sequence[Edit]) -> None:
         return
     for edit in edits:
         facts = ground.world.facts(edit.path)
-        if edit.tier not in _SURE or edit.role == "STRING" or facts is None or edit.new != ground.new:
+        if edit.tier not in SURE or edit.role == "STRING" or facts is None or edit.new != ground.new:
             continue
         if ground.resolver.enclosing_class(edit.path, facts, edit.start) != subject.owner:
             place = ground.shown_at(edit.path, edit.start)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.rename.ground import Ground
 
 _LISTS = ("__slots__", "__match_args__")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound, Entity
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.slots import slot_tier

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codeplane.code.resolve.tier import SURE
 from codeplane.index.snapshot import Snapshot
 from codeplane.refactor.draft import Danger, Draft, Edit
 from codeplane.refactor.scip.names import inside_module, name_of
 from codeplane.refactor.scip.store import ScipStore
 
-_SURE = ("PROVEN", "STRONG")
 _KIND = "scip_disagrees"
 
 
@@ -70,7 +70,7 @@ def raised(draft: Draft, scip: Authority) -> Draft:
 
 
 def _seen(edits: Sequence[Edit], scip: Authority, dangers: list[Danger]) -> tuple[Edit, ...]:
-    defining = [one for one in edits if one.role == "DEFINITION" and one.tier in _SURE and one.semantic]
+    defining = [one for one in edits if one.role == "DEFINITION" and one.tier in SURE and one.semantic]
     names = {scip.spells(one.path, one.start, one.end) for one in defining}
     wanted = frozenset[str]().union(*(scip.at(one.path, one.start, one.end) for one in defining))
     if len(names) != 1 or not wanted:
@@ -89,11 +89,11 @@ def _judged(
     if not said or (said & family and not said & wanted) or any(scip.may_be(one, wanted) for one in said - wanted):
         return edit
     if said & wanted:
-        if edit.tier in _SURE:
+        if edit.tier in SURE:
             return edit
         return replace(edit, tier="STRONG", why=f"{edit.why}; SCIP agrees" if edit.why else "SCIP agrees")
     other = sorted(said)[0]
-    sure = edit.tier in _SURE
+    sure = edit.tier in SURE
     what = f"SCIP says this is {other}" + ("" if sure else ": not proposed")
     dangers.append(Danger(kind=_KIND, what=what, path=edit.path, offset=edit.start))
     return replace(edit, tier="ANCHORED", why=f"SCIP says this is {other}") if sure else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codeplane.code.resolve.references import Tier
+from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.path_kinds import is_copy
 from codeplane.query.search.scope import Keep
