@@ -2540,6 +2540,7 @@ REQUIREMENTS = (
             "work/test_cut_off.py::test_a_submodule_that_a_kill_cut_off_is_added_or_not",
             "git/test_kills.py::test_work_where_a_submodule_was_not_added_to_its_end_stays",
             "git/test_kills.py::test_a_work_tree_that_git_did_not_finish_is_not_said_to_be_made",
+            "git/test_git_outlives_server.py",
             "soak/test_git_kills.py::test_killed_before_every_step_and_again_in_recovery",
         ),
     ),

@@ -306,9 +306,9 @@ class StreamObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the change of a call that nobody saw the end of."""
+    """What became of the change of a call that nobody saw the end of; or it is still being made."""
 
-    state: Literal["done", "not_done", "unknown"]
+    state: Literal["done", "not_done", "unknown", "running"]
     mutation_id: str | None = None
     paths: tuple[str, ...] = ()
 

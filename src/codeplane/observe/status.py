@@ -57,6 +57,9 @@ class StatusResult(Result):
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
             if problem := self.ledger.get("problem"):
                 lines.append(f"ledger: {problem}")
+            if left := self.ledger.get("git_still_runs"):
+                assert isinstance(left, list)
+                lines.append(f"git of the last run still runs: {', '.join(map(str, left))}")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
         if said := settings_said(self.config):

@@ -131,7 +131,14 @@ class IdempotencyKeys:
         first_hash, status, result_hash, error, call_id = row
         if first_hash != arguments_hash:
             await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
-        if status == "running" or status in CUT_OFF:
+        if status == "running":
+            # No call of this run: those hold their keys.
+            raise OutcomeUnknown(
+                f"call {call_id} with this key is still under way: git of the last run has not ended",
+                hint="ask again with the same key and arguments when it has; status says so",
+                details={"call_id": call_id, "running": True},
+            )
+        if status in CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
         if error is None and result_hash is None:
             raise await self._done_unanswered(call_id)

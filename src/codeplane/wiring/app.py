@@ -16,6 +16,7 @@ from codeplane.adapters.yaml_config import LoadedConfig, configuration
 from codeplane.edit.recovery import record
 from codeplane.git.read.state_hash import StateHash
 from codeplane.git.safety.recovery_secrets import cleared
+from codeplane.git.write.pending import Pending
 from codeplane.index.parsers import Workers
 from codeplane.index.service import IndexService
 from codeplane.index.workspaces.workspaces import Workspaces
@@ -62,7 +63,7 @@ from codeplane.wiring.shared import Shared
 from codeplane.wiring.trusting import Trusting, trust_tables, trusting
 from codeplane.work.operations import SessionOperations
 from codeplane.work.projections import OperationTable, SessionTable, TaskTable
-from codeplane.work.recovery import recover
+from codeplane.work.recovery import end_calls, recover
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
 
@@ -70,6 +71,7 @@ __all__ = ["Plane", "configuration", "prepare", "running"]
 
 _SWEEP_NS = 15 * SECOND_NS
 _RETRY_SEC = 1.0
+_LAST_RUN_SEC = 0.25
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,6 +145,7 @@ async def running(
             said.warning("the last run was interrupted", **found)
         background = asyncio.ensure_future(_background(plane, health))
         stack.push_async_callback(_cancel, background)
+        stack.push_async_callback(_cancel, asyncio.ensure_future(_follow_last_run(plane)))
         stack.push_async_callback(_cancel, asyncio.ensure_future(plane.trust.policy.watch()))
         yield plane
 
@@ -231,13 +234,14 @@ def _wire(
         workers=workers,
     )
     served = repository(shared, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=repo)
-    assert served.changing is not None
+    changing = served.changing
+    assert changing is not None
     further, workspace_operations = workspaces(shared, workspace)
     parts: dict[str, Callable[[Call], JsonObject | Awaitable[JsonObject]]] = {
         "daemon": daemon_part(
             port=lambda: health.port, started_ns=clock.monotonic_ns(), last_error=lambda: logs.last_error
         ),
-        "ledger": lambda call: _ledger_part(log),
+        "ledger": lambda call: {**_ledger_part(log), **_last_run_part(changing.pending)},
         "session": session_operations.state,
         "index": served.index.state,
         "contexts": served.contexts.state,
@@ -254,7 +258,7 @@ def _wire(
         redactor=redactor,
         secrets=secrets,
         untrusted=untrusted,
-        online_programs=served.changing.git.online_programs,
+        online_programs=changing.git.online_programs,
         engine=engine,
     )
     dashboard = Dashboard.of(
@@ -351,7 +355,7 @@ def _wire(
         gauges=gauges,
         tracing=tracing,
         index=served.index,
-        changing=served.changing,
+        changing=changing,
         workspaces=further,
         trust=trust,
         dashboard=dashboard,
@@ -384,6 +388,12 @@ def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
     said = {"unchanged": "registered"}
     found = [(one, str(one.file).replace(f"{one.file.home()}/", "~/", 1)) for one in plan_for(workspace, [])]
     return [(one.client, said.get(one.action, "not registered"), file) for one, file in found]
+
+
+def _last_run_part(pending: Pending) -> JsonObject:
+    """What git of the last run still works on, of which nothing is recorded yet."""
+    left = [f"{started.what} ({mutation_id})" for mutation_id, started in pending.left.items()]
+    return {"git_still_runs": list(left)} if left else {}
 
 
 def _ledger_part(log: SqliteLog) -> JsonObject:
@@ -436,6 +446,28 @@ async def _background(plane: Plane, health: Health) -> None:
             said.error("housekeeping failed", error=error.name, reason=error.message)
         except Exception as error:
             said.error("housekeeping failed", exc_info=error)
+
+
+async def _follow_last_run(plane: Plane) -> None:
+    """Record what became of mutations that git of the last run went on with, each when git has ended."""
+    changing, said = plane.changing, plane.logs.logger("git")
+    for mutation_id, started in changing.pending.left.items():
+        said.warning("git of the last run still runs", mutation_id=mutation_id, what=started.what)
+    while changing.unfinished is not None and changing.pending.left:
+        await asyncio.sleep(_LAST_RUN_SEC)
+        try:
+            async with changing.locks.everything():
+                recovered = await changing.unfinished.ended()
+                if not recovered:
+                    continue
+                endings = changing.endings(plane.log, plane.conveyor.catalogue, recovered)
+                calls = {one.call_id for one in recovered if one.call_id is not None}
+                ended = await end_calls(plane.log, endings.of, only=calls)
+                found = await record(plane.log, recovered, moves=changing.moves)
+                changing.unfinished.recorded(recovered)
+            said.warning("git of the last run has ended", **found, **ended)
+        except Exception as error:
+            said.error("what git of the last run did was not recorded", exc_info=error)
 
 
 async def _last_sweep(plane: Plane) -> None:

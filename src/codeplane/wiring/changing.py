@@ -99,6 +99,9 @@ class Changing:
 
     operations: tuple[object, ...]
     recovered: tuple[Recovered, ...]
+    # What git of the last run still works on is looked at when it has ended.
+    unfinished: Unfinished | None
+    locks: PathLocks
     kept: KeptMutations
     pending: Pending
     git: Git
@@ -108,14 +111,17 @@ class Changing:
     scip: ScipStore
     recovery_secrets: RecoverySecrets
 
-    def endings(self, log: EventLog, catalogue: Catalogue) -> CallEndings:
+    def endings(self, log: EventLog, catalogue: Catalogue, recovered: Sequence[Recovered] | None = None) -> CallEndings:
         """What became of the calls that the last run left under way."""
+        known = self.recovered if recovered is None else recovered
+        ended = {one.mutation_id for one in known}
         return CallEndings(
             log=log,
             journaled=[one.name for one in catalogue if one.journaled],
-            recovered=self.recovered,
+            recovered=known,
             kept=self.kept,
             notes=self.pending.notes(),
+            running=[one.call_id for one in self.pending.left.values() if one.mutation_id not in ended],
         )
 
 
@@ -174,14 +180,18 @@ def changing(
         secrets=secrets,
         secret_contents=(apart := SecretContents(home / "overwritten-secrets", secrets)),
     )
+    unfinished = None
     if not pending.is_empty:
-        recovered += _unfinished(shared, writer)
+        unfinished = _unfinished(shared, writer)
+        recovered += _told(shared, _recovered(unfinished))
     writes = GitWrites.over(writer, lock_holder)
     reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
     tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
     scip = ScipStore(home / "scip.db")
     return Changing(
         recovered=recovered,
+        unfinished=unfinished,
+        locks=locks,
         kept=kept,
         pending=pending,
         git=git,
@@ -233,12 +243,15 @@ def _exclude_git_folders(shared: Shared, root: Path) -> None:
         shared.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
 
 
-def _unfinished(shared: Shared, writer: Writer) -> tuple[Recovered, ...]:
+def _unfinished(shared: Shared, writer: Writer) -> Unfinished:
     said = shared.logs.logger("git")
-    unfinished = Unfinished(writer.keeper, lambda warning: said.warning("recovering a git mutation", warning=warning))
+    return Unfinished(writer.keeper, lambda warning: said.warning("recovering a git mutation", warning=warning))
+
+
+def _recovered(unfinished: Unfinished) -> list[Recovered]:
     # Whoever builds this may be in a loop of their own already, and waits here as for the files above.
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return _told(shared, thread.submit(asyncio.run, unfinished.recover()).result())
+        return thread.submit(asyncio.run, unfinished.recover()).result()
 
 
 def _told(shared: Shared, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:

@@ -1,7 +1,7 @@
 """After a restart: what was open is closed as interrupted, and what was running ended in a way nobody saw."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft
@@ -25,22 +25,27 @@ async def recover(log: Ledger, ending_of: EndingOf | None = None) -> JsonObject:
 
     `ending_of` tells what became of a call, by its id, its operation and when it began.
     """
-    ended = await _end_calls(log, ending_of)
+    ended = await end_calls(log, ending_of)
     tasks = await _end_tasks(log)
     known: JsonObject = {f"calls_{state}": ended[state] for state in ("done", "not_done") if ended[state]}
     return {"calls": sum(ended.values()), "tasks": tasks, **known}
 
 
-async def _end_calls(log: Ledger, ending_of: EndingOf | None) -> Counter[str]:
+async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection[str] | None = None) -> Counter[str]:
+    """Append how calls of the last run ended, all or `only` these; those that are still being made wait."""
     rows = await log.select("SELECT call_id, task_id, session_id, actor FROM operations WHERE status = 'running'")
     drafts: list[Draft] = []
     ended: Counter[str] = Counter()
     for call_id, task_id, session_id, actor in rows:
+        if only is not None and str(call_id) not in only:
+            continue
         ids = Correlation(call_id=str(call_id), task_id=str(task_id), session_id=str(session_id))
         (intent,) = await log.query(EventQuery(call_id=str(call_id), types=(CALL_STARTED,), limit=1))
         ending = _UNKNOWN
         if ending_of is not None:
             ending = await ending_of(str(call_id), str(intent.payload["operation"]), intent.at_ns)
+        if ending.state == "running":
+            continue
         ended[ending.state] += 1
         drafts += with_action(
             Draft(

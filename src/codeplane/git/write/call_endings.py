@@ -13,6 +13,10 @@ from codeplane.kernel.ports import Ending, EventLog, EventQuery
 _LOOKED_AT = 1000
 _MAX_PATHS = 100
 UNKNOWN, NOT_DONE = Ending(state="unknown"), Ending(state="not_done")
+RUNNING = Ending(state="running")
+# What is recorded of a commit that staged its new files, and was not made.
+STAGED = "stage"
+_COMMITS = frozenset({"git.commit", "git.amend"})
 # An operation of several steps is done with its last one.
 _LAST_STEP = {"checkpoint": "commit"}
 # They reach other machines too; what they do here is written down before, and taken back by recovery when half done.
@@ -34,7 +38,10 @@ class CallEndings:
         recovered: Sequence[Recovered],
         kept: KeptMutations,
         notes: Mapping[str, Note],
+        running: Collection[str | None] = (),
     ) -> None:
+        """`running` are the calls that git still works for."""
+        self._running = frozenset(running)
         self._log = log
         self._journaled = frozenset(journaled)
         self._recovered = recovered
@@ -43,12 +50,14 @@ class CallEndings:
 
     async def of(self, call_id: str, operation: str, since_ns: int) -> Ending:
         """The ending of a call that began at `since_ns`."""
+        if call_id in self._running:
+            return RUNNING
         if operation not in self._journaled and operation not in _SETTLED:
             return UNKNOWN
         last = _LAST_STEP.get(operation, "")
         for found in self._recovered:
             if found.call_id == call_id:
-                return self._of_recovered(found, last)
+                return self._of_recovered(found, last, operation)
         made = [one for one in self._kept.all(limit=_LOOKED_AT) if one.at_ns >= since_ns or one.call_id == call_id]
         for one in made:
             if one.call_id == call_id:
@@ -63,12 +72,14 @@ class CallEndings:
         nameless = any(one.call_id is None for one in self._recovered if one.outcome != "rolled_back")
         return UNKNOWN if nameless or any(one.call_id is None for one in made) else NOT_DONE
 
-    def _of_recovered(self, found: Recovered, last: str) -> Ending:
+    def _of_recovered(self, found: Recovered, last: str, operation: str) -> Ending:
         if found.outcome == "stuck" or not found.certain or found.kept is None:
             return UNKNOWN
         if found.outcome == "rolled_back":
             # Of several steps there may be one before it.
             return NOT_DONE if not last else UNKNOWN
+        if operation in _COMMITS and found.kept.what.startswith(STAGED):
+            return NOT_DONE
         return self._done(found.kept) if found.kept.what.startswith(last) else UNKNOWN
 
     def _done(self, kept: Kept) -> Ending:

@@ -14,13 +14,16 @@ from typing import cast
 from codeplane.git.read.state import State
 from codeplane.git.safety.contents import Entry
 from codeplane.git.write.picture import Picture
+from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.json import JsonObject
+from codeplane.processes.open_files import commands_holding
 
 Step = Callable[[str], None]
 _BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
 _SUBMODULE = "submodule.json"
 _MAX_NOTES = 200
 _LOOKS, _LOOK_SEC = 40, 0.05
+_IN_BACKGROUND = frozenset({"maintenance", "gc", "daemon"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,8 @@ class Pending:
         self._folder = folder
         self._step = step
         self._running: dict[str, int] = {}
+        # Of the last run, those that git still works on.
+        self.left: dict[str, Started] = {}
 
     def begin(self, started: Started) -> None:
         """Write down how everything stands."""
@@ -97,6 +102,19 @@ class Pending:
     def held(self, mutation_id: str) -> tuple[int, ...]:
         """What git, and whatever it starts, has to hold open while it works on a mutation."""
         return (self._running[mutation_id],) if mutation_id in self._running else ()
+
+    def is_git_running(self, mutation_id: str) -> bool:
+        """Whether git itself still works on a mutation of the last run, or waits for a hook."""
+        held = commands_holding(self._folder / mutation_id / _RUNNING)
+        return any(_is_git(command) for command in held)
+
+    def refuse_while_running(self) -> None:
+        """GitBusy while git of the last run still works on a mutation: what comes of it is not known yet."""
+        for mutation_id, started in self.left.items():
+            raise GitBusy(
+                f"git of the last run still runs: {started.what} ({mutation_id})",
+                hint="wait until it has ended, or end it; status says when it has",
+            )
 
     def is_running(self, mutation_id: str) -> bool:
         """Whether something that git started for a mutation of the last run is still there; waits a moment for it."""
@@ -174,6 +192,13 @@ class Pending:
         with suppress(OSError, ValueError):
             started = replace(started, submodule=cast(JsonObject, json.loads((place / _SUBMODULE).read_bytes())))
         return started if started.mutation_id == place.name else None
+
+
+def _is_git(command: list[str]) -> bool:
+    """Whether it is a git that somebody waits for, and none that goes on in the background."""
+    if not command or not Path(command[0]).name.startswith("git"):
+        return False
+    return not any(word.endswith("--daemon") or word in _IN_BACKGROUND for word in command)
 
 
 def _write(path: Path, raw: object) -> None:

@@ -84,6 +84,7 @@ class GitReversal:
         for path in goal.files:
             call.may_write(path)
         async with writer.locks.everything():
+            writer.keeper.pending.refuse_while_running()
             now = await pictured(self._git)
             files = await writer.contents.taken(start.files, write=False)
             begun = f"{PREFIX}{kept.mutation_id}/{verb}-begun"

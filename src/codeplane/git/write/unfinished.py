@@ -1,12 +1,14 @@
 """Git mutations that the last run left under way: what git made of them is kept for undo, and told once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from codeplane.edit.endings import Recovered
 from codeplane.edit.history.kept import CALL, Kept
 from codeplane.edit.journal import JOURNAL
+from codeplane.git.write.call_endings import STAGED
 from codeplane.git.write.keeping import Keeper, Keeping, is_other
 from codeplane.git.write.pending import Started
 from codeplane.git.write.picture import Picture, pictured
@@ -16,6 +18,7 @@ from codeplane.git.write.worktree_undo import is_complete
 from codeplane.kernel.errors import CodePlaneError, NotGit
 
 _INDEX_ALONE = ("stage", "unstage")
+_COMMITS = frozenset({"commit", "amend"})
 
 
 class Unfinished:
@@ -25,16 +28,42 @@ class Unfinished:
     def __init__(self, keeper: Keeper, warn: Callable[[str], None]) -> None:
         self._keeper = keeper
         self._warn = warn
+        self._ended: dict[str, Recovered] = {}
 
     async def recover(self) -> list[Recovered]:
-        """Find out what became of each; runs before the first write, and again when it is interrupted."""
-        return [await self._recovered(started) for started in await asyncio.to_thread(self._keeper.pending.all)]
+        """Find out what became of each; runs before the first write, and again when it is interrupted.
 
-    async def _recovered(self, started: Started) -> Recovered:
+        Those that git still works on are left, and looked at by `ended`.
+        """
+        pending = self._keeper.pending
+        found: list[Recovered] = []
+        for started in await asyncio.to_thread(pending.all):
+            running = await asyncio.to_thread(pending.is_running, started.mutation_id)
+            if running and await asyncio.to_thread(pending.is_git_running, started.mutation_id):
+                pending.left[started.mutation_id] = started
+            else:
+                found.append(await self._recovered(started, running))
+        return found
+
+    async def ended(self) -> list[Recovered]:
+        """What became of those that were left and that git has come to an end with since, until it is `recorded`."""
+        pending = self._keeper.pending
+        for mutation_id, started in pending.left.items():
+            if mutation_id in self._ended or await asyncio.to_thread(pending.is_git_running, mutation_id):
+                continue
+            # What git started may take a moment longer.
+            running = await asyncio.to_thread(pending.is_running, mutation_id)
+            self._ended[mutation_id] = await self._recovered(started, running)
+        return list(self._ended.values())
+
+    def recorded(self, recovered: Iterable[Recovered]) -> None:
+        """Let git mutations go on once the log says what became of these."""
+        for one in recovered:
+            del self._ended[one.mutation_id], self._keeper.pending.left[one.mutation_id]
+
+    async def _recovered(self, started: Started, running: bool) -> Recovered:
         keeper, mutation_id = self._keeper, started.mutation_id
         kept, since, certain = None, frozenset[str](), False
-        # First of all: what ends after that may have changed something after all.
-        running = await asyncio.to_thread(keeper.pending.is_running, mutation_id)
         try:
             if started.worktree is not None and not running:
                 # It was kept out of commits before it was made, and may not be made.
@@ -74,6 +103,9 @@ class Unfinished:
         keeper, before = self._keeper, started.before
         keeping = Keeping(keeper, started, self._warn, more={JOURNAL: started.mutation_id, CALL: started.call_id})
         after = await pictured(keeper.git)
+        if started.what in _COMMITS and (before.symbolic, before.head) == (after.symbolic, after.head):
+            # New files are staged before a commit, and the commit was not made.
+            started = keeping.started = replace(started, what=STAGED)
         since, untouched = frozenset[str](), False
         # Killed right before its end, it was kept already.
         if not keeper.mutations.holds(started.mutation_id):

@@ -115,6 +115,7 @@ class Writer:
         """
         async with self.locks.everything():
             await asyncio.to_thread(self.git.refuse_new_links)
+            self.keeper.pending.refuse_while_running()
             before = await pictured(self.git)
             if calm:
                 self.refuse_busy(before)

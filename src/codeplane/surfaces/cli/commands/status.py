@@ -122,6 +122,11 @@ def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
     return f"read by {first['agent']}{more} since {str(first['since'])[:19]}Z: cpl approvals untrusted"
 
 
+def _git_left(ledger: JsonObject) -> str:
+    """What git of the last server still works on."""
+    return ", ".join(map(str, _list(ledger.get("git_still_runs") or [])))
+
+
 def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, waiting: str, untrusted: str) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
     block(
@@ -137,6 +142,7 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *([("last error", error)] if (error := _error_said(result) or _logged_error(workspace)) else []),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             *([("", str(problem))] if (problem := ledger.get("problem")) else []),
+            *([("git", f"still runs for the last server: {left}")] if (left := _git_left(ledger)) else []),
             ("sessions", f"{session['open_sessions']} open"),
             *([("approvals", waiting)] if waiting else []),
             *([("untrusted", untrusted)] if untrusted else []),
