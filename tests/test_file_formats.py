@@ -553,6 +553,13 @@ def test_links_in_gits_folder(tmp_path: Path) -> None:
     record.write_text('{"links": {}}')
     with pytest.raises(GitRefused, match="logs/HEAD"):
         KnownLinks(record).refuse_new(shared)
+    record.unlink()
+    (tmp_path / ".git").symlink_to("git")
+    KnownLinks(record).refuse_new(shared, root=tmp_path)
+    assert record.read_text() == '{"links": {"logs/HEAD": "/elsewhere"}, "folder": "git"}'
+    KnownLinks(record).refuse_new(shared, root=tmp_path)
+    with pytest.raises(GitRefused, match=r"\.git leads to"):
+        KnownLinks(record).refuse_new(tmp_path / "other", root=tmp_path)
 
 
 def test_events_in_traces_and_limits_in_the_log() -> None:

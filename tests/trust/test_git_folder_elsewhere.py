@@ -255,6 +255,33 @@ def test_no_test_runs_that_could_replace_a_git_link(tmp_path: Path) -> None:
     assert "symbolic link" in json.dumps(found) and (root / ".git").is_symlink(), found
 
 
+def test_a_hook_that_replaces_a_git_link_has_git_refused_from_then_on(tmp_path: Path) -> None:
+    root, mark = make_repo(tmp_path.resolve() / "shop", FILES), tmp_path.resolve() / "ran"
+    _linked(root)
+    hook = root / "gitdata" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsh tool.sh\n")
+    hook.chmod(0o755)
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
+    program.chmod(0o755)
+    planted = f"git config --file .git/config commit.gpgsign true; git config --file .git/config gpg.program {program}"
+    tool = f"rm .git; cp -r gitdata .git; rm -rf .git/hooks; {planted}\n"
+    names_of = names(
+        called(
+            root,
+            written({"path": "tool.sh", "content": "true\n"}),
+            ("git.commit", {"message": "one", "allow_empty": True}),
+            written({"path": "tool.sh", "content": tool, "overwrite": True}),
+            ("git.commit", {"message": "two", "allow_empty": True}),
+            ("git.commit", {"message": "three", "allow_empty": True}),
+        )
+    )
+    assert names_of[:3] == [None] * 3 and names_of[4] == "GIT_REFUSED", names_of
+    assert names(called(root, ("git.commit", {"message": "four", "allow_empty": True}))) == ["GIT_REFUSED"]
+    assert not mark.exists() and not (root / ".git").is_symlink()
+
+
 def test_the_twins_ordinary_folders_of_such_names_and_looks_are_written(tmp_path: Path) -> None:
     root = make_repo(tmp_path.resolve() / "shop", FILES)
     envelopes = called(

@@ -159,7 +159,8 @@ class Git:
     def refuse_new_links(self) -> None:
         """GitRefused when git's folder has links by which writing there writes elsewhere; the owner's are known."""
         if self._links is not None:
-            self._links.refuse_new(self._within or Path(os.path.realpath(common(self.folder))))
+            shared = self._within or Path(os.path.realpath(common(self.folder)))
+            self._links.refuse_new(shared, root=self.root if self._within is None else None)
 
     async def run(
         self,

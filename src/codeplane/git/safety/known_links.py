@@ -7,6 +7,7 @@ from pathlib import Path
 from codeplane.git.safety.hook_watch import links_in
 from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import GitRefused
+from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 
@@ -17,16 +18,19 @@ class KnownLinks:
         """`record` is a file where no agent writes."""
         self._record = record
 
-    def refuse_new(self, shared: Path) -> None:
-        """GitRefused when there is another link in the folder that the work trees of a repository share.
+    def refuse_new(self, shared: Path, *, root: Path | None = None) -> None:
+        """GitRefused when there is another link in the folder that the work trees of a repository share, or when links
+        in the work tree at `root` led to another such folder.
 
         The first time, those that are there are written down.
         """
         found = {os.path.relpath(place, shared): leads for place, leads in links_in(shared).items()}
         known = self._recorded()
         if known is None:
-            self._write(found)
+            self._write(found, os.path.relpath(shared, root) if root is not None and _is_led_by_link(root) else None)
             return
+        if root is not None:
+            self._refuse_other(shared, root)
         for name, leads in sorted(found.items()):
             if known.get(name) != leads:
                 place = shared / name
@@ -37,17 +41,36 @@ class KnownLinks:
                     hint=f"remove {shown(str(place))}; or if it is yours, remove {shown(str(self._record))}",
                 )
 
+    def _refuse_other(self, shared: Path, root: Path) -> None:
+        """A link cannot be kept from being replaced by what runs in the work tree; what it led to is remembered."""
+        raw = self._read()
+        folder = raw.get("folder") if raw is not None else None
+        if isinstance(folder, str) and folder != os.path.relpath(shared, root):
+            raise GitRefused(
+                f".git leads to {shown(str(shared))}, and led to {shown(folder)} when CodePlane first started",
+                hint=f"put it back; or if that is yours, remove {shown(str(self._record))}",
+            )
+
     def _recorded(self) -> dict[str, str] | None:
+        raw = self._read()
+        links = raw.get("links") if raw is not None else None
+        found = {str(name): str(leads) for name, leads in links.items()} if isinstance(links, dict) else {}
+        return found if raw is not None else None
+
+    def _read(self) -> dict[str, object] | None:
         try:
             raw = json.loads(self._record.read_bytes())
         except FileNotFoundError:
             return None
         except ValueError:
             return {}
-        links = raw.get("links") if isinstance(raw, dict) else None
-        return {str(name): str(leads) for name, leads in links.items()} if isinstance(links, dict) else {}
+        return raw if isinstance(raw, dict) else {}
 
-    def _write(self, links: dict[str, str]) -> None:
+    def _write(self, links: dict[str, str], folder: str | None) -> None:
         part = self._record.with_name(f".{new_id('part')}")
-        part.write_text(json.dumps({"links": links}))
+        part.write_text(json.dumps({"links": links} | ({"folder": folder} if folder is not None else {})))
         part.replace(self._record)
+
+
+def _is_led_by_link(root: Path) -> bool:
+    return any((root / path).is_symlink() for path in (".git", *git_folders(root).paths))
