@@ -144,6 +144,20 @@ def test_a_rebase_is_given_up_and_work_on_it_is_kept(desk: Desk) -> None:
     assert desk.made.git("symbolic-ref", "HEAD") == b"refs/heads/topic\n"
 
 
+def test_an_abort_that_moves_the_branch_keeps_where_it_was(desk: Desk) -> None:
+    conflicting(desk)
+    tip = desk.made.git("rev-parse", "topic").decode().strip()
+    desk.made.git("tag", "elsewhere", "topic~2")
+    other = desk.made.git("rev-parse", "elsewhere").decode()
+    desk.made.write(".git/rebase-merge/orig-head", other)
+    done = run(Rebase(desk.writer).abort(call(), GO_ON))
+    # As git does it; the commits that it took from the branch stay within reach, and are named.
+    assert desk.made.git("rev-parse", "topic").decode() == other
+    assert done.delta.recovery is not None
+    assert tip in desk.made.git("rev-list", done.delta.recovery).decode()
+    assert f"kept in {done.delta.recovery}" in done.delta.text()
+
+
 def test_a_rebase_that_stopped_can_be_undone(desk: Desk) -> None:
     desk.made.write("a.txt", "of topic\n")
     desk.made.commit("clash")

@@ -1863,6 +1863,7 @@ REQUIREMENTS = (
             "git/test_rebase.py::test_a_run_of_squashes_and_fixups_with_one_message",
             "git/test_rebase.py::test_steps_in_another_order",
             "git/test_rebase.py::test_edit_pauses_and_goes_on",
+            "git/test_rebase.py::test_an_abort_that_moves_the_branch_keeps_where_it_was",
         ),
     ),
     Requirement(

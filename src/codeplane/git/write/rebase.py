@@ -245,14 +245,21 @@ class Rebase:
             if writing.before.state != "rebase":
                 raise GitRefused("no rebase is under way", hint="see git_status for the state")
             folder, head = self._git.folder, writing.before.head
+            was = await asyncio.to_thread(original_head, folder)
             if verb != "continue":
                 await writing.reaches(writing.before.changed)
                 work = await asyncio.to_thread(resolved, self._losses, all_work=True)
                 # Where git paused for an edit it says at which commit: another one is somebody's.
                 paused = await asyncio.to_thread(_text, folder / FOLDER / "amend")
-                await writing.loses(commits=[head] if head else [], only=work, replaced=not paused or paused == head)
+                # An abort moves the branch to where the rebase says it was, which may not be where it is.
+                tip = writing.before.refs.get(await asyncio.to_thread(_branch, folder)) if abort else None
+                moved = [tip] if tip and tip != was else []
+                await writing.loses(
+                    commits=[*([head] if head else []), *moved],
+                    only=work,
+                    replaced=not moved and (not paused or paused == head),
+                )
             before = await asyncio.to_thread(_progress, folder)
-            was = await asyncio.to_thread(original_head, folder)
             # Somebody may have begun it elsewhere, where nobody was asked about its files.
             if abort and was:
                 await self._writer.may_write_between(call, head, was)
@@ -344,6 +351,11 @@ def _refuse_other(planned: list[str], given: list[str]) -> None:
 def _progress(folder: Path) -> tuple[int, int]:
     numbers = [_text(folder / FOLDER / name) for name in ("msgnum", "end")]
     return tuple(int(text) if text.isdigit() else 0 for text in numbers)  # type: ignore[return-value]  # there are two
+
+
+def _branch(folder: Path) -> str:
+    """The ref that a rebase under way is of."""
+    return _text(folder / FOLDER / "head-name") or _text(folder / "rebase-apply" / "head-name")
 
 
 def _text(path: Path) -> str:
