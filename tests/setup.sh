@@ -26,8 +26,8 @@ if [ -n "$missing" ]; then
 fi
 
 "${VENV:-.venv}/bin/python" tests/clients/node.py
-"${VENV:-.venv}/bin/python" -m tests.repo.refactor.scip.indexers ||
+"${VENV:-.venv}/bin/python" -m tests.refactor.scip.indexers ||
     echo "tests/setup.sh: WARNING: the SCIP indexers could not be installed; the tests that need them will say so" >&2
 "${VENV:-.venv}/bin/python" -m tests.surfaces.connect.outside install ||
     echo "tests/setup.sh: WARNING: buf and connect-node could not be installed; the tests that need them will say so" >&2
-exec "${VENV:-.venv}/bin/python" -m tests.repo.testing.node
+exec "${VENV:-.venv}/bin/python" -m tests.testing.node
