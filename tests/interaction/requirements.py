@@ -2232,7 +2232,7 @@ REQUIREMENTS = (
         promise="a rename is complete or asks back, in every language",
         tests=(
             "refactor/test_complete_or_refused.py::test_a_rename_that_would_leave_a_use_asks_back",
-            "refactor/test_unparsed.py",
+            "refactor/test_unparsed_uses.py",
             "refactor/rename/test_scripts_in_pages.py",
             "refactor/test_complete_or_refused.py::test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before",
             "refactor/test_complete_or_refused.py::test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name",

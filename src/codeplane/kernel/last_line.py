@@ -1,4 +1,4 @@
-"""The last whole line that a program printed, for whoever watches it."""
+"""The last whole line that a program printed, for those who watch it."""
 
 _LONGEST = 8 * 1024
 

@@ -31,7 +31,7 @@ from codeplane.refactor.requests import (
     ReplaceRequest,
 )
 from codeplane.refactor.told import Told
-from codeplane.refactor.unparsed import UNPARSED_USE
+from codeplane.refactor.unparsed_uses import UNPARSED_USE
 
 _SCOPE = "refactor"
 _COMMIT = "decision_commit"

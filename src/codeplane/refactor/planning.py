@@ -22,7 +22,7 @@ from codeplane.refactor.draft import Danger, Draft, Edit
 from codeplane.refactor.plan import Asked, Basis, Plan, Planner, ordered, texts_of
 from codeplane.refactor.plans import Plans
 from codeplane.refactor.questions import Questions
-from codeplane.refactor.unparsed import unparsed_uses
+from codeplane.refactor.unparsed_uses import unparsed_uses
 
 FOR_SEC = 20.0
 _MAX_EDITS = 100_000

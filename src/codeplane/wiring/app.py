@@ -383,7 +383,7 @@ def _check_names(config: Config, catalogue: Catalogue) -> None:
 def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Which coding clients on this machine know the server."""
     # The command line's own, and slow to import: only who looks at the settings needs it.
-    from codeplane.adapters.coding_clients.running import plan_for
+    from codeplane.adapters.coding_clients.own_entry import plan_for
 
     said = {"unchanged": "registered"}
     found = [(one, str(one.file).replace(f"{one.file.home()}/", "~/", 1)) for one in plan_for(workspace, [])]

@@ -1,1 +1,1 @@
-"""Git as it is changed: each mutation told in full and kept for undo."""
+"""Git as it is changed: each mutation is answered in full and kept for undo."""

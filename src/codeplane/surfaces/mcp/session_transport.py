@@ -86,7 +86,7 @@ class SessionTransport(StreamableHTTPServerTransport):
                 stream.close()
 
     async def _replay_events(self, last_event_id: str, request: Request, send: Send) -> None:
-        """Give whoever reconnects its stream: events are not kept for it, so there is nothing to repeat."""
+        """Give a client that reconnects its stream: events are not kept for it, so there is nothing to repeat."""
         name = LAST_EVENT_ID_HEADER.encode()
         headers = [pair for pair in request.scope["headers"] if pair[0].lower() != name]
         await self._handle_get_request(Request({**request.scope, "headers": headers}, request.receive), send)

@@ -10,7 +10,7 @@ import typer
 
 from codeplane.adapters.coding_clients import registration
 from codeplane.adapters.coding_clients.install_record import InstallRecord
-from codeplane.adapters.coding_clients.running import plan_for
+from codeplane.adapters.coding_clients.own_entry import plan_for
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.first_index import build_index, index_summary

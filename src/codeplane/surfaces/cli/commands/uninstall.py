@@ -13,7 +13,7 @@ import typer
 
 from codeplane.adapters.coding_clients import registration
 from codeplane.adapters.coding_clients.install_record import InstallRecord
-from codeplane.adapters.coding_clients.running import cpl_path
+from codeplane.adapters.coding_clients.own_entry import cpl_path
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.workspace import Workspace

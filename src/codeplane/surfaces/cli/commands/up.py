@@ -123,7 +123,7 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
         told: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
         print(dumps({**told, **reached(facts), "note": note}))
         return
-    from codeplane.adapters.coding_clients.running import cpl_path
+    from codeplane.adapters.coding_clients.own_entry import cpl_path
 
     clients = _clients(workspace)
     cpl, meant = typed(cpl_path(), workspace.root, cwd=Path.cwd())
@@ -148,7 +148,7 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
 
 def _clients(workspace: Workspace) -> str:
     """The coding clients found here, and which of them know of CodePlane."""
-    from codeplane.adapters.coding_clients.running import plan_for
+    from codeplane.adapters.coding_clients.own_entry import plan_for
 
     try:
         planned = plan_for(workspace, [])

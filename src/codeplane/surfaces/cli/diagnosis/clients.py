@@ -19,7 +19,7 @@ _CONNECT_SEC = 2.0
 def clients(workspace: Workspace) -> Check:
     """Clients that would start a `cpl` which is not there any more, or are sent where nobody answers."""
     # The commands import this package.
-    from codeplane.adapters.coding_clients.running import plan_for
+    from codeplane.adapters.coding_clients.own_entry import plan_for
 
     registered: list[str] = []
     offered: list[str] = []

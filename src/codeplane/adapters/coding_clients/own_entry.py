@@ -1,4 +1,4 @@
-"""This CodePlane, as coding clients are to start it."""
+"""Our entry in the settings of coding clients: what it would change here, and which `cpl` it starts."""
 
 import os
 import shutil
