@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import ConfigInvalid
 from tests.harness import git
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
 
 
@@ -13,6 +14,7 @@ async def nothing(ask: Ask) -> None:
     """Not reached when the settings are refused."""
 
 
+@requirement("CLI-08")
 @pytest.mark.parametrize(
     ("setting", "advice"),
     [("trust.allow=ledger.retian", "did you mean 'ledger.retain'"), ("mcp.toolset=gti", "mcp.toolset names 'gti'")],
@@ -26,11 +28,13 @@ def test_names_that_are_there_are_taken(repo: Path) -> None:
     with_plane(repo, nothing, "trust.allow=ledger.retain", "mcp.toolset=session,core")
 
 
+@requirement("MCP-12")
 def test_names_that_are_switched_off_are_taken(repo: Path) -> None:
     off = ("refactor.enabled=false", "web.enabled=false")
     with_plane(repo, nothing, *off, 'trust.allow=["refactor.move", "web.open"]', "mcp.toolset=refactor,core")
 
 
+@requirement("TRUST-05")
 def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -> None:
     (repo / ".codeplane").mkdir()
     (repo / ".codeplane" / "config.yaml").write_text("trust: {mode: automatic}\n")

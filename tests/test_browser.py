@@ -14,6 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.chromium import missing
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("DOCS-05")
 
 ROOT = Path(__file__).parents[1]
 _SECONDS = 2400

@@ -16,6 +16,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
 from tests.harness import Server, cpl, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_doctor import damage
 from tests.surfaces.http.wire import at, call, found_events, send
 
@@ -67,6 +68,7 @@ def descriptions(server: Server) -> set[object]:
 
 
 class TestFullDisk:
+    @requirement("LOG-12")
     def test_reads_go_on_writes_say_so_and_nothing_acknowledged_is_lost(self, small_disk: Path) -> None:
         server = start(small_disk)
         try:
@@ -116,6 +118,7 @@ class TestFullDisk:
 
 
 class TestReadOnly:
+    @requirement("SRV-11")
     def test_a_folder_that_cannot_be_written(self, repo: Path) -> None:
         assert cpl("call", "session.create", cwd=repo).returncode == 0
         home = repo / ".codeplane"
@@ -142,6 +145,7 @@ class TestReadOnly:
 
 
 class TestHome:
+    @requirement("SRV-11")
     def test_a_file_in_its_place(self, repo: Path) -> None:
         (repo / ".codeplane").write_text("mine")
         for arguments in (("up",), ("init", "--no-clients")):
@@ -160,6 +164,7 @@ class TestHome:
 
 
 class TestLedger:
+    @requirement("LOG-11")
     def test_a_damaged_one_is_salvaged_on_request_only(self, repo: Path) -> None:
         assert cpl("call", "session.create", cwd=repo).returncode == 0
         ledger = repo / ".codeplane/ledger.db"
@@ -193,6 +198,7 @@ class TestLedger:
 
 
 class TestCrashes:
+    @requirement("LOG-13")
     def test_what_was_acknowledged_survives_every_kill(self, repo: Path) -> None:
         random_moments = random.Random(7)
         acknowledged: set[object] = set()
@@ -268,6 +274,7 @@ def _facts(server: Server, **changes: object) -> str:
 
 
 class TestForgedFacts:
+    @requirement("SRV-11")
     def test_no_forged_file_is_believed(self, codeplane_server: Server, repo: Path) -> None:
         (repo / ".codeplane").mkdir()
         for name, forgery in FORGERIES.items():

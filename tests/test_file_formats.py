@@ -58,6 +58,9 @@ from codeplane.trust.identity.issued import Issued
 from codeplane.trust.identity.signing_keys import SigningKeys
 from codeplane.work.limits import recorded
 from tests.edit.batches import Place, kept
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("DSK-01")
 
 TARGET = Target(
     target_id="tests/test_a.py",

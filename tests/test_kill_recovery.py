@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
 from tests.soak.siege import besiege
 
 KILLS = 3
 
 
+@requirement("LOG-13")
 def test_three_kills_lose_nothing(tmp_path: Path) -> None:
     tally = besiege(tmp_path, kills=KILLS, repositories=1, seed=1)
     assert tally.kills == KILLS

@@ -12,7 +12,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, git, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.mcp.clients import connected, said
+
+pytestmark = requirement("DSK-02")
 
 STATE = Path(__file__).parent / "fixtures" / "state_389a0bc" / "state.tar.gz"
 FIRST_EPOCH = 1

@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 from codeplane import __version__
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_shim import Shim
 from tests.surfaces.http.wire import at
 
@@ -67,6 +68,7 @@ def run(program: Path, *arguments: str, cwd: Path) -> "subprocess.CompletedProce
 
 
 class TestWheel:
+    @requirement("PRJ-01")
     def test_it_holds_the_docs_and_nothing_of_the_tests(self, wheel: Path) -> None:
         names = set(zipfile.ZipFile(wheel).namelist())
         docs = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
@@ -86,6 +88,7 @@ class TestWheel:
     def test_version(self, installed: Path, tmp_path: Path) -> None:
         assert run(installed, "--version", cwd=tmp_path).stdout == f"cpl {__version__}\n"
 
+    @requirement("PRJ-01")
     def test_it_serves_a_fresh_repository(self, installed: Path, repo: Path) -> None:
         done = run(installed, "status", cwd=repo)
         assert done.returncode == 0, done.stderr
@@ -112,17 +115,19 @@ class TestWheel:
 
 @pytest.mark.parametrize("lock", LOCKS)
 class TestLocks:
+    @requirement("PRJ-02")
     def test_it_names_no_index(self, lock: str) -> None:
         text = (ROOT / lock).read_text()
         assert not re.search(r"https?://|file:/|^-", text, re.MULTILINE)
 
+    @requirement("PRJ-02")
     def test_every_requirement_is_pinned_and_hashed(self, lock: str) -> None:
-        for requirement, hashes in _locked(lock):
-            assert re.fullmatch(r"==[^*]+", str(requirement.specifier)), requirement
-            assert hashes, requirement
+        for package, hashes in _locked(lock):
+            assert re.fullmatch(r"==[^*]+", str(package.specifier)), package
+            assert hashes, package
 
     def test_it_fits_the_project(self, lock: str) -> None:
-        pinned = {canonicalize_name(requirement.name): requirement for requirement, _ in _locked(lock)}
+        pinned = {canonicalize_name(package.name): package for package, _ in _locked(lock)}
         for text in LOCKS[lock]:
             wanted = Requirement(text)
             if wanted.marker is not None and not wanted.marker.evaluate():

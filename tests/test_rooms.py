@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("HSE-01")
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "codeplane"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

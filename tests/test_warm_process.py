@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness import CPL, PATIENCE_SEC
+from tests.interaction.requirements import requirement
 from tests.warm_process import WarmProcess, can_be_forked
+
+pytestmark = requirement("DOCS-06")
 
 PROGRAM = """
 import os, sys, tempfile, time

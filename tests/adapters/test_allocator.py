@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.interaction.requirements import requirement
+
 # A second thread takes memory that is too small to be mapped by itself; the heaps there are stand in what is told.
 _PROGRAM = """
 import ctypes, sys, tempfile, threading
@@ -25,6 +27,7 @@ with tempfile.NamedTemporaryFile() as file:
 """
 
 
+@requirement("IDX-10b")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc has heaps for threads")
 def test_threads_share_one_heap() -> None:
     heaps = {

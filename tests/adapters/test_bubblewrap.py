@@ -15,6 +15,7 @@ from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.secret_files import NOTHING_SHOWN
+from tests.interaction.requirements import requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,7 @@ def _folders(tmp_path: Path) -> tuple[Path, Path]:
     return root, home
 
 
+@requirement("TST-05")
 def test_secrets_are_out_of_sight_and_tools_are_not(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     script = f"find {root} {home} -type f 2>/dev/null; cat {home}/.cargo/bin/tool"
@@ -66,6 +68,7 @@ def test_secrets_are_out_of_sight_and_tools_are_not(tmp_path: Path) -> None:
     assert done.stdout == f"{home}/.cargo/bin/tool\ntool", done.stderr
 
 
+@requirement("TST-34")
 def test_toolchains_are_where_variables_and_shims_say_and_their_credentials_are_not(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     tools = tmp_path.resolve() / "tools"
@@ -136,6 +139,7 @@ def test_of_the_systems_own_secrets_nothing_can_be_read(tmp_path: Path) -> None:
         assert _shell(f"test -f {place} && test -s {place}", home, Reach(root=root)).returncode != 0
 
 
+@requirement("TST-05")
 def test_a_tool_that_leads_to_keys_is_not_shown(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     tools = (home / ".ssh", home, root / ".codeplane", home / "tools")
@@ -146,6 +150,7 @@ def test_a_tool_that_leads_to_keys_is_not_shown(tmp_path: Path) -> None:
     assert done.stdout == "tool"
 
 
+@requirement("TST-05")
 def test_only_the_workspace_and_what_is_given_can_be_written(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     given = root / ".codeplane" / "run"
@@ -158,6 +163,7 @@ def test_only_the_workspace_and_what_is_given_can_be_written(tmp_path: Path) -> 
     assert (given / "a").exists()
 
 
+@requirement("TST-05")
 def test_a_hidden_folder_elsewhere_is_empty(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     other = tmp_path.resolve() / "other" / ".codeplane"
@@ -167,6 +173,7 @@ def test_a_hidden_folder_elsewhere_is_empty(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
+@requirement("TST-05")
 def test_the_cache_is_kept_between_runs(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     _shell("echo kept > $HOME/.cache/a", home, Reach(root=root))
@@ -227,6 +234,7 @@ def test_what_git_runs_cannot_be_written_wherever_it_lies(tmp_path: Path) -> Non
     assert (root / "sub" / "a").exists()
 
 
+@requirement("TRUST-03")
 def test_a_git_folder_under_any_name_cannot_be_written(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     (root / ".git").rmdir()
@@ -240,6 +248,7 @@ def test_a_git_folder_under_any_name_cannot_be_written(tmp_path: Path) -> None:
     assert not list((root / "gitdata" / "hooks").iterdir())
 
 
+@requirement("TRUST-03")
 def test_nothing_is_put_in_the_place_of_what_leads_to_gits_folder(tmp_path: Path) -> None:
     root, home = _folders(tmp_path)
     (root / ".git").rmdir()

@@ -8,6 +8,7 @@ import pytest
 
 from codeplane.adapters.disk import refusal, replace_file
 from codeplane.kernel.errors import CodePlaneError, StorageFailed, StorageFull, StorageReadOnly
+from tests.interaction.requirements import requirement
 
 
 def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
@@ -18,6 +19,7 @@ def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@requirement("SRV-06")
 def test_many_replace_it_at_once(tmp_path: Path) -> None:
     path = tmp_path / "repo_id"
     with ThreadPoolExecutor(8) as pool:
@@ -39,6 +41,7 @@ def test_a_full_disk_leaves_the_old_file() -> None:
         raise refusal(OSError(errno.ENOSPC, "No space left on device"), Path("x"))
 
 
+@requirement("SRV-11")
 @pytest.mark.parametrize(
     ("number", "kind"),
     [

@@ -8,6 +8,9 @@ import pytest
 
 from codeplane.adapters.file_lock import FileLock
 from codeplane.kernel.errors import ServerRunning, StorageReadOnly
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("SRV-06")
 
 HOLDER = """
 import sys

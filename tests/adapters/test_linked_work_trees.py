@@ -15,7 +15,10 @@ from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, plane, run
+
+pytestmark = requirement("TRUST-48")
 
 
 def _secrets(root: Path) -> SecretFiles:

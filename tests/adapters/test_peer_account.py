@@ -9,6 +9,9 @@ import pytest
 
 from codeplane.adapters import peer_account
 from codeplane.adapters.peer_account import Address, Lookup, PeerAccounts
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-23")
 
 # Everything is imported before: the other account may not read where Python lies.
 CONNECT = """
@@ -27,6 +30,7 @@ def is_own_account(lookup: Lookup, client: Address, server: Address) -> bool:
     return PeerAccounts().is_own(client, lookup(client, server))
 
 
+@requirement("SRV-16")
 def test_a_socket_is_asked_about_by_itself_where_the_system_lets_us() -> None:
     assert PeerAccounts()._lookup is peer_account._ask_kernel
 

@@ -8,6 +8,9 @@ import pytest
 
 from codeplane.adapters.pids_cgroup import PidsCgroup
 from tests.harness import until
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-32")
 
 REAL = Path("/sys/fs/cgroup/pids")
 

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from codeplane.adapters.pygit2_repo import GitRepo
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("GIT-22")
 
 
 def test_head_is_read_anew_each_time(repo: Path) -> None:

@@ -19,6 +19,9 @@ from hypothesis import strategies as st
 from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-15")
 
 PATIENCE_SEC = 30.0
 SLOW = "some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == 7"

@@ -12,10 +12,14 @@ from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.kernel.secret_files import NOTHING_SHOWN
+from tests.interaction.requirements import requirement
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="NOT TESTED: the shell's sandbox, since bubblewrap is not installed"
-)
+pytestmark = [
+    requirement("TRUST-32"),
+    pytest.mark.skipif(
+        shutil.which("bwrap") is None, reason="NOT TESTED: the shell's sandbox, since bubblewrap is not installed"
+    ),
+]
 SYSTEM = {"bin", "sbin", "usr", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "gnu", "snap", "var"}
 SYSTEM |= {"dev", "proc", "sys", "run", "tmp", "home", "root", "Users"}
 

@@ -8,8 +8,11 @@ import pytest
 from codeplane.adapters.web_fetch import WebFetch, is_own, looked_up
 from codeplane.kernel.errors import AddressDenied, FetchFailed
 from codeplane.trust.web.target import target
+from tests.interaction.requirements import requirement
 from tests.trust.door import run
 from tests.trust.web.pages import Site, answer
+
+pytestmark = requirement("TRUST-33")
 
 
 def test_the_address_decides_and_the_name_is_only_said(monkeypatch: pytest.MonkeyPatch) -> None:

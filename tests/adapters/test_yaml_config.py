@@ -13,6 +13,7 @@ from codeplane.adapters.yaml_config import MAX_FILE_BYTES, LoadedConfig, load_co
 from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.workspace import Workspace
+from tests.interaction.requirements import requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,7 @@ def test_no_user_file_at_all(tmp_path: Path) -> None:
     assert loaded.config == Config()
 
 
+@requirement("CLI-08")
 def test_each_source_is_stronger_than_the_one_before(desk: Desk) -> None:
     variable = {"CODEPLANE__SERVER__PORT": "3"}
     desk.user_file.write_text("server:\n  port: 1\n")

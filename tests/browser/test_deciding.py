@@ -8,6 +8,7 @@ import pytest
 from tests.browser.chromium import signed_in
 from tests.browser.proposing import propose
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -31,6 +32,7 @@ def status(server: Server, action: str) -> str:
     return str(server.call("approval.show", action_id=action)["result"]["status"])  # type: ignore[index, call-overload]
 
 
+@requirement("WEB-05")
 def test_approving(server: Server, person: "Page") -> None:
     propose(server, "touch approved")
     person.goto(f"{server.url}/dashboard/approvals")
@@ -41,6 +43,7 @@ def test_approving(server: Server, person: "Page") -> None:
     assert until(lambda: (server.repo / "approved").exists())
 
 
+@requirement("WEB-05")
 def test_rejecting_with_a_reason(server: Server, person: "Page") -> None:
     action = propose(server, "touch rejected")
     person.goto(f"{server.url}/dashboard/approvals/{action}")
@@ -50,6 +53,7 @@ def test_rejecting_with_a_reason(server: Server, person: "Page") -> None:
     assert status(server, action) == "REJECTED" and not (server.repo / "rejected").exists()
 
 
+@requirement("WEB-05")
 def test_the_keyboard_is_enough(server: Server, person: "Page") -> None:
     propose(server, "touch typed")
     person.goto(f"{server.url}/dashboard")
@@ -67,6 +71,7 @@ def test_the_keyboard_is_enough(server: Server, person: "Page") -> None:
     assert until(lambda: (server.repo / "typed").exists())
 
 
+@requirement("WEB-05")
 def test_undoing_a_change(server: Server, person: "Page") -> None:
     server.call("write_files", edits=[{"path": "README.md", "content": "# changed\n"}])
     person.goto(f"{server.url}/dashboard/changes")
@@ -77,6 +82,7 @@ def test_undoing_a_change(server: Server, person: "Page") -> None:
     assert (server.repo / "README.md").read_text() == "# example\n"
 
 
+@requirement("WEB-01")
 def test_signing_out(server: Server, person: "Page") -> None:
     person.get_by_role("button", name="Sign out").click()
     person.get_by_text("You are signed out").wait_for()

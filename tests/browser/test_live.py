@@ -11,6 +11,9 @@ from tests.browser.proposing import propose
 from tests.browser.relay import relayed
 from tests.browser.scenario import FOUND, rows
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("WEB-04")
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,7 +9,10 @@ import pytest
 from tests.browser.scenario import FOUND
 from tests.browser.screenshots import PAGES
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.testing.node import installed
+
+pytestmark = requirement("WEB-02")
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -22,6 +22,9 @@ from codeplane.kernel.errors import (
     Unauthorized,
 )
 from tests.harness import Server
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RPC-07")
 
 
 def client(server: Server, token: str | None = None) -> Client:
@@ -75,6 +78,7 @@ class TestCall:
 
 
 class TestDevices:
+    @requirement("RPC-04")
     def test_from_the_code_to_the_end(self, connect_server: Server) -> None:
         owner = client(connect_server)
         code = owner.create_pairing_code()

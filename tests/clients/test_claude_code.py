@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from tests.harness import git, make_repo, start
+from tests.interaction.requirements import requirement
 
 from .node import environment, run
 from .scripted import QUIET, claude, scripted_model, tool
@@ -26,6 +27,7 @@ TURNS: Final = (
 )
 
 
+@requirement("MCP-02")
 def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
     env = environment(tmp_path, **QUIET)
     for name, transport, *place in (
@@ -44,6 +46,7 @@ def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
     assert states == {"over-http": "✔", "over-stdio": "✔", "nowhere": "✘"}, listed.stdout
 
 
+@requirement("MCP-03")
 @pytest.mark.parametrize("transport", ("http", "stdio"))
 def test_its_model_gets_what_the_tool_said(transport: str, codeplane_server: Served, tmp_path: Path) -> None:
     with scripted_model(tmp_path, TURNS) as model:

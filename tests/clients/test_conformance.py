@@ -16,6 +16,8 @@ from typing import Final
 
 import pytest
 
+from tests.interaction.requirements import requirement
+
 from .node import environment, run
 from .served import Served
 
@@ -135,6 +137,7 @@ def checked(home: Path, url: str, version: str) -> list[Check]:
     return found
 
 
+@requirement("MCP-01")
 def test_every_scenario_of_the_suite_is_accounted_for(tmp_path: Path) -> None:
     everything = scenarios(tmp_path)
     run_for_a_version = set().union(*(scenarios(tmp_path, "--spec-version", version) for version in VERSIONS))
@@ -144,6 +147,7 @@ def test_every_scenario_of_the_suite_is_accounted_for(tmp_path: Path) -> None:
     assert named <= run_for_a_version
 
 
+@requirement("MCP-01")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_applies_passes(version: str, fixture_server: Served, tmp_path: Path) -> None:
     found = checked(tmp_path, fixture_server.mcp_url, version)

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from tests.harness import git
+from tests.interaction.requirements import requirement
 
 from .node import environment, run
 from .served import ASKED, Served
@@ -38,6 +39,7 @@ def test_tools_are_listed_with_schemas_that_every_client_takes(
     assert ASKED in [tool["name"] for tool in json.loads(outcome.stdout)["result"]["tools"]]
 
 
+@requirement("MCP-02")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_is_called(era: str, target: tuple[str, ...], codeplane_server: Served, tmp_path: Path) -> None:
     outcome = inspect(tmp_path, era, "tools/call", "--tool-name", ASKED, target=target)

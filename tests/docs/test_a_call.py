@@ -7,6 +7,10 @@ from pathlib import Path
 import grimp
 import pytest
 
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("HSE-01")
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/concepts/a-call.md").read_text()
 STEP = re.compile(r"^\d+\. `([\w/]+\.py)`", re.MULTILINE)

@@ -12,6 +12,9 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.policy.policy import Policy
 from tests.docs.markdown import Block, documents
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("DOCS-02")
 
 BLOCKS = [(document.name, block) for document in documents() for block in document.blocks()]
 

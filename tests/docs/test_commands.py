@@ -13,6 +13,9 @@ from tests.docs.project import files_for, prepare, write
 from tests.docs.reader import Reader, not_shown, tidy
 from tests.docs.untold import ELSEWHERE, ENDLESS, NOT_RUN
 from tests.harness import Server, git, make_repo, start
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("DOCS-01")
 
 DOCUMENTS = {document.name: document for document in documents()}
 WITH_COMMANDS = [name for name, document in DOCUMENTS.items() if any(document.commands())]

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import ROOT, Document, documents
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("DOCS-03")
 
 DOCUMENTS = {document.name: document for document in documents()}
 ALL = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}

@@ -17,7 +17,10 @@ from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE
 from codeplane.wiring.app import configuration
 from tests.docs.markdown import ROOT, documents
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
+
+pytestmark = requirement("DOCS-04")
 
 DOCUMENTS = {document.name: document for document in documents()}
 WORDS = [(name, word) for name, document in DOCUMENTS.items() for word in document.words()]

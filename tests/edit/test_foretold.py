@@ -10,8 +10,11 @@ from codeplane.kernel.errors import CodePlaneError, FileChanged, InvalidArgument
 from codeplane.kernel.operation import Preview
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, plane, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, key_of, shown
+
+pytestmark = requirement("TRUST-37")
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 Shows = Callable[..., Awaitable[Preview]]

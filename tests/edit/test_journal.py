@@ -22,6 +22,7 @@ from tests.edit.batches import (
     tree,
     undoing,
 )
+from tests.interaction.requirements import requirement
 from tests.ledger.disks import read_only, small_disk
 
 
@@ -43,6 +44,7 @@ def failing(name: str, number: int) -> Callable[[str], None]:
     return step
 
 
+@requirement("EDT-02")
 def test_a_batch_is_applied_and_taken_back_with_modes_links_and_folders(place: Place) -> None:
     changes = planted(place.root)
     before, before_folders = tree(place.root), folders(place.root)
@@ -65,6 +67,7 @@ def test_a_batch_is_applied_and_taken_back_with_modes_links_and_folders(place: P
     assert redone is not None and redone.state == "applied"
 
 
+@requirement("EDT-02")
 def test_a_file_that_is_not_as_planned_stops_everything(place: Place) -> None:
     changes = planted(place.root)
     (place.root / "src/u2.py").write_text("somebody else's\n")
@@ -75,6 +78,7 @@ def test_a_file_that_is_not_as_planned_stops_everything(place: Place) -> None:
     assert place.under_way() == [] and place.kept.all() == ()
 
 
+@requirement("EDT-02")
 @pytest.mark.parametrize("at", ["staged", "plan durable", "checked", "committed"])
 def test_a_file_that_others_change_at_the_last_moment_is_theirs(place: Place, at: str) -> None:
     changes = planted(place.root)
@@ -93,6 +97,7 @@ def test_a_file_that_others_change_at_the_last_moment_is_theirs(place: Place, at
     assert place.under_way() == []
 
 
+@requirement("EDT-02")
 def test_what_appears_where_a_file_shall_be_created_is_not_overwritten(place: Place) -> None:
     def step(name: str) -> None:
         if name == "committed":
@@ -103,6 +108,7 @@ def test_what_appears_where_a_file_shall_be_created_is_not_overwritten(place: Pl
     assert (place.root / "new.py").read_text() == "theirs\n"
 
 
+@requirement("EDT-02")
 @pytest.mark.parametrize(
     ("number", "error"),
     [

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.edit.batches import MUTATION, Scene, quick_folder
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture(params=["apply", "undo"])
@@ -13,6 +14,7 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
         yield Scene(folder, request.param)
 
 
+@requirement("EDT-01")
 def test_killed_at_every_step(scene: Scene) -> None:
     ends = []
     for at in range(scene.steps):
@@ -29,11 +31,13 @@ def test_killed_at_every_step(scene: Scene) -> None:
     assert scene.steps > 60
 
 
+@requirement("EDT-01")
 def test_killed_again_in_recovery(scene: Scene) -> None:
     for first in range(0, scene.steps, 9):
         scene.second_kills(first, every=13)
 
 
+@requirement("EDT-01")
 def test_killed_at_every_step_of_one_recovery(scene: Scene) -> None:
     ends = scene.second_kills(scene.steps * 3 // 4, every=1)
     assert set(ends) == {"new"}

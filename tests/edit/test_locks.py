@@ -6,8 +6,10 @@ import pytest
 
 from codeplane.edit.locks import PathLocks
 from codeplane.kernel.errors import EditOverlap
+from tests.interaction.requirements import requirement
 
 
+@requirement("EDT-05")
 def test_disjoint_paths_are_held_together() -> None:
     locks = PathLocks()
     with locks.hold(["a/b", "c"]), locks.hold(["a/c", "d"]):
@@ -16,6 +18,7 @@ def test_disjoint_paths_are_held_together() -> None:
         pass
 
 
+@requirement("EDT-05")
 @pytest.mark.parametrize("paths", [["a/b"], ["x", "a/b/c"], ["a"]])
 def test_overlapping_paths_are_refused_also_above_and_below(paths: list[str]) -> None:
     locks = PathLocks()
@@ -29,6 +32,7 @@ def test_overlapping_paths_are_refused_also_above_and_below(paths: list[str]) ->
         pass
 
 
+@requirement("EDT-05")
 def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
     async def run() -> list[str]:
         locks, said = PathLocks(), []
@@ -56,6 +60,7 @@ def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
     assert asyncio.run(run()) == ["part", "whole", "after"]
 
 
+@requirement("EDT-05")
 def test_everything_gives_up_when_it_takes_too_long() -> None:
     async def run() -> None:
         locks = PathLocks()

@@ -14,6 +14,7 @@ from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
 from tests.edit.batches import MUTATION, Place, Steps, kept, killed, undoing
+from tests.interaction.requirements import requirement
 
 
 def interrupted(place: Place, mutation_id: str, path: str, at: int) -> None:
@@ -40,6 +41,7 @@ def recorded(
     return asyncio.run(run())
 
 
+@requirement("EDT-08")
 def test_missing_outcomes_are_appended_once(tmp_path: Path) -> None:
     place = Place.at(tmp_path)
     interrupted(place, "mut_0001", "early.py", 0)
@@ -58,11 +60,13 @@ def test_missing_outcomes_are_appended_once(tmp_path: Path) -> None:
     assert recorded(tmp_path, []) == ({}, events)
 
 
+@requirement("EDT-08")
 def test_a_batch_that_cannot_be_ended_is_counted_and_no_outcome_is_claimed(tmp_path: Path) -> None:
     stuck = Recovered(journal_id="mut_0001", mutation_id="mut_0001", outcome="stuck", reason="read-only")
     assert recorded(tmp_path, [stuck]) == ({"mutations_stuck": 1}, [])
 
 
+@requirement("EDT-08")
 def test_what_is_kept_but_was_never_told_is_told_once(tmp_path: Path) -> None:
     place = Place.at(tmp_path)
     # The run ends right after the batch is kept, before anybody could tell the log.
@@ -83,6 +87,7 @@ def test_what_is_kept_but_was_never_told_is_told_once(tmp_path: Path) -> None:
     assert recorded(tmp_path, [], place.kept) == ({}, redone)
 
 
+@requirement("EDT-08")
 def test_what_was_under_way_and_is_kept_now_is_told_once(tmp_path: Path) -> None:
     place = Place.at(tmp_path)
     interrupted(place, "mut_0002", "late.py", 8)
@@ -92,6 +97,7 @@ def test_what_was_under_way_and_is_kept_now_is_told_once(tmp_path: Path) -> None
     assert recorded(tmp_path, [], place.kept) == ({}, events)
 
 
+@requirement("EDT-08")
 def test_mutations_of_git_have_no_outcome_to_be_told(tmp_path: Path) -> None:
     place = Place.at(tmp_path)
     place.kept.add(replace(kept(), kind="git"))

@@ -20,6 +20,7 @@ from codeplane.kernel.json import JsonObject
 from tests.edit.batches import MUTATION, Place, kept, quick_folder, tree
 from tests.edit.standing import Standing
 from tests.edit.swapping import exchange, swapping
+from tests.interaction.requirements import requirement
 
 SECRET = "outside-only"
 RACE_SEC = 2.0
@@ -54,6 +55,7 @@ def raced(work: Callable[[int], None]) -> None:
         number += 1
 
 
+@requirement("EDT-09")
 def test_the_journal_writes_and_takes_back_inside_alone(folder: Path) -> None:
     place, outside = planted(folder)
     before = tree(outside)
@@ -87,6 +89,7 @@ def test_the_journal_writes_and_takes_back_inside_alone(folder: Path) -> None:
         assert not file.is_file() or SECRET not in file.read_text()
 
 
+@requirement("EDT-09")
 def test_a_plan_shows_nothing_of_the_outside(folder: Path) -> None:
     place, _ = planted(folder)
 
@@ -110,6 +113,7 @@ def test_a_plan_shows_nothing_of_the_outside(folder: Path) -> None:
         raced(work)
 
 
+@requirement("EDT-09")
 def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
     place, outside = planted(tmp_path)
     before = tree(outside)
@@ -138,6 +142,7 @@ def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
     assert "error" not in answers[-1] or answers[-1]["error"] is None
 
 
+@requirement("EDT-09")
 def test_a_link_in_the_way_is_not_passed_and_not_written_through(folder: Path) -> None:
     place, outside = planted(folder)
     change = Change(path="d/a.py", content=b"new\n", before=digest(b"inside = 1\n"))
@@ -158,6 +163,7 @@ def test_a_link_in_the_way_is_not_passed_and_not_written_through(folder: Path) -
     assert sorted(file.name for file in outside.iterdir()) == ["a.py", "b.py", "link", f"{SECRET}.py"]
 
 
+@requirement("EDT-09")
 def test_folders_are_made_on_the_way_and_errors_name_the_whole_path(folder: Path) -> None:
     with beside(folder, "one/two/file", make=True) as (at, name):
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=at))

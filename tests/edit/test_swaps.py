@@ -9,6 +9,7 @@ from codeplane.edit.request import Replacement
 from codeplane.edit.swaps import swapped
 from codeplane.edit.text import Text
 from codeplane.kernel.errors import CodePlaneError, EditMismatch, TooLarge
+from tests.interaction.requirements import requirement
 
 words = st.lists(st.sampled_from(["a", "b", "ab", "\n", "\r\n", " ", "word", "é"]), max_size=4).map("".join)
 texts = st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "  ", "word", "other", "é", "x" * 9]), max_size=60).map(
@@ -35,6 +36,7 @@ def outcome(work: object) -> object:
         return type(error)
 
 
+@requirement("EDT-20")
 @settings(max_examples=400, deadline=None)
 @given(texts, st.lists(st.tuples(words, words, st.booleans()), max_size=6))
 def test_all_at_once_is_one_after_another(raw: str, given: list[tuple[str, str, bool]]) -> None:
@@ -43,6 +45,7 @@ def test_all_at_once_is_one_after_another(raw: str, given: list[tuple[str, str, 
     assert found == outcome(lambda: one_by_one(Text(raw=raw), swaps).raw)
 
 
+@requirement("EDT-20")
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 12), st.sampled_from(["\n", "\r\n"]))
 def test_far_apart_and_chained_ones(chance: object, count: int, end: str) -> None:
@@ -57,6 +60,7 @@ def test_far_apart_and_chained_ones(chance: object, count: int, end: str) -> Non
     assert found == outcome(lambda: one_by_one(text, swaps).raw)
 
 
+@requirement("EDT-20")
 def test_more_than_a_file_takes_are_refused_with_what_it_takes() -> None:
     text = Text(raw="".join(f"line {number}\n" for number in range(1_000)))
     swaps = [Replacement(old=f"line {number}\n", new=f"{number}\n") for number in range(0, 1_000, 10)]

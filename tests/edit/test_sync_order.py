@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.ledger.test_durability_order import SystemCall, system_calls
 
 PROGRAM = """
@@ -75,6 +76,7 @@ def replaces(calls: list[SystemCall]) -> list[SystemCall]:
     ]
 
 
+@requirement("EDT-03")
 def test_everything_staged_is_durable_before_the_commit_record(calls: list[SystemCall]) -> None:
     committed = rename(calls, "/kept.json")
     staged = {match[0] for call in calls if (match := re.search(r"new\.\d+", call.text))}
@@ -88,6 +90,7 @@ def test_everything_staged_is_durable_before_the_commit_record(calls: list[Syste
     assert any(written.ended < call.began and call.ended < committed.began for call in syncs(calls, "/mut_0001"))
 
 
+@requirement("EDT-03")
 def test_the_commit_record_is_durable_before_the_first_replace(calls: list[SystemCall]) -> None:
     committed = rename(calls, "/kept.json")
     touched = replaces(calls)
@@ -97,6 +100,7 @@ def test_the_commit_record_is_durable_before_the_first_replace(calls: list[Syste
         assert any(committed.ended < call.began and call.ended < first for call in syncs(calls, folder)), folder
 
 
+@requirement("EDT-03")
 def test_the_folders_are_durable_before_the_batch_is_over_each_once(calls: list[SystemCall]) -> None:
     last = max(call.ended for call in replaces(calls))
     kept = rename(calls, "/undo/mut_0001")

@@ -8,6 +8,7 @@ import pytest
 
 from codeplane.edit.syntax import Compared, Syntax, Texts
 from codeplane.index.parsers import Parsers
+from tests.interaction.requirements import requirement
 
 BEFORE = b"""\
 LIMIT = 1
@@ -39,6 +40,7 @@ def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: st
     return asyncio.run(syntax.compared(texts))
 
 
+@requirement("EDT-07")
 @pytest.mark.parametrize(
     ("old", "new", "symbols"),
     [
@@ -63,12 +65,14 @@ def test_a_file_of_many_definitions_is_compared_in_one_go(syntax: Syntax) -> Non
     assert len(compared(syntax, None, many).symbols) == len(compared(syntax, many, b"").symbols) == 20_000
 
 
+@requirement("EDT-07")
 def test_files_that_come_or_go_take_their_definitions_with_them(syntax: Syntax) -> None:
     everything = ("LIMIT", "price", "Shop", "Shop.sell", "Shop.buy")
     assert compared(syntax, None, BEFORE).symbols == tuple(f"+shop.py:{name}" for name in everything)
     assert compared(syntax, BEFORE, None).symbols == tuple(f"-shop.py:{name}" for name in everything)
 
 
+@requirement("EDT-07")
 def test_errors_are_told_when_they_are_new_and_only_then(syntax: Syntax) -> None:
     broken = BEFORE.replace(b"return price(2)", b"return price(2")
     assert compared(syntax, BEFORE, broken).errors == ("syntax error at shop.py:11",)
@@ -79,6 +83,7 @@ def test_errors_are_told_when_they_are_new_and_only_then(syntax: Syntax) -> None
     assert compared(syntax, None, b"def f(:\n").errors == ("syntax error at shop.py:1",)
 
 
+@requirement("EDT-07")
 def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(syntax: Syntax, tmp_path: Path) -> None:
     assert compared(syntax, b"x", b"y", "notes.txt") == Compared()
     assert compared(syntax, b"", b"\0", "a.py").errors == ()

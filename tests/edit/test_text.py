@@ -11,6 +11,7 @@ from codeplane.edit.matching import spans_for
 from codeplane.edit.ranges import Lines, spans_of
 from codeplane.edit.text import Span, Text
 from codeplane.kernel.errors import EditMismatch, InvalidArgument, NotText, TooLarge
+from tests.interaction.requirements import requirement
 
 WORDS = st.text(alphabet="ab \té\U0001f600", max_size=6)
 LINES = st.lists(st.tuples(WORDS, st.sampled_from(["\n", "\r\n"])), max_size=8)
@@ -20,6 +21,7 @@ def written(lines: list[tuple[str, str]], last: str = "") -> str:
     return "".join(line + end for line, end in lines) + last
 
 
+@requirement("EDT-04")
 @given(LINES, WORDS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]))
 def test_what_is_not_edited_comes_back_byte_for_byte(lines: list[tuple[str, str]], last: str, encoding: str) -> None:
     marks = {"utf-8-sig": b"", "utf-8": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
@@ -29,6 +31,7 @@ def test_what_is_not_edited_comes_back_byte_for_byte(lines: list[tuple[str, str]
     assert text.rewritten(text.plain).encoded("a") == raw
 
 
+@requirement("EDT-04")
 @given(LINES, WORDS, st.text(alphabet="ab\n", min_size=1, max_size=4), st.text(alphabet="xy\n", max_size=4))
 def test_old_and_new_text_are_what_replace_does(lines: list[tuple[str, str]], last: str, old: str, new: str) -> None:
     text = Text(raw=written(lines, last))
@@ -38,6 +41,7 @@ def test_old_and_new_text_are_what_replace_does(lines: list[tuple[str, str]], la
     assert text.replaced([span]).plain == text.plain.replace(old, new)
 
 
+@requirement("EDT-04")
 @given(LINES, st.integers(0, 8), st.integers(0, 8), st.text(alphabet="xy\n", max_size=4))
 def test_line_ends_outside_an_edit_stay(lines: list[tuple[str, str]], first: int, count: int, new: str) -> None:
     text = Text(raw=written(lines))
@@ -48,6 +52,7 @@ def test_line_ends_outside_an_edit_stay(lines: list[tuple[str, str]], first: int
     assert after.endswith(written(lines[end:]))
 
 
+@requirement("EDT-04")
 @given(st.lists(WORDS, min_size=1, max_size=8), st.text(alphabet="xy\n", max_size=6))
 def test_a_file_of_one_line_end_keeps_it_everywhere(lines: list[str], new: str) -> None:
     text = Text(raw="".join(f"{line}\r\n" for line in lines))
@@ -56,6 +61,7 @@ def test_a_file_of_one_line_end_keeps_it_everywhere(lines: list[str], new: str) 
     assert text.rewritten(new).plain == new
 
 
+@requirement("EDT-04")
 @given(LINES, LINES)
 def test_hunks_lead_from_one_text_to_the_other(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
     old, new = lines_of(written(before)), lines_of(written(after))
@@ -163,6 +169,7 @@ METHODS = "".join(
 )
 
 
+@requirement("EDT-04")
 @pytest.mark.parametrize(
     "old",
     [
@@ -184,6 +191,7 @@ def test_the_nearest_passage_is_the_one_most_alike(old: str) -> None:
     assert "self.log.info('bill')" in raised.value.message
 
 
+@requirement("EDT-04")
 def test_a_piece_of_a_long_line_is_found_in_it() -> None:
     body = "".join(f"total_{at} = add(first={at}, second={at + 1})  # the sum of both, in cents\n" for at in range(50))
     with pytest.raises(EditMismatch, match="nearest is line 38, which now reads"):
@@ -301,6 +309,7 @@ def test_forgiven_places_are_those_of_a_plain_search(lines: list[str], wanted: l
             replaced(body, old, "y\n", every=True)
 
 
+@requirement("EDT-04")
 def test_the_nearest_place_is_found_far_down_and_in_large_files_by_whole_lines() -> None:
     lines = [f"value_{number} = {number}\n" for number in range(60_000)]
     with pytest.raises(EditMismatch, match="nearest is line 50001"):

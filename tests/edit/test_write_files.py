@@ -12,6 +12,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Tree, tree
 from tests.edit.standing import Standing
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 T = TypeVar("T")
@@ -56,6 +57,7 @@ def error(envelope: JsonObject) -> JsonObject:
     return found
 
 
+@requirement("EDT-04")
 def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root: Path) -> None:
     methods = [
         f"    def {name}(self, order):\n        if order:\n            return None\n\n"
@@ -74,6 +76,7 @@ def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root
     asked(root, body)
 
 
+@requirement("EDT-06")
 def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undone(root: Path) -> None:
     before = worktree(root)
 
@@ -126,6 +129,7 @@ def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undon
     asked(root, body)
 
 
+@requirement("EDT-06")
 @pytest.mark.parametrize(
     ("edit", "name", "said"),
     [
@@ -204,6 +208,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     found.close()
 
 
+@requirement("EDT-06")
 def test_what_the_caller_means_is_understood(root: Path) -> None:
     async def body(ask: Ask) -> None:
         one = await ask("write_files", path="shop.py", old_string="return 1", new_string="return 3")
@@ -243,6 +248,7 @@ def test_what_the_caller_means_is_understood(root: Path) -> None:
     asked(root, body)
 
 
+@requirement("EDT-06")
 def test_edits_of_one_file_build_on_each_other_and_a_hash_from_reading_is_good(root: Path) -> None:
     async def body(ask: Ask) -> None:
         read = result(await ask("read_files", paths=["shop.py"], include_metadata=True))
@@ -269,6 +275,7 @@ def test_edits_of_one_file_build_on_each_other_and_a_hash_from_reading_is_good(r
     asked(root, body)
 
 
+@requirement("EDT-06")
 def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
     before = worktree(root)
 
@@ -302,6 +309,7 @@ def delta_edits(envelope: JsonObject) -> dict[object, list[tuple[object, object]
     }
 
 
+@requirement("REF-44")
 def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -> None:
     (root / "tests").mkdir()
     (root / "tests/test_shop.py").write_text("from shop import Shop\n\n\ndef test_sell():\n    assert Shop().sell()\n")
@@ -335,6 +343,7 @@ def git_moves(envelope: JsonObject) -> dict[object, object]:
     return {one["path"]: one["git_mv"] for one in delta["files"]}
 
 
+@requirement("EDT-15")
 @pytest.mark.parametrize("staged", ["", "# staged\n"])
 def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, staged: str) -> None:
     (root / "shop.py").write_text(SHOP + staged)
@@ -361,6 +370,7 @@ def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, stage
     asked(root, body)
 
 
+@requirement("EDT-15")
 def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> None:
     (root / "free.py").write_text("x = 1\n")
     (root / "meant.py").write_text("x = 2\n")
@@ -382,6 +392,7 @@ def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> No
     asked(root, body)
 
 
+@requirement("EDT-15")
 def test_a_move_while_git_is_busy_says_that_the_index_stayed(root: Path) -> None:
     async def body(ask: Ask) -> None:
         (root / ".git" / "index.lock").touch()

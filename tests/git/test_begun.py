@@ -14,6 +14,7 @@ from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.git.write.staging import StageRequest, Staging
 from codeplane.kernel.errors import CannotUndo
 from tests.git.drawn import Desk, call, run, simple, standing
+from tests.interaction.requirements import requirement
 
 GO_ON = RebaseStateRequest()
 
@@ -70,6 +71,7 @@ def ended(desk: Desk, what: str) -> GitDelta:
 KINDS = ("merge", "commit", "cherrypick", "revert", "rebase")
 
 
+@requirement("GIT-21")
 @pytest.mark.parametrize("what", KINDS)
 def test_what_was_finished_is_undone_as_a_whole(desk: Desk, what: str) -> None:
     before = standing(desk.made)
@@ -87,6 +89,7 @@ def test_what_was_finished_is_undone_as_a_whole(desk: Desk, what: str) -> None:
     assert standing(desk.made) == after
 
 
+@requirement("GIT-21")
 def test_a_finished_rebase_says_where_the_branch_was(desk: Desk) -> None:
     old = desk.made.git("rev-parse", "HEAD").decode().strip()
     rebased(desk)
@@ -97,6 +100,7 @@ def test_a_finished_rebase_says_where_the_branch_was(desk: Desk) -> None:
     assert {one.path for one in done.delta.files} == {"a.txt", "b.txt"}
 
 
+@requirement("GIT-21")
 def test_a_rebase_that_is_skipped_to_its_end_is_undone(desk: Desk) -> None:
     before = standing(desk.made)
     rebased(desk)
@@ -106,6 +110,7 @@ def test_a_rebase_that_is_skipped_to_its_end_is_undone(desk: Desk) -> None:
     assert standing(desk.made) == before
 
 
+@requirement("GIT-21")
 @pytest.mark.parametrize("what", KINDS)
 def test_what_began_elsewhere_says_that_it_cannot_be_undone(desk: Desk, what: str) -> None:
     old = desk.made.git("rev-parse", "HEAD").decode().strip()
@@ -118,6 +123,7 @@ def test_what_began_elsewhere_says_that_it_cannot_be_undone(desk: Desk, what: st
     assert ("kept in refs/codeplane/recovery/" in done.text()) is (what == "rebase")
 
 
+@requirement("GIT-21")
 def test_work_done_since_stays_when_it_is_undone(desk: Desk) -> None:
     desk.made.write("x", "edited before\n")
     begun(desk, "merge")

@@ -14,6 +14,7 @@ from codeplane.kernel.errors import DeadlineExceeded, GitBusy, GitRefused, NotGi
 from tests.git.drawn import Desk, run, simple
 from tests.git.made import environment
 from tests.harness import until
+from tests.interaction.requirements import requirement
 
 
 def hook(desk: Desk, name: str, script: str) -> None:
@@ -31,6 +32,7 @@ def _is_gone(pid: int) -> bool:
         return True
 
 
+@requirement("GIT-10")
 def test_a_hook_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     marker = tmp_path / "pid"
@@ -42,6 +44,7 @@ def test_a_hook_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     assert not (desk.made.root / ".git" / "index.lock").exists()
 
 
+@requirement("GIT-10")
 def test_a_cancelled_command_is_ended_with_all_it_started(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     marker = tmp_path / "pid"
@@ -59,6 +62,7 @@ def test_a_cancelled_command_is_ended_with_all_it_started(tmp_path: Path) -> Non
     until(lambda: _is_gone(int(marker.read_text())))
 
 
+@requirement("GIT-10")
 def test_what_a_hook_leaves_running_does_not_hold_the_answer(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     marker = tmp_path / "pid"
@@ -70,6 +74,7 @@ def test_what_a_hook_leaves_running_does_not_hold_the_answer(tmp_path: Path) -> 
     os.kill(pid, 9)
 
 
+@requirement("GIT-10")
 def test_a_flood_is_cut_and_its_ends_are_told(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     hook(desk, "pre-commit", "echo first words >&2; yes flood | head -c 3000000 >&2; exit 1")
@@ -78,6 +83,7 @@ def test_a_flood_is_cut_and_its_ends_are_told(tmp_path: Path) -> None:
     assert len(caught.value.message) < 4000
 
 
+@requirement("GIT-10")
 def test_settings_of_this_process_stay_out_and_nobody_is_asked(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     hook(desk, "pre-commit", "env >&2; exit 1")

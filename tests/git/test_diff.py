@@ -11,6 +11,7 @@ from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound, Pa
 from tests.git.made import Made
 from tests.git.reads import Reads
 from tests.git.test_reading_like_git import of, pages, same_patch
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def repository(tmp_path: Path) -> Made:
     return made
 
 
+@requirement("GIT-03")
 def test_which_sides_are_compared(repository: Made) -> None:
     reads = Reads(repository.root)
     repository.write("a.txt", "one\nstaged\nthree\n")
@@ -43,6 +45,7 @@ def test_which_sides_are_compared(repository: Made) -> None:
         reads("git.diff", staged=True, target="HEAD")
 
 
+@requirement("GIT-03")
 def test_the_text_is_a_patch_that_git_applies(repository: Made) -> None:
     before = repository.git("rev-parse", "HEAD").decode().strip()
     repository.write("a.txt", "one\n2\nthree")
@@ -63,6 +66,7 @@ def reads_text(repository: Made, **arguments: object) -> str:
     return Reads(repository.root)("git.diff", **arguments).text()
 
 
+@requirement("GIT-03")
 def test_pages_join_to_the_whole(repository: Made) -> None:
     for number in range(4):
         repository.write(f"big{number}.txt", "".join(f"{number} line {n}\n" for n in range(1500)))
@@ -97,12 +101,14 @@ def test_pages_join_to_the_whole(repository: Made) -> None:
         reads("git.diff", staged=True, cursor=cursor)
 
 
+@requirement("GIT-03")
 def test_a_line_that_is_too_long_is_cut_and_said(repository: Made) -> None:
     repository.write("a.txt", "x" * 100_000)
     said = Reads(repository.root)("git.diff").text()
     assert f"lines are cut at {MAX_LINE} bytes" in said and len(said) < 2 * MAX_LINE
 
 
+@requirement("GIT-03")
 def test_secrets_and_what_is_ours_are_listed_without_their_content(repository: Made) -> None:
     repository.write(".env", "TOKEN=hunter2\n")
     repository.write(".codeplane/notes", "hunter2\n")

@@ -15,6 +15,7 @@ from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.call import Call
 from codeplane.work.fingerprints import mutation_fingerprint
 from tests.git.drawn import Desk, call, run, simple, standing
+from tests.interaction.requirements import requirement
 
 _WRAPPER = """#!/bin/sh
 for word in "$@"; do
@@ -35,6 +36,7 @@ def dying(folder: Path, command: str) -> Desk:
     return simple(folder, PATH=f"{tools}:{os.environ['PATH']}")
 
 
+@requirement("GIT-20")
 @pytest.mark.parametrize("command", ["diff-tree", "status", "rev-parse"])
 def test_what_cannot_be_found_out_is_said_and_is_no_refusal(tmp_path: Path, command: str) -> None:
     desk = dying(tmp_path, command)
@@ -58,6 +60,7 @@ def test_what_cannot_be_found_out_is_said_and_is_no_refusal(tmp_path: Path, comm
         assert standing(desk.made) == before
 
 
+@requirement("GIT-20")
 def test_a_resolved_conflict_is_compared_with_our_side(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.git("checkout", "--quiet", "-b", "topic", "HEAD~1")
@@ -69,6 +72,7 @@ def test_a_resolved_conflict_is_compared_with_our_side(tmp_path: Path) -> None:
     assert "M a.txt +1 -1" in done.text()
 
 
+@requirement("GIT-20")
 def test_different_mutations_have_different_fingerprints(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     branches, tags, reset = Branches(desk.writer), Tags(desk.writer), Reset(desk.writer)
@@ -103,6 +107,7 @@ def recoveries(desk: Desk) -> bytes:
     return desk.made.git("for-each-ref", "refs/codeplane/")
 
 
+@requirement("GIT-20")
 def test_what_lives_on_is_not_called_lost(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     before = standing(desk.made)
@@ -120,6 +125,7 @@ def test_what_lives_on_is_not_called_lost(tmp_path: Path) -> None:
     assert before.refs != standing(desk.made).refs
 
 
+@requirement("GIT-20")
 def test_refs_that_keep_what_is_to_be_had_elsewhere_go(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.git("tag", "mark", "HEAD~1")

@@ -10,6 +10,9 @@ import pytest
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, git, make_repo, start, until
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("GIT-40")
 
 COMMIT: JsonObject = {"message": "slow", "paths": ["x.txt"], "idempotency_key": "first"}
 OTHER: JsonObject = {"message": "other", "allow_empty": True}

@@ -22,6 +22,9 @@ from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import environment
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-48")
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="NOT TESTED: enclosed hooks, since bubblewrap is not installed"
@@ -235,6 +238,7 @@ def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
     assert SECRET not in (made.root / "seen.txt").read_text()
 
 
+@requirement("TRUST-63")
 @needs_bubblewrap
 def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
     tool = desk.made.root.parent / "bin" / "git-lfs"
@@ -250,6 +254,7 @@ def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
         assert ("bwrap" in (desk.made.root / "first").read_text()) == is_offline
 
 
+@requirement("TRUST-63")
 @needs_bubblewrap
 def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarded, tmp_path: Path) -> None:
     (tmp_path / "beside.txt").write_text("a socket could lie here\n")
@@ -266,6 +271,7 @@ def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarde
         assert "unreached" not in desk.commit(text="online again\n")
 
 
+@requirement("TRUST-63")
 @needs_bubblewrap
 def test_offline_a_hook_does_what_hooks_do_and_says_why_it_failed(desk: Guarded) -> None:
     desk.is_offline = True
@@ -280,6 +286,7 @@ def test_offline_a_hook_does_what_hooks_do_and_says_why_it_failed(desk: Guarded)
         desk.commit(text="again\n")
 
 
+@requirement("TRUST-63")
 def test_what_would_have_the_network_is_named_where_nothing_is_enclosed(desk: Guarded) -> None:
     desk.hook("pre-commit", "true")
     desk.hook("pre-push", "true")

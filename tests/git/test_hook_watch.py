@@ -13,8 +13,9 @@ from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitRefused
 from tests.git.drawn import call, run, simple
 from tests.git.test_guarded import Guarded, needs_bubblewrap
+from tests.interaction.requirements import requirement
 
-pytestmark = needs_bubblewrap
+pytestmark = [requirement("TRUST-48"), needs_bubblewrap]
 KEPT = "the owner's\n"
 
 

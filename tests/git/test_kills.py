@@ -18,6 +18,7 @@ from tests.edit.test_recovery import recorded
 from tests.git.drawn import Standing, call, copied, run, simple, standing
 from tests.git.killing import KINDS, Scene, Stopped
 from tests.git.made import Made
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
@@ -29,6 +30,7 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
         yield Scene(folder, request.param)
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("scene", KINDS, indirect=True)
 def test_killed_before_steps(scene: Scene) -> None:
     begun, over = scene.steps.index("begun"), scene.steps.index("beginning gone")
@@ -43,6 +45,7 @@ def test_killed_before_steps(scene: Scene) -> None:
     assert ends == sorted(ends) and ends[0] == 0 and ends[-1] == len(scene.states) - 1
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("scene", DEEDS, indirect=True)
 def test_git_goes_on_when_who_started_it_is_killed(scene: Scene, request: pytest.FixtureRequest) -> None:
     kind = request.node.callspec.params["scene"]
@@ -54,6 +57,7 @@ def test_git_goes_on_when_who_started_it_is_killed(scene: Scene, request: pytest
     assert found.outcome == "applied"
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("scene", ["merge"], indirect=True)
 def test_killed_again_in_recovery(scene: Scene) -> None:
     ends = list(scene.second_kills(scene.steps.index("before end")))
@@ -62,6 +66,7 @@ def test_killed_again_in_recovery(scene: Scene) -> None:
     assert set(ends) == {0} and len(ends) > 2
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("scene", ["reset"], indirect=True)
 def test_the_outcome_is_recorded_once(scene: Scene, tmp_path: Path) -> None:
     desk = scene.killed(scene.steps.index("git reset") + 1)
@@ -97,6 +102,7 @@ def test_a_call_that_is_cancelled_after_the_deed_is_kept_for_undo(scene: Scene) 
         assert scene.check(desk) in range(len(scene.states))
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("more", [{"branch": "new"}, {"ref": "topic"}, {}])
 def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) -> None:
     with quick_folder() as folder:
@@ -129,6 +135,7 @@ def test_a_work_tree_is_made_or_not_whenever_it_is_killed(more: dict[str, str]) 
         assert ends == sorted(ends) and set(ends) == {False, True}
 
 
+@requirement("GIT-40")
 def test_a_work_tree_that_git_did_not_finish_is_not_said_to_be_made(tmp_path: Path) -> None:
     desk = Stopped(simple(tmp_path).made)
 
@@ -170,6 +177,7 @@ def library(folder: Path) -> str:
     return f"file://{made.root}"
 
 
+@requirement("GIT-40")
 def test_a_submodule_is_added_or_not_whenever_it_is_killed() -> None:
     with quick_folder() as folder:
         made, url = simple(folder / "origin").made, library(folder)
@@ -203,6 +211,7 @@ def test_a_submodule_is_added_or_not_whenever_it_is_killed() -> None:
         assert ends == sorted(ends) and set(ends) == {False, True}
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize("cloned", [True, False])
 def test_work_where_a_submodule_was_not_added_to_its_end_stays(tmp_path: Path, cloned: bool) -> None:
     desk, url = Stopped(simple(tmp_path).made), library(tmp_path)

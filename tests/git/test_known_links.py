@@ -16,6 +16,9 @@ from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeWri
 from codeplane.kernel.errors import GitRefused
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import environment
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-48")
 
 KEPT = "the owner's\n"
 

@@ -24,6 +24,7 @@ from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
 from tests.git.reads import Reads
 from tests.git.recovered import ways
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def pushed(desk: Desk) -> None:
     desk.made.git("update-ref", "refs/remotes/origin/main", "HEAD")
 
 
+@requirement("GIT-08")
 def test_reset_is_destructive_only_when_something_is_lost(desk: Desk) -> None:
     reset = Reset(desk.writer)
 
@@ -57,6 +59,7 @@ def test_reset_is_destructive_only_when_something_is_lost(desk: Desk) -> None:
     assert risk("kept", "hard") is Risk.DESTRUCTIVE
 
 
+@requirement("GIT-08")
 def test_discard_is_destructive_where_work_is(desk: Desk) -> None:
     staging = Staging(desk.writer)
     assert staging.assess_discard(None, DiscardRequest(paths=(".",))).risk is Risk.WRITE
@@ -71,6 +74,7 @@ def test_discard_is_destructive_where_work_is(desk: Desk) -> None:
             staging.assess_discard(None, DiscardRequest(paths=(path,)))
 
 
+@requirement("GIT-08")
 def test_deleting_what_alone_reaches_commits_is_destructive(desk: Desk) -> None:
     desk.made.git("branch", "same")
     desk.made.git("checkout", "--quiet", "-b", "topic")
@@ -90,6 +94,7 @@ def test_deleting_what_alone_reaches_commits_is_destructive(desk: Desk) -> None:
     assert tags.assess_delete(DeleteTagRequest(name="mark")).risk is Risk.DESTRUCTIVE
 
 
+@requirement("GIT-08")
 def test_replacing_pushed_commits_is_destructive(desk: Desk) -> None:
     commits, rebase = Commits(desk.writer), Rebase(desk.writer)
     head = desk.made.git("rev-parse", "HEAD").decode().strip()
@@ -107,6 +112,7 @@ def test_replacing_pushed_commits_is_destructive(desk: Desk) -> None:
     assert execute("pick") is Risk.DESTRUCTIVE
 
 
+@requirement("GIT-08")
 def test_dropping_a_stash_is_destructive(desk: Desk) -> None:
     stashing = Stashing(desk.writer)
     desk.made.write("a.txt", "work")

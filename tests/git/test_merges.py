@@ -10,6 +10,7 @@ from codeplane.git.write.picks import CherrypickRequest, Picks, RevertRequest
 from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
 from codeplane.kernel.operation import Risk
 from tests.git.drawn import Desk, call, copied, run, simple, standing
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -27,6 +28,7 @@ def resolve(desk: Desk) -> None:
     desk.made.git("add", "a.txt")
 
 
+@requirement("GIT-11")
 def test_a_merge_is_concluded_as_git_concludes_it(desk: Desk, tmp_path: Path) -> None:
     plain = copied(desk.made, tmp_path / "plain")
     done = run(Merges(desk.writer).merge(call(), MergeRequest(ref="main")))
@@ -45,6 +47,7 @@ def test_a_merge_is_concluded_as_git_concludes_it(desk: Desk, tmp_path: Path) ->
     assert standing(desk.made) == standing(plain)
 
 
+@requirement("GIT-11")
 def test_a_merge_is_given_up_and_work_on_it_is_kept(desk: Desk) -> None:
     before = standing(desk.made)
     run(Merges(desk.writer).merge(call(), MergeRequest(ref="main")))
@@ -54,6 +57,7 @@ def test_a_merge_is_given_up_and_work_on_it_is_kept(desk: Desk) -> None:
     assert desk.made.git("show", f"{done.delta.recovery}:a.txt") == b"resolved by hand\n"
 
 
+@requirement("GIT-11")
 def test_a_merge_that_must_move_forward_alone(desk: Desk) -> None:
     with pytest.raises(GitRefused):
         run(Merges(desk.writer).merge(call(), MergeRequest(ref="main", ff="only")))
@@ -62,6 +66,7 @@ def test_a_merge_that_must_move_forward_alone(desk: Desk) -> None:
     assert done.success and done.fastforward and done.commit is None
 
 
+@requirement("GIT-11")
 @pytest.mark.parametrize("what", ["cherrypick", "revert"])
 @pytest.mark.parametrize("action", ["continue", "skip", "abort"])
 def test_picks_go_on(desk: Desk, what: str, action: Literal["continue", "skip", "abort"]) -> None:
@@ -89,6 +94,7 @@ def test_picks_go_on(desk: Desk, what: str, action: Literal["continue", "skip", 
     assert desk.made.git("status", "--porcelain") == b""
 
 
+@requirement("GIT-11")
 def test_a_merge_commit_is_picked_by_one_of_its_parents(desk: Desk) -> None:
     desk.made.git("merge", "--quiet", "--strategy=ours", "--no-edit", "main")
     desk.made.git("branch", "merged")

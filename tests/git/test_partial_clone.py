@@ -6,7 +6,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
+
+pytestmark = requirement("TRUST-60")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from codeplane.git.read.withheld import Withheld
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.git.made import Made
+from tests.interaction.requirements import requirement
 
 
 @cache
@@ -44,6 +45,7 @@ def lines(files: list[FilePatch]) -> list[tuple[str, bytes, int | None, int | No
     ]
 
 
+@requirement("GIT-03")
 def test_the_whole_is_read() -> None:
     files = parsed(printed(), cut=False)
     assert [(file.path, file.status, file.whole) for file in files] == [
@@ -60,6 +62,7 @@ def test_the_whole_is_read() -> None:
         assert (origins.count("+"), origins.count("-")) == (insertions, deletions)
 
 
+@requirement("GIT-03")
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_a_beginning_is_a_beginning(data: st.DataObject) -> None:

@@ -9,18 +9,21 @@ from codeplane.git.read.store import Store, settings_in
 from codeplane.git.write.picture import pictured
 from tests.git.drawn import Desk, run, simple
 from tests.git.made import Made, made
+from tests.interaction.requirements import requirement
 
 
 def listed(repository: Made) -> frozenset[bytes]:
     return frozenset(line for line in repository.git("ls-files", "--stage", "-z").split(b"\0") if line)
 
 
+@requirement("GIT-22")
 @pytest.mark.parametrize("seed", [3, 14])
 def test_the_index_is_read_as_git_lists_it(tmp_path: Path, seed: int) -> None:
     repository = made(tmp_path / "made", seed)
     assert index_lines(repository.root / ".git" / "index") == listed(repository)
 
 
+@requirement("GIT-22")
 def test_conflicts_intentions_and_flags_are_read(tmp_path: Path) -> None:
     repository = simple(tmp_path).made
     repository.git("checkout", "--quiet", "-b", "topic", "HEAD~1")
@@ -34,6 +37,7 @@ def test_conflicts_intentions_and_flags_are_read(tmp_path: Path) -> None:
     assert found == listed(repository) and any(b" 2\ta.txt" in line for line in found)
 
 
+@requirement("GIT-22")
 @pytest.mark.parametrize("settings", [("index.version", "4"), ("core.splitIndex", "true")])
 def test_an_index_in_another_form_is_left_to_git(tmp_path: Path, settings: tuple[str, str]) -> None:
     desk = simple(tmp_path)
@@ -43,6 +47,7 @@ def test_an_index_in_another_form_is_left_to_git(tmp_path: Path, settings: tuple
     assert run(pictured(desk.git)).index == listed(desk.made)
 
 
+@requirement("GIT-22")
 @pytest.mark.parametrize("raw", [b"", b"DIRC", b"DIRC" + b"\0\0\0\2\0\0\0\5" + b"\0" * 40, b"x" * 100])
 def test_an_index_that_is_broken_is_left_to_git(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "index").write_bytes(raw)
@@ -55,6 +60,7 @@ def asked(desk: Desk) -> dict[str, str]:
     return {name: oid for oid, _, name in (line.partition(" ") for line in lines)}
 
 
+@requirement("GIT-22")
 def test_refs_are_read_loose_packed_and_in_further_work_trees(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.git("branch", "n\u00e4w/one")

@@ -19,9 +19,12 @@ from codeplane.kernel.operation import Preview, Risk
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run as run_plane
 from tests.trust.approvals.asking import action_of, asking, decide, key_of, shown
 from tests.trust.approvals.asking import call as call_agent
+
+pytestmark = requirement("TRUST-36")
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 
@@ -47,6 +50,7 @@ def same(shows: Callable[[], Preview]) -> Preview:
     return first
 
 
+@requirement("TRUST-62")
 def test_push_names_the_commits_and_both_ends_and_another_commit_is_another_push(desk: Desk, tmp_path: Path) -> None:
     remotes = RemoteWrites(desk.writer)
 
@@ -73,6 +77,7 @@ def test_push_names_the_commits_and_both_ends_and_another_commit_is_another_push
     assert shows() not in (first, second)
 
 
+@requirement("TRUST-62")
 def test_push_tells_force_tags_deletes_and_where_settings_send_it(desk: Desk) -> None:
     remotes, made = RemoteWrites(desk.writer), desk.made
 
@@ -89,6 +94,7 @@ def test_push_tells_force_tags_deletes_and_where_settings_send_it(desk: Desk) ->
     assert "recovery" not in body(force=True), "nothing here keeps what the remote loses"
 
 
+@requirement("TRUST-62")
 def test_settings_that_send_a_push_elsewhere_or_force_it_are_told_as_git_follows_them(
     desk: Desk, tmp_path: Path
 ) -> None:
@@ -132,6 +138,7 @@ def test_push_names_every_address_without_what_is_secret(desk: Desk) -> None:
     assert len(remotes.assess_push(PushRequest()).remotes) == 2
 
 
+@requirement("TRUST-62")
 def test_a_long_push_is_bounded_and_says_so(desk: Desk) -> None:
     for number in range(33):
         desk.made.git("commit", "--quiet", "--allow-empty", "-m", f"number {number}")

@@ -12,6 +12,7 @@ from tests.git.drawn import Desk, call, run
 from tests.git.made import Made
 from tests.git.reads import Reads
 from tests.git.test_reading_like_git import of
+from tests.interaction.requirements import requirement
 
 RECOVERY = "refs/codeplane/recovery/20250101T000000Z-mut_1/work"
 
@@ -25,6 +26,7 @@ def repository(tmp_path: Path) -> Made:
     return made
 
 
+@requirement("GIT-23")
 @pytest.mark.parametrize(
     "operation, arguments, most",
     [
@@ -48,6 +50,7 @@ def test_so_many_processes_and_no_more(
     assert 1 <= len(list(traces.iterdir())) <= most
 
 
+@requirement("GIT-23")
 @pytest.mark.parametrize("operation", ["git.status", "git.show"])
 def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, operation: str) -> None:
     async def body() -> None:
@@ -62,6 +65,7 @@ def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, operation:
     asyncio.run(body())
 
 
+@requirement("GIT-23")
 def test_names_that_are_not_asked_for_first_are_still_judged(repository: Made) -> None:
     reads = Reads(repository.root)
     repository.git("branch", "twice")
@@ -81,6 +85,7 @@ def test_names_that_are_not_asked_for_first_are_still_judged(repository: Made) -
     assert of(ShowResult, reads("git.show", ref="HEAD~1")).tag is None
 
 
+@requirement("GIT-23")
 def test_hashes_in_texts_have_one_length(repository: Made) -> None:
     repository.git("config", "core.abbrev", "5")
     repository.git("tag", "one")
@@ -93,6 +98,7 @@ def test_hashes_in_texts_have_one_length(repository: Made) -> None:
     assert reads("git.blame", path="a.txt").text().split()[1].lstrip("^") == head[:9]
 
 
+@requirement("GIT-23")
 def test_what_is_kept_for_recovery_is_in_no_answer(repository: Made) -> None:
     kept = repository.git("commit-tree", "-m", "kept work", "HEAD^{tree}", "-p", "HEAD").decode().strip()
     repository.git("update-ref", RECOVERY, kept)

@@ -32,6 +32,7 @@ from tests.git.made import Made
 from tests.git.reads import Reads
 from tests.git.test_reading_like_git import of, same_diffs, same_log, same_show, same_status
 from tests.harness import until
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
 
 EVERY = (
@@ -56,6 +57,7 @@ def repository(tmp_path: Path) -> Made:
     return made
 
 
+@requirement("GIT-04")
 def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: Made) -> None:
     inner = repository.root / "inner"
     inner.mkdir()
@@ -67,6 +69,7 @@ def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: M
         opened(inner)
 
 
+@requirement("GIT-04")
 def test_a_bare_repository_says_so(tmp_path: Path) -> None:
     bare = Made.empty(tmp_path / "bare.git", "--bare")
     for name in EVERY:
@@ -83,6 +86,7 @@ def test_a_bare_repository_says_so(tmp_path: Path) -> None:
         Reads(folder)("git.status")
 
 
+@requirement("GIT-04")
 def test_before_the_first_commit(tmp_path: Path) -> None:
     reads = Reads(Made.empty(tmp_path / "empty").root)
     assert reads("git.log").text() == "no commits"
@@ -99,6 +103,7 @@ def test_before_the_first_commit(tmp_path: Path) -> None:
             reads(name, **arguments)
 
 
+@requirement("GIT-04")
 def test_objects_named_by_sha256_are_read(tmp_path: Path) -> None:
     made = Made.empty(tmp_path / "sha256", "--object-format=sha256", seed=3)
     made.history(4)
@@ -115,6 +120,7 @@ def test_objects_named_by_sha256_are_read(tmp_path: Path) -> None:
     assert "git_status" in refused.value.hint
 
 
+@requirement("GIT-04")
 def test_a_shallow_clone_says_where_history_ends(tmp_path: Path, repository: Made) -> None:
     repository.write("a.txt", "changed\n")
     repository.commit("second")

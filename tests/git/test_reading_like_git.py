@@ -24,6 +24,7 @@ from codeplane.index.truth.paths import shown
 from codeplane.kernel.operation import Result
 from tests.git.made import Made, made
 from tests.git.reads import Reads
+from tests.interaction.requirements import requirement
 
 # A sample in every run; CODEPLANE_GIT_CASES=3000 is the soak.
 CASES = int(os.environ.get("CODEPLANE_GIT_CASES", "5"))
@@ -46,6 +47,7 @@ _HEADS = (
 )
 
 
+@requirement("GIT-01")
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + CASES))
 def test_the_answers_are_gits(tmp_path: Path, seed: int) -> None:
     repository = made(tmp_path / "made", seed)

@@ -15,6 +15,7 @@ from codeplane.git.write.rebase import (
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
 from tests.git.drawn import Desk, call, run, simple, standing
+from tests.interaction.requirements import requirement
 
 GO_ON = RebaseStateRequest()
 
@@ -49,6 +50,7 @@ def subjects(desk: Desk) -> list[str]:
     return desk.made.git("log", "--reverse", "--format=%s", "main..HEAD").decode().splitlines()
 
 
+@requirement("GIT-12")
 def test_every_kind_of_step_does_what_git_does(desk: Desk) -> None:
     before = standing(desk.made)
     assert [step.message for step in planned(desk).steps] == ["add w", "add x", "add y", "add z"]
@@ -64,6 +66,7 @@ def test_every_kind_of_step_does_what_git_does(desk: Desk) -> None:
     assert subjects(desk) == ["better w", "add y"]
 
 
+@requirement("GIT-12")
 def test_squash_takes_its_message_at_the_end_of_the_run(desk: Desk) -> None:
     execute(desk, ("pick", None), ("squash", "w and x"), ("pick", None), ("squash", None))
     assert subjects(desk) == ["w and x", "add y"]
@@ -71,11 +74,13 @@ def test_squash_takes_its_message_at_the_end_of_the_run(desk: Desk) -> None:
     assert "body of x" not in desk.made.git("log", "-1", "--format=%B", "HEAD~1").decode()
 
 
+@requirement("GIT-12")
 def test_a_run_of_squashes_and_fixups_with_one_message(desk: Desk) -> None:
     execute(desk, ("reword", "first"), ("squash", "all of it"), ("fixup", None), ("squash", None))
     assert subjects(desk) == ["all of it"]
 
 
+@requirement("GIT-12")
 def test_steps_in_another_order(desk: Desk) -> None:
     plan = planned(desk)
     steps = tuple(StepGiven(commit_sha=step.commit_sha[:12]) for step in reversed(plan.steps))
@@ -84,6 +89,7 @@ def test_steps_in_another_order(desk: Desk) -> None:
     assert subjects(desk) == ["add z", "add y", "add x", "add w"]
 
 
+@requirement("GIT-12")
 def test_edit_pauses_and_goes_on(desk: Desk) -> None:
     done = execute(desk, ("pick", None), ("edit", None), ("reword", "why"), ("pick", None))
     assert (done.success, done.state, done.completed_steps, done.total_steps) == (False, "edit_pause", 2, 4)
@@ -95,6 +101,7 @@ def test_edit_pauses_and_goes_on(desk: Desk) -> None:
     assert subjects(desk) == ["add w", "add x", "why", "add z"]
 
 
+@requirement("TRUST-48")
 @pytest.mark.parametrize("word", ["exec", "  x"])
 def test_a_step_that_runs_a_command_is_not_gone_on_with(desk: Desk, word: str) -> None:
     execute(desk, ("edit", None), ("pick", None), ("pick", None), ("pick", None))
@@ -144,6 +151,7 @@ def test_a_rebase_is_given_up_and_work_on_it_is_kept(desk: Desk) -> None:
     assert desk.made.git("symbolic-ref", "HEAD") == b"refs/heads/topic\n"
 
 
+@requirement("GIT-12")
 def test_an_abort_that_moves_the_branch_keeps_where_it_was(desk: Desk) -> None:
     conflicting(desk)
     tip = desk.made.git("rev-parse", "topic").decode().strip()

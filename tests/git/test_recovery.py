@@ -17,6 +17,7 @@ from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import CannotUndo
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.recovered import ways
+from tests.interaction.requirements import requirement
 
 
 class Later(SystemClock):
@@ -30,6 +31,7 @@ def recoveries(desk: Desk) -> list[str]:
     return desk.made.git("for-each-ref", "--format=%(refname)", "refs/codeplane/").decode().split()
 
 
+@requirement("GIT-07")
 def test_discarded_work_is_kept_byte_for_byte(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.write("a.txt", b"work\r\nmixed\n\xff")
@@ -42,6 +44,7 @@ def test_discarded_work_is_kept_byte_for_byte(tmp_path: Path) -> None:
     assert {one.action for one in done.delta.files} == {"updated", "deleted"}
 
 
+@requirement("GIT-07")
 def test_lost_commits_and_tags_can_be_reached(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     head = desk.made.git("rev-parse", "HEAD").decode().strip()
@@ -56,6 +59,7 @@ def test_lost_commits_and_tags_can_be_reached(tmp_path: Path) -> None:
     assert any(desk.made.git("rev-parse", ref).decode().strip() == tag for ref in recoveries(desk))
 
 
+@requirement("GIT-07")
 def test_what_is_lost_by_nothing_is_not_kept(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.write("a.txt", "work")
@@ -63,6 +67,7 @@ def test_what_is_lost_by_nothing_is_not_kept(tmp_path: Path) -> None:
     assert recoveries(desk) == []
 
 
+@requirement("GIT-07")
 def test_what_is_old_goes_at_the_next_write(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     desk.made.git("tag", "-a", "-m", "words", "mark")
@@ -88,6 +93,7 @@ def done_by(desk: Desk, what: str, comes: str) -> Changed:
     return run(Picks(desk.writer).cherrypick(call(), CherrypickRequest(commit="other")))
 
 
+@requirement("GIT-07")
 @pytest.mark.parametrize(
     ("what", "ignored"),
     [

@@ -6,8 +6,11 @@ from pathlib import Path
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, plane, run
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("TRUST-52")
 
 OLD = "refs/codeplane/recovery/mut_a1e0/work"
 CLEAN = "refs/codeplane/recovery/mut_a1e1/work"

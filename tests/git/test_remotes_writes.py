@@ -9,6 +9,7 @@ from codeplane.kernel.errors import CannotUndo, GitRefused, InvalidArgument, Ref
 from codeplane.kernel.operation import Risk
 from tests.git.drawn import Desk, call, copied, run, simple, standing
 from tests.git.made import Made
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def moved_on(desk: Desk, tmp_path: Path, name: str = "c.txt") -> str:
     return commit
 
 
+@requirement("GIT-13")
 def test_fetch_moves_what_is_known_of_the_remote_alone(desk: Desk, tmp_path: Path) -> None:
     commit = moved_on(desk, tmp_path)
     plain = copied(desk.made, tmp_path / "plain")
@@ -46,6 +48,7 @@ def test_fetch_moves_what_is_known_of_the_remote_alone(desk: Desk, tmp_path: Pat
     assert done.delta.mutation_id is None, "a fetch cannot be undone"
 
 
+@requirement("GIT-13")
 @pytest.mark.parametrize("mode", ["ff-only", "merge", "rebase"])
 @pytest.mark.parametrize("diverged", [False, True])
 def test_pull_leaves_what_git_leaves_and_its_local_part_can_be_undone(
@@ -74,6 +77,7 @@ def test_pull_leaves_what_git_leaves_and_its_local_part_can_be_undone(
     assert desk.made.git("rev-parse", "refs/remotes/origin/main").decode().strip() == commit
 
 
+@requirement("GIT-13")
 def test_pull_of_conflicts_tells_them(desk: Desk, tmp_path: Path) -> None:
     moved_on(desk, tmp_path, "a.txt")
     desk.made.write("a.txt", "own\n")
@@ -87,6 +91,7 @@ def test_pull_of_conflicts_tells_them(desk: Desk, tmp_path: Path) -> None:
         desk.undo(done.delta.mutation_id)
 
 
+@requirement("GIT-13")
 def test_push_of_a_branch_a_tag_and_away_again(desk: Desk, far: Made) -> None:
     remotes = RemoteWrites(desk.writer)
     commit = desk.made.commit("more")
@@ -103,6 +108,7 @@ def test_push_of_a_branch_a_tag_and_away_again(desk: Desk, far: Made) -> None:
     assert far.git("tag") == b""
 
 
+@requirement("GIT-13")
 def test_force_replaces_only_what_was_seen(desk: Desk, far: Made, tmp_path: Path) -> None:
     remotes = RemoteWrites(desk.writer)
     desk.made.git("commit", "--quiet", "--amend", "-m", "another")

@@ -17,6 +17,7 @@ from codeplane.kernel.errors import GitRefused, PathDenied
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_WAIT, plane
 from tests.trust.approvals import asking
 
@@ -55,6 +56,7 @@ def kept_names(root: Path) -> list[str]:
     return [name for ref in refs for name in git(root, "ls-tree", "-r", "--name-only", ref).splitlines()]
 
 
+@requirement("GIT-14", "TRUST-52")
 @pytest.mark.parametrize("ignored", ["*", "work.txt", ""])
 def test_git_is_given_no_secrets_of_a_work_tree_that_goes(desk: Desk, ignored: str) -> None:
     writes, root = WorktreeWrites(desk.writer), desk.made.root
@@ -80,6 +82,7 @@ def test_git_is_given_no_secrets_of_a_work_tree_that_goes(desk: Desk, ignored: s
     assert SECRET not in stored(root)
 
 
+@requirement("GIT-14")
 def test_without_secrets_a_work_tree_goes_unasked_and_a_refusal_leaves_no_ref(desk: Desk) -> None:
     writes, root = WorktreeWrites(desk.writer), desk.made.root
     run(writes.add(call(), WorktreeAddRequest(path="one", branch="one")))
@@ -94,6 +97,7 @@ def test_without_secrets_a_work_tree_goes_unasked_and_a_refusal_leaves_no_ref(de
     assert kept_names(root) == ["x.log"]
 
 
+@requirement("GIT-14", "TRUST-52")
 def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", ".gitignore": ".env\n"})
 
@@ -113,6 +117,7 @@ def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Path) ->
     run(scenario())
 
 
+@requirement("GIT-14", "TRUST-52")
 def test_git_is_given_no_secrets_of_a_submodule_that_goes(tmp_path: Path) -> None:
     allowed = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
     desk = simple(tmp_path, **allowed)
@@ -141,6 +146,7 @@ def test_git_is_given_no_secrets_of_a_submodule_that_goes(tmp_path: Path) -> Non
     assert b"work\n" in held and SECRET.encode() not in held
 
 
+@requirement("TRUST-52")
 def test_an_agent_has_no_secrets_file_stored_by_what_overwrites_it(desk: Desk) -> None:
     root = desk.made.root
     desk.made.git("checkout", "--quiet", "-b", "tracks")
@@ -163,6 +169,7 @@ def test_an_agent_has_no_secrets_file_stored_by_what_overwrites_it(desk: Desk) -
     assert not (root / ".env").exists()
 
 
+@requirement("TRUST-52")
 def test_a_secrets_file_that_is_no_longer_ignored_is_not_stored(desk: Desk) -> None:
     root = desk.made.root
     desk.made.git("checkout", "--quiet", "-b", "open")
@@ -188,6 +195,7 @@ exec "{git}" "$@"
 """
 
 
+@requirement("GIT-14")
 def test_a_removal_that_git_did_but_for_the_folder_is_told_as_done(tmp_path: Path) -> None:
     desk = simple(tmp_path)
     run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="one", branch="one")))
@@ -204,6 +212,7 @@ def test_a_removal_that_git_did_but_for_the_folder_is_told_as_done(tmp_path: Pat
     assert "the work tree is removed" in warned and "Directory not empty" in warned and "rm -r" in warned
 
 
+@requirement("GIT-06")
 def test_undo_keeps_files_that_a_checkout_only_stopped_ignoring(desk: Desk) -> None:
     root = desk.made.root
     desk.made.git("checkout", "--quiet", "-b", "open")

@@ -13,6 +13,7 @@ from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging
 from codeplane.git.write.stash import StashDropRequest, Stashing
 from codeplane.kernel.errors import CannotUndo, GitBusy
 from tests.git.drawn import Desk, call, run, simple, standing
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -25,6 +26,7 @@ def committed(desk: Desk) -> str | None:
     return run(Commits(desk.writer).commit(call(), CommitRequest(message="x", paths=("a.txt",)))).delta.mutation_id
 
 
+@requirement("GIT-06")
 def test_work_done_since_stays(desk: Desk) -> None:
     mutation = committed(desk)
     desk.made.write("a.txt", "edited since\n")
@@ -35,6 +37,7 @@ def test_work_done_since_stays(desk: Desk) -> None:
     assert desk.made.git("log", "-1", "--format=%s") == b"number 3\n"
 
 
+@requirement("GIT-06")
 def test_a_commit_since_is_said_and_nothing_changes(desk: Desk) -> None:
     mutation = committed(desk)
     desk.made.commit("another")
@@ -44,6 +47,7 @@ def test_a_commit_since_is_said_and_nothing_changes(desk: Desk) -> None:
     assert standing(desk.made) == before
 
 
+@requirement("GIT-06")
 def test_another_branch_since_is_said(desk: Desk) -> None:
     mutation = committed(desk)
     desk.made.git("checkout", "--quiet", "-b", "elsewhere")
@@ -51,6 +55,7 @@ def test_another_branch_since_is_said(desk: Desk) -> None:
         desk.undo(mutation)
 
 
+@requirement("GIT-06")
 def test_a_file_edited_since_is_named(desk: Desk) -> None:
     mutation = run(Reset(desk.writer).reset(call(), ResetRequest(ref="HEAD~1", mode="hard"))).delta.mutation_id
     desk.made.write("a.txt", "precious\n")
@@ -60,6 +65,7 @@ def test_a_file_edited_since_is_named(desk: Desk) -> None:
     assert standing(desk.made) == before
 
 
+@requirement("GIT-06")
 def test_an_index_that_changed_since_is_said(desk: Desk) -> None:
     desk.made.write("a.txt", "one\n")
     mutation = run(Staging(desk.writer).stage(call(), StageRequest(paths=("a.txt",)))).delta.mutation_id

@@ -9,6 +9,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo, until
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, events, plane, run
 
 FILES = {"shop.py": "def price():\n    return 1\n", "run.sh": "#!/bin/sh\n", ".gitignore": "*.out\n"}
@@ -41,6 +42,7 @@ def _edit(text: str, path: str = "shop.py") -> JsonObject:
     return {"edits": [{"path": path, "content": text}]}
 
 
+@requirement("TASK-07")
 def test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same(repo: Path) -> None:
     async def body(act: Act, running: Plane) -> None:
         start, edited = await act("write_files", _edit("x = 1\n"))
@@ -69,6 +71,7 @@ def test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same(repo:
     _with_plane(repo, body)
 
 
+@requirement("TASK-07")
 def test_it_is_the_same_after_a_restart_and_in_another_clone(repo: Path, tmp_path: Path) -> None:
     found: list[tuple[str, str]] = []
 
@@ -87,6 +90,7 @@ def test_it_is_the_same_after_a_restart_and_in_another_clone(repo: Path, tmp_pat
     assert found[:2] == found[2:4] == found[4:]
 
 
+@requirement("TASK-07")
 def test_a_change_from_outside_is_seen(repo: Path) -> None:
     async def body(act: Act, running: Plane) -> None:
         _, before = await act("session.create", {})
@@ -103,6 +107,7 @@ def test_a_change_from_outside_is_seen(repo: Path) -> None:
     _with_plane(repo, body, "index.watch=false")
 
 
+@requirement("TASK-07")
 def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
     async def body() -> None:
         async with plane(repo) as running:
@@ -116,6 +121,7 @@ def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
     run(body())
 
 
+@requirement("TASK-07")
 def test_the_number_kept_in_step_is_the_one_of_all_files(repo: Path) -> None:
     async def body(act: Act, running: Plane) -> None:
         for number in range(5):

@@ -14,6 +14,7 @@ from codeplane.kernel.errors import CursorExpired, CursorInvalid, NotFound, Path
 from tests.git.made import Made
 from tests.git.reads import Reads
 from tests.git.test_reading_like_git import of, pages
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -25,6 +26,7 @@ def repository(tmp_path: Path) -> Made:
     return made
 
 
+@requirement("GIT-02")
 def test_in_as_few_words_as_git_short(repository: Made) -> None:
     reads = Reads(repository.root)
     head = repository.git("rev-parse", "HEAD").decode().strip()
@@ -43,6 +45,7 @@ def test_in_as_few_words_as_git_short(repository: Made) -> None:
     assert of(StatusResult, reads("git.status", paths=["."])).total == 3
 
 
+@requirement("GIT-02")
 def test_before_the_first_commit_and_without_a_branch(tmp_path: Path, repository: Made) -> None:
     empty = Made.empty(tmp_path / "empty")
     answer = of(StatusResult, Reads(empty.root)("git.status"))
@@ -52,6 +55,7 @@ def test_before_the_first_commit_and_without_a_branch(tmp_path: Path, repository
     assert of(StatusResult, Reads(repository.root)("git.status")).branch is None
 
 
+@requirement("GIT-02")
 def test_ahead_and_behind(repository: Made) -> None:
     repository.git("branch", "up")
     repository.git("branch", "--set-upstream-to=up")
@@ -62,6 +66,7 @@ def test_ahead_and_behind(repository: Made) -> None:
     assert "(up gone)" in Reads(repository.root)("git.status").text()
 
 
+@requirement("GIT-02")
 @pytest.mark.parametrize("act", ["merge", "cherry-pick", "revert", "rebase", "bisect"])
 def test_in_the_middle_of_something(repository: Made, act: str) -> None:
     repository.git("checkout", "--quiet", "-b", "side")
@@ -91,6 +96,7 @@ def test_in_the_middle_of_something(repository: Made, act: str) -> None:
         assert of(StatusResult, Reads(repository.root)("git.status")).state == "none"
 
 
+@requirement("GIT-02")
 def test_several_commits_are_one_cherry_pick_until_the_last(repository: Made) -> None:
     repository.git("checkout", "--quiet", "-b", "side")
     for text in ("side 1", "side 2"):

@@ -18,6 +18,7 @@ from codeplane.kernel.operation import Risk
 from tests.git.drawn import Desk, call, copied, run, simple, standing
 from tests.git.made import Made
 from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
+from tests.interaction.requirements import requirement
 
 ALLOWED = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
 
@@ -42,6 +43,7 @@ def added(desk: Desk, url: str) -> SubmoduleWrites:
     return writes
 
 
+@requirement("GIT-14")
 def test_add_leaves_what_git_leaves(desk: Desk, url: str, tmp_path: Path) -> None:
     plain = copied(desk.made, tmp_path / "plain")
     done = run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
@@ -51,6 +53,7 @@ def test_add_leaves_what_git_leaves(desk: Desk, url: str, tmp_path: Path) -> Non
     assert desk.made.path("libs/one/lib.py").read_text() == "x = 1\n"
 
 
+@requirement("GIT-14")
 def test_emptied_and_updated_again(desk: Desk, url: str) -> None:
     writes = added(desk, url)
     before = standing(desk.made)
@@ -64,6 +67,7 @@ def test_emptied_and_updated_again(desk: Desk, url: str) -> None:
     assert (assessed.risk, assessed.remotes) == (Risk.EXFILTRATION, (url,))
 
 
+@requirement("GIT-14")
 def test_changes_in_a_submodule_are_not_lost_unasked(desk: Desk, url: str) -> None:
     writes = added(desk, url)
     desk.made.write("libs/one/lib.py", "work\n")
@@ -97,6 +101,7 @@ def plant(library: Made, *names: str) -> str:
     return library.git("rev-parse", "HEAD").decode().strip()
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("name", [".codeplane/config.yaml", "src/.CodePlane/x", "codepl~1/x"])
 def test_one_that_tracks_our_own_folder_is_not_added(desk: Desk, tmp_path: Path, name: str) -> None:
     library, before = tracking(tmp_path / "evil", name), standing(desk.made)
@@ -139,6 +144,7 @@ def test_what_lies_in_the_way_of_one_that_is_added_stays(desk: Desk, url: str) -
     assert not desk.made.path("ignored").exists() and not desk.made.path(".gitmodules").exists()
 
 
+@requirement("GIT-14")
 def test_an_update_to_a_commit_that_tracks_our_own_folder_goes_back(desk: Desk, tmp_path: Path) -> None:
     library = tracking(tmp_path / "library")
     writes = added(desk, f"file://{library.root}")
@@ -156,6 +162,7 @@ def test_an_update_to_a_commit_that_tracks_our_own_folder_goes_back(desk: Desk, 
     assert desk.made.path("libs/one/more.txt").read_text() == "mine\n"
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("name", ["plain.txt", ".codeplane/config.yaml"])
 def test_those_in_submodules_are_looked_at_as_well(desk: Desk, tmp_path: Path, name: str) -> None:
     inner, middle = tracking(tmp_path / "inner", name), tracking(tmp_path / "middle")
@@ -202,6 +209,7 @@ def refused(desk: Desk, error: type[CodePlaneError], match: str | None = None) -
     assert not desk.made.path(".git/modules").exists()
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("place", ["index", "HEAD"])
 @pytest.mark.parametrize("name", ["plain.txt", ".codeplane/config.yaml"])
 def test_gitmodules_that_the_work_tree_lacks_is_read_where_git_reads_it(
@@ -227,6 +235,7 @@ def test_gitmodules_that_the_work_tree_lacks_is_read_where_git_reads_it(
     assert not desk.made.path("sub/.codeplane").exists()
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("names", ["", "AB", "BA", "ABA"])
 def test_a_path_without_one_name_is_refused_before_anyone_is_asked(desk: Desk, tmp_path: Path, names: str) -> None:
     library = tracking(tmp_path / "library", ".codeplane/config.yaml")
@@ -242,6 +251,7 @@ def test_one_without_an_address_is_refused(desk: Desk, tmp_path: Path) -> None:
     refused(desk, GitRefused, "no address is set for the submodule sub")
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("name", ["a\\\\b", "a=b", "x y", "deep/er", "a.url", "UPPER"])
 def test_settings_of_a_refused_update_are_taken_back(desk: Desk, tmp_path: Path, name: str) -> None:
     library = tracking(tmp_path / "library", ".codeplane/config.yaml")
@@ -258,6 +268,7 @@ def test_settings_of_those_that_git_leaves_alone_are_taken_back(desk: Desk, tmp_
     refused(desk, PathDenied)
 
 
+@requirement("GIT-14")
 def test_files_in_the_way_of_an_update_stay(desk: Desk, tmp_path: Path) -> None:
     library = tracking(tmp_path / "library")
     recorded(desk, library, section("sub", library))
@@ -266,6 +277,7 @@ def test_files_in_the_way_of_an_update_stay(desk: Desk, tmp_path: Path) -> None:
     assert desk.made.path("sub/mine.txt").read_text() == "mine\n"
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("lock", [".git/index.lock", ".gitmodules.lock"])
 @pytest.mark.parametrize("gitmodules", ["", '[submodule "other"]\n\tpath = other\n\turl = ../other'])
 def test_what_fails_while_it_is_added_leaves_nothing(desk: Desk, url: str, lock: str, gitmodules: str) -> None:
@@ -291,6 +303,7 @@ def test_gitmodules_that_is_a_link_is_not_written_through(desk: Desk, url: str) 
     assert desk.made.path("elsewhere").read_text() == "mine\n" and not desk.made.path("libs").exists()
 
 
+@requirement("GIT-14")
 def test_what_is_none_is_refused(desk: Desk, url: str, tmp_path: Path) -> None:
     writes = SubmoduleWrites(desk.writer)
     with pytest.raises(NotFound):
@@ -323,6 +336,7 @@ def behind(desk: Desk, url: str) -> SubmoduleWrites:
     return writes
 
 
+@requirement("TRUST-48")
 @needs_bubblewrap
 def test_what_the_settings_of_a_submodule_name_is_enclosed(guarded: Guarded, url: str, tmp_path: Path) -> None:
     writes = behind(guarded, url)
@@ -350,6 +364,7 @@ def test_what_the_settings_of_a_submodule_name_is_enclosed(guarded: Guarded, url
     assert not guarded.made.path("libs/one").exists() and not (tmp_path / "ran").exists()
 
 
+@requirement("TRUST-48")
 @pytest.mark.parametrize(
     ("key", "value"),
     [

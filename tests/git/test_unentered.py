@@ -12,6 +12,7 @@ from codeplane.git.write.stash import Stashing, StashPopRequest, StashPushReques
 from codeplane.kernel.errors import GitRefused
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture(params=["unsaid", "gitmodules", "included", "config", "unnamed", "recorded", "staged"])
@@ -52,6 +53,7 @@ def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     return desk
 
 
+@requirement("GIT-41")
 def test_no_operation_runs_what_a_submodule_names(desk: Desk, tmp_path: Path) -> None:
     writer, ran = desk.writer, tmp_path / "ran"
     for paths in (("sub",), (".",), ("sub", "a.txt")):
@@ -84,6 +86,7 @@ def test_no_operation_runs_what_a_submodule_names(desk: Desk, tmp_path: Path) ->
     assert ran.exists()
 
 
+@requirement("GIT-41")
 @pytest.mark.parametrize("paths", [("sub",), (".",), ("sub", "a.txt")])
 def test_the_commit_of_a_submodule_is_staged(tmp_path: Path, paths: tuple[str, ...]) -> None:
     desk = simple(tmp_path)

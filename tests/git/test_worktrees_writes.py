@@ -22,6 +22,7 @@ from codeplane.kernel.operation import Risk
 from codeplane.wiring.app import Plane
 from tests.git.drawn import Desk, call, run, simple
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
 
 
@@ -30,6 +31,7 @@ def desk(tmp_path: Path) -> Desk:
     return simple(tmp_path)
 
 
+@requirement("GIT-14")
 def test_made_found_locked_and_removed(desk: Desk) -> None:
     writes = WorktreeWrites(desk.writer)
     run(writes.add(call(), WorktreeAddRequest(path="trees/one", branch="one", ref="HEAD~1")))
@@ -44,6 +46,7 @@ def test_made_found_locked_and_removed(desk: Desk) -> None:
     assert not Path(found.path).exists()
 
 
+@requirement("GIT-14")
 def test_changes_in_a_work_tree_are_not_lost_unasked(desk: Desk) -> None:
     writes = WorktreeWrites(desk.writer)
     run(writes.add(call(), WorktreeAddRequest(path="one", branch="one")))
@@ -57,6 +60,7 @@ def test_changes_in_a_work_tree_are_not_lost_unasked(desk: Desk) -> None:
     assert desk.made.git("show", f"{kept}:new") == b"work\n"
 
 
+@requirement("GIT-14")
 def test_what_is_gone_is_forgotten(desk: Desk) -> None:
     writes = WorktreeWrites(desk.writer)
     run(writes.add(call(), WorktreeAddRequest(path="one", branch="one")))
@@ -66,6 +70,7 @@ def test_what_is_gone_is_forgotten(desk: Desk) -> None:
         run(writes.open(call(), WorktreeOpenRequest(name="one")))
 
 
+@requirement("GIT-14")
 def test_places_and_names_that_are_none_are_refused(desk: Desk, tmp_path: Path) -> None:
     writes = WorktreeWrites(desk.writer)
     (desk.made.root / "link").symlink_to(tmp_path)
@@ -82,6 +87,7 @@ def test_places_and_names_that_are_none_are_refused(desk: Desk, tmp_path: Path) 
     assert writes.assess_remove(WorktreeRemoveRequest(name="far")).risk is Risk.DESTRUCTIVE
 
 
+@requirement("GIT-14")
 def test_a_work_tree_that_git_refuses_leaves_no_branch(desk: Desk) -> None:
     desk.made.write("taken/file.txt", "here first")
     with pytest.raises(GitRefused):
@@ -94,6 +100,7 @@ def excluded(desk: Desk) -> bytes:
     return file.read_bytes() if file.exists() else b""
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize("name", ["trees/one", "odd [*]? \\ name", "#one", "!one", " spaced "])
 def test_a_work_tree_inside_is_not_committed(desk: Desk, name: str) -> None:
     (desk.made.root / ".git" / "info").mkdir(exist_ok=True)
@@ -116,6 +123,7 @@ def test_what_git_ignores_anyway_is_not_excluded_again(desk: Desk) -> None:
     assert done.excluded is None and excluded(desk) == b""
 
 
+@requirement("GIT-14")
 def test_a_work_tree_that_is_made_again_is_excluded_again(desk: Desk) -> None:
     done = run(WorktreeWrites(desk.writer).add(call(), WorktreeAddRequest(path="trees/one", branch="one")))
     desk.undo(done.delta.mutation_id)
@@ -124,6 +132,7 @@ def test_a_work_tree_that_is_made_again_is_excluded_again(desk: Desk) -> None:
     assert b"/trees/one/" in excluded(desk) and desk.made.git("status", "--porcelain") == b""
 
 
+@requirement("GIT-14")
 def test_a_work_tree_that_is_refused_is_not_excluded(desk: Desk) -> None:
     desk.made.write("taken/file", "x\n")
     with pytest.raises(GitRefused):
@@ -148,6 +157,7 @@ async def _ended(opened: Plane, operation: str, arguments: JsonObject, caller: C
     return outcome.error.name if outcome.error is not None else outcome.result.text() if outcome.result else ""
 
 
+@requirement("GIT-14")
 def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(tmp_path: Path) -> None:
     repo, roots = make_repo(tmp_path / "shop", {"a.txt": "a\n"}), tmp_path / "trees"
     roots.mkdir()
@@ -186,6 +196,7 @@ def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(t
     run(scenario())
 
 
+@requirement("GIT-14")
 def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     (tmp_path / "trees").mkdir()
@@ -228,6 +239,7 @@ def test_the_answer_says_nothing_about_another_work_tree(tmp_path: Path) -> None
     run(scenario())
 
 
+@requirement("GIT-14")
 def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     git(repo, "branch", "topic")
@@ -244,6 +256,7 @@ def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("GIT-14")
 def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", "lib/.codeplane/config.yaml": "trust: {}\n"})
 
@@ -258,6 +271,7 @@ def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: 
     run(scenario())
 
 
+@requirement("GIT-14")
 @pytest.mark.parametrize(
     "arguments", [BESIDE, {"path": "inner", "branch": "next"}, {"path": "../next", "ref": "HEAD~1"}]
 )

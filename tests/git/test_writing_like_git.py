@@ -7,6 +7,7 @@ import pytest
 
 from tests.git.made import Made, made
 from tests.git.writes import CASES, Case, Draw, compare
+from tests.interaction.requirements import requirement
 
 SEEDS = (3, 14)
 # Those whose ways part most: they are tried on both repositories.
@@ -24,6 +25,7 @@ def origins(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Made]:
     return {seed: made(tmp_path_factory.mktemp("origin") / "made", seed) for seed in SEEDS}
 
 
+@requirement("GIT-05")
 @pytest.mark.parametrize(("kind", "seed"), CHOSEN, ids=[f"{kind.__name__}-{seed}" for kind, seed in CHOSEN])
 def test_it_leaves_what_git_leaves_and_undo_what_was(
     kind: Callable[[Draw], Case], seed: int, origins: dict[int, Made], tmp_path: Path

@@ -6,6 +6,7 @@ from codeplane.git.write.writing_operations import GitWrites
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.operation import Budget, Risk
 from tests.git.drawn import simple
+from tests.interaction.requirements import requirement
 
 READS = {"git.rebase_plan", "git.worktree_open"}
 OUTWARD = {"git.fetch", "git.pull", "git.push", "git.submodule_add", "git.submodule_update"}
@@ -29,6 +30,7 @@ ALWAYS_JUDGED = {
 }
 
 
+@requirement("GIT-08")
 def test_every_mutation_counts_and_what_can_lose_something_is_judged_and_previewed(tmp_path: Path) -> None:
     catalogue = Catalogue(GitWrites.over(simple(tmp_path).writer).all)
     names = {operation.name for operation in catalogue}

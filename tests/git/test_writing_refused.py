@@ -27,6 +27,7 @@ from codeplane.kernel.errors import (
 from tests.git.drawn import Desk, call, run, simple, standing
 from tests.git.made import Made
 from tests.git.test_command import hook
+from tests.interaction.requirements import requirement
 
 Try = Callable[[], Awaitable[object]]
 
@@ -36,6 +37,7 @@ def desk(tmp_path: Path) -> Desk:
     return simple(tmp_path)
 
 
+@requirement("GIT-09")
 @pytest.mark.parametrize("path", ["../out", "/etc/passwd", ".git/config", ".GIT/x", ".codeplane/config.yaml", "a\0b"])
 def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) -> None:
     before = standing(desk.made)
@@ -53,6 +55,7 @@ def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) ->
     assert standing(desk.made) == before
 
 
+@requirement("GIT-09")
 @pytest.mark.parametrize("ref", ["-x", "--force", "^HEAD", "mian", "a b", "refs/heads/absent", "HEAD~99", "main:a.txt"])
 def test_names_that_are_none_are_refused(desk: Desk, ref: str) -> None:
     before = standing(desk.made)
@@ -73,6 +76,7 @@ def test_names_that_are_none_are_refused(desk: Desk, ref: str) -> None:
     assert standing(desk.made) == before
 
 
+@requirement("GIT-09")
 @pytest.mark.parametrize("name", ["-x", "a..b", "a b", "HEAD", "x.lock", "/x", "x~1", "@{1}"])
 def test_names_that_git_cannot_have_are_refused(desk: Desk, name: str) -> None:
     with pytest.raises(InvalidArgument):
@@ -83,6 +87,7 @@ def test_names_that_git_cannot_have_are_refused(desk: Desk, name: str) -> None:
         run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref=name, create=True)))
 
 
+@requirement("GIT-09")
 @pytest.mark.parametrize("name", ["bad name", "a..b", "x.lock", "a\\b", "-x"])
 def test_a_bad_name_is_called_one_and_the_rules_are_told(desk: Desk, name: str) -> None:
     shown = repr(name)
@@ -105,6 +110,7 @@ def test_a_bad_name_is_called_one_and_the_rules_are_told(desk: Desk, name: str) 
         Tags(desk.writer).assess_delete(DeleteTagRequest(name="bad name"))
 
 
+@requirement("GIT-09")
 def test_a_commit_of_nothing_says_what_could_be_committed(desk: Desk) -> None:
     commits = Commits(desk.writer)
     with pytest.raises(GitRefused, match="nothing has changed since the last commit") as caught:

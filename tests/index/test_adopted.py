@@ -18,7 +18,10 @@ from codeplane.index.snapshot import Snapshot
 from tests.harness import PATIENCE_SEC, make_repo
 from tests.index.indexed import Indexed
 from tests.index.test_follower import follower, rows
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
+
+pytestmark = requirement("IDX-45")
 
 FILES = {
     "a.py": "from b import two\n\n\ndef one(x):\n    y = x\n    return y + two()\n",
@@ -87,6 +90,7 @@ def test_facts_are_taken_as_if_they_had_been_parsed_here(snapshot: Snapshot, tmp
     }
 
 
+@requirement("IDX-12")
 @pytest.mark.parametrize("how", FORGED)
 def test_facts_that_cannot_be_of_the_text_are_not_taken(snapshot: Snapshot, tmp_path: Path, how: str) -> None:
     found = {one.path: one for one in parsed(snapshot, tmp_path / "first")}

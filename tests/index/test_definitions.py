@@ -13,6 +13,9 @@ from codeplane.index.definitions import _kept, may_be_kept
 from codeplane.index.facts import FactStore, FileParsed
 from codeplane.index.truth.file import digest_of
 from codeplane.index.worker import Parsed, Row, Source, parse
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-44")
 
 NESTED = """class Outer:
     class Inner:

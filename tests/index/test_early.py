@@ -12,6 +12,7 @@ from codeplane.index.parsers import Parsers, Worker, Workers
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.index.test_follower import follower, rows
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 
 
@@ -26,6 +27,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
+@requirement("IDX-10a")
 def test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same(root: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
     for name in ("early", "late"):
@@ -56,6 +58,7 @@ class CountedWorkers(Workers):
         KEPT_WORKERS.end(worker)
 
 
+@requirement("IDX-10a")
 @pytest.mark.parametrize(("few", "started"), [(True, 1), (False, 3)])
 def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
     root: Path, tmp_path: Path, few: bool, started: int
@@ -78,6 +81,7 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
     indexer.close()
 
 
+@requirement("IDX-10a")
 def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Path) -> None:
     parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)
@@ -96,6 +100,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
     indexer.close()
 
 
+@requirement("IDX-10a")
 def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Path) -> None:
     parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)
@@ -109,6 +114,7 @@ def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Pa
     indexer.close()
 
 
+@requirement("IDX-10a")
 def test_what_changed_since_it_was_read_is_not_taken(root: Path, tmp_path: Path) -> None:
     parsers = Parsers(processes=1, workers=KEPT_WORKERS)
     early = Early(parsers)

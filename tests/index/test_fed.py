@@ -7,6 +7,9 @@ import pytest
 from codeplane.index.facts import FactStore, FileParsed
 from codeplane.index.path_key import path_key
 from codeplane.index.worker import Parsed
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-44")
 
 ONE, TWO = "11" * 16, "22" * 16
 

@@ -12,6 +12,9 @@ from codeplane.index.filler import Filler
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-43")
 
 
 class Counting:

@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.index.fitting import fitted
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-44")
 
 
 @given(st.lists(st.integers(0, 20_000), max_size=60))

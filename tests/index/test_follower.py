@@ -22,6 +22,7 @@ from codeplane.index.worker import Source
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 from tests.query.asking import Ask, with_plane
 from tests.surfaces.http.wire import at
@@ -80,6 +81,7 @@ def cut_off(indexer: Indexed) -> None:
     os.truncate(indexer.snapshot.content_file, 0)
 
 
+@requirement("IDX-43")
 @pytest.mark.parametrize("parsed", [False, True])
 def test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass(tmp_path: Path, parsed: bool) -> None:
     root, home = make_repo(tmp_path / "repo", {f"{number}.py": TEXTS[0] for number in range(30)}), tmp_path / "home"
@@ -103,6 +105,7 @@ def test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass(tmp_path:
     assert len(found["fed"]) == 31
 
 
+@requirement("IDX-43")
 def test_a_worker_gives_no_answer_about_content_that_is_cut_off(tmp_path: Path) -> None:
     content = tmp_path / "content"
     content.write_bytes(b"x = 1\n")
@@ -115,6 +118,7 @@ def test_a_worker_gives_no_answer_about_content_that_is_cut_off(tmp_path: Path) 
     parsers.close()
 
 
+@requirement("IDX-10")
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=st.lists(
@@ -153,6 +157,7 @@ def test_step_by_step_and_at_once_give_the_same(
     assert rows(homes[0]) == rows(homes[1])
 
 
+@requirement("IDX-10")
 def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     for index in range(20):
@@ -174,6 +179,7 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     indexer.close()
 
 
+@requirement("IDX-20")
 def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "good.py").write_text("def good():\n    pass\n")
@@ -195,6 +201,7 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
     indexer.close()
 
 
+@requirement("SRV-17")
 def test_the_full_text_of_edits_that_come_together_is_committed_once(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "stays.py").write_text("stays = 1\n")
@@ -241,6 +248,7 @@ def test_a_file_that_went_in_an_overtaken_pass_and_came_back_is_found(tmp_path: 
     indexer.close()
 
 
+@requirement("SRV-17")
 def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     indexer = Indexed(root, tmp_path / "home")
@@ -260,6 +268,7 @@ def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     indexer.close()
 
 
+@requirement("IDX-10")
 def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "good.py").write_text("def good():\n    pass\n")
@@ -277,6 +286,7 @@ def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     indexer.close()
 
 
+@requirement("IDX-41")
 def test_definitions_that_are_left_out_are_said(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "many.py").write_text("def f(): pass\n" * (MAX_DEFINITIONS + 1) + "def g(:\n")
@@ -293,6 +303,7 @@ def test_definitions_that_are_left_out_are_said(tmp_path: Path) -> None:
     indexer.close()
 
 
+@requirement("IDX-10")
 def test_a_parser_that_dies_costs_nothing_but_its_file(tmp_path: Path) -> None:
     content = tmp_path / "content.bin"
     content.write_bytes(b"def a(): pass\n")
@@ -342,6 +353,7 @@ def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:
     store.close()
 
 
+@requirement("IDX-11")
 def test_what_was_defined_at_an_earlier_epoch_is_known(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "m.py").write_text("def before():\n    pass\n")
@@ -440,6 +452,7 @@ def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
     with_plane(root, ask_once)
 
 
+@requirement("REPO-03")
 def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "def one():\n    pass\n", "b.py": "from a import one\none()\n"})
 

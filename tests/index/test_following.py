@@ -13,8 +13,11 @@ from codeplane.index.parsers import Parsers
 from codeplane.index.snapshot import Snapshot
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 from tests.ledger.logs import opened
+
+pytestmark = requirement("IDX-48")
 
 
 def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from codeplane.index.checksums import must_be_whole
 from codeplane.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, places
 from codeplane.index.words import prepared
+from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
@@ -100,6 +101,7 @@ def test_what_was_not_committed_is_gone_after_opening_again(tmp_path: Path) -> N
     second.close()
 
 
+@requirement("TXT-01")
 def test_a_process_that_dies_while_writing_leaves_the_last_commit(tmp_path: Path) -> None:
     dying = f"""
 import os
@@ -130,6 +132,7 @@ def test_writing_goes_on_after_what_it_held_was_released(full_text: FullText) ->
     assert found(full_text, *word("one"), *word("two")) == ["a.py", "b.py"]
 
 
+@requirement("TXT-02")
 @pytest.mark.parametrize("damage", [b"", b"{}", b"not json", b'{"segments": []}'])
 def test_a_broken_folder_is_made_anew_and_says_why(tmp_path: Path, damage: bytes) -> None:
     folder = tmp_path / "text"
@@ -147,6 +150,7 @@ def test_a_broken_folder_is_made_anew_and_says_why(tmp_path: Path, damage: bytes
     second.close()
 
 
+@requirement("TXT-02")
 @pytest.mark.parametrize("ending", [".term", ".idx", ".store", ".fieldnorm"])
 def test_a_segment_cut_short_is_made_anew(tmp_path: Path, ending: str) -> None:
     folder = tmp_path / "text"
@@ -162,6 +166,7 @@ def test_a_segment_cut_short_is_made_anew(tmp_path: Path, ending: str) -> None:
     second.close()
 
 
+@requirement("TXT-02")
 @pytest.mark.parametrize("ending", ["store", "term", "idx", "fieldnorm"])
 def test_a_segment_with_one_wrong_byte_anywhere_is_made_anew(tmp_path: Path, ending: str) -> None:
     first = FullText(tmp_path / "text")
@@ -190,6 +195,7 @@ def test_something_else_in_its_place_is_made_anew(tmp_path: Path) -> None:
     opened.close()
 
 
+@requirement("TXT-03")
 def test_removed_files_no_longer_count_after_compaction(tmp_path: Path) -> None:
     changed, fresh = FullText(tmp_path / "changed"), FullText(tmp_path / "fresh")
     kept = [Document(path=f"{number}.py", text=b"word " * number) for number in range(1, 20)]
@@ -209,6 +215,7 @@ def test_removed_files_no_longer_count_after_compaction(tmp_path: Path) -> None:
     fresh.close()
 
 
+@requirement("TXT-03")
 def test_compaction_says_when_the_index_is_too_large_for_it(full_text: FullText) -> None:
     full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(25_000))
     full_text.commit(1)

@@ -9,7 +9,10 @@ from codeplane.index.truth.include import IncludeRules
 from codeplane.index.truth.listing import list_files
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
+
+pytestmark = requirement("REPO-40")
 
 IGNORED = {
     "generated/api/client.py": "def fetch_orders():\n    return 1\n",

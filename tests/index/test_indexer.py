@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.harness import make_repo
 from tests.index.indexed import Indexed, texts
+from tests.interaction.requirements import requirement
 
 
 def on_disk(root: Path) -> dict[str, bytes]:
@@ -66,6 +67,7 @@ def test_a_look_that_finds_nothing_new_keeps_what_was_found_out(tmp_path: Path) 
     assert texts(indexer.reconcile()) == {"a.py": b"three", "b/c.py": b"two"}
 
 
+@requirement("REPO-02")
 def test_a_move_is_told_as_one(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "same content"})
     indexer = Indexed(root, tmp_path / "home")
@@ -97,6 +99,7 @@ def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
     assert snapshot.epoch == epoch + 1
 
 
+@requirement("REPO-03")
 def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
     first = Indexed(root, tmp_path / "home")
@@ -111,6 +114,7 @@ def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
     assert indexer.store.remade
 
 
+@requirement("REPO-03")
 def test_an_index_that_is_damaged_while_it_is_open_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"{number}.py": "one" for number in range(500)})
     indexer = Indexed(root, tmp_path / "home")
@@ -129,6 +133,7 @@ def test_an_index_that_is_damaged_while_it_is_open_is_remade(tmp_path: Path) -> 
     assert texts(Indexed(root, tmp_path / "home").start()) == on_disk(root)
 
 
+@requirement("REPO-03")
 def test_content_that_is_deleted_while_it_is_open_is_made_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
     indexer = Indexed(root, tmp_path / "home")
@@ -175,6 +180,7 @@ steps = st.lists(
 )
 
 
+@requirement("REPO-02")
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps)
 def test_any_sequence_of_updates_equals_a_rebuild(
@@ -255,6 +261,7 @@ def test_content_that_is_cut_off_under_a_running_index_is_read_anew(tmp_path: Pa
     indexer.close()
 
 
+@requirement("IDX-43")
 @pytest.mark.parametrize("how", ["mend", "reconcile"])
 def test_content_that_is_written_over_under_a_running_index_is_read_anew(tmp_path: Path, how: str) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "genuine\n", "b.py": "two"})

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.index.names import SCHEMA, Mentions, Segment, add, packed_keys
+from tests.interaction.requirements import requirement
 
 _SAID = st.dictionaries(st.integers(0, 5), st.sets(st.sampled_from("abcdefgh"), max_size=8), min_size=1)
 
@@ -30,6 +31,7 @@ def write(connection: sqlite3.Connection, files: dict[int, set[str]]) -> None:
     add(connection, [(number, packed_keys(name.encode() for name in names)) for number, names in files.items()])
 
 
+@requirement("IDX-40")
 @given(steps=st.lists(_SAID, min_size=1, max_size=8))
 def test_files_written_again_are_found_by_what_they_say_now(steps: list[dict[int, set[str]]]) -> None:
     connection, mentions = _made(), Mentions()
@@ -53,6 +55,7 @@ def test_files_written_again_are_found_by_what_they_say_now(steps: list[dict[int
     connection.close()
 
 
+@requirement("IDX-40")
 def test_segments_stay_few_and_forget_the_dead(connection: sqlite3.Connection) -> None:
     write(connection, {number: {f"n{number}", "all"} for number in range(1, 101)})
     for number in range(101, 400):
@@ -64,6 +67,7 @@ def test_segments_stay_few_and_forget_the_dead(connection: sqlite3.Connection) -
     assert segments[0].first == 1 and segments[-1].last == 399
 
 
+@requirement("IDX-40")
 def test_files_that_say_nothing_have_numbers_too(connection: sqlite3.Connection) -> None:
     write(connection, {1: set()})
     write(connection, {2: set(), 3: {"a"}})

@@ -10,6 +10,7 @@ import pytest
 
 from codeplane.index.archive import FORMAT
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
@@ -41,6 +42,7 @@ def root(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
+@requirement("IDX-12")
 def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Path) -> None:
     archive = exported(root)
     clone = tmp_path / "clone"
@@ -58,6 +60,7 @@ def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Pa
     with_plane(clone, body)
 
 
+@requirement("IDX-12")
 def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: Path) -> None:
     archive = exported(root)
     other = make_repo(tmp_path / "other", {"x.py": "y = 1\n"})
@@ -87,6 +90,7 @@ def changed(archive: Path, **values: object) -> bytes:
     return out.getvalue()
 
 
+@requirement("IDX-12")
 @pytest.mark.parametrize(
     ("what", "said"),
     [
@@ -120,6 +124,7 @@ def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path,
     with_plane(root, body)
 
 
+@requirement("IDX-12")
 def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> None:
     archive = exported(root)
     facts = tmp_path / "facts.db"

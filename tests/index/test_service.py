@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 
+@requirement("REPO-07")
 def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
 
@@ -22,6 +24,7 @@ def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-07")
 def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "blob.bin").write_bytes(b"\0")
@@ -57,6 +60,7 @@ def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("IDX-43")
 def test_content_that_is_cut_off_is_made_again_whoever_reads_it(tmp_path: Path) -> None:
     files = {f"{number}.py": f"needle = {number}\n" * 5 for number in range(40)}
     root = make_repo(tmp_path / "repo", files)

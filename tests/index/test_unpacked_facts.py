@@ -2,6 +2,9 @@
 
 from codeplane.code.facts.model import Facts
 from codeplane.index.unpacked_facts import UnpackedFacts
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-46")
 
 
 def _facts() -> Facts:

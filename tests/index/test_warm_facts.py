@@ -12,8 +12,11 @@ from codeplane.index.snapshot import Snapshot
 from tests.code.resolve.written import written
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 from tests.ledger.logs import opened
+
+pytestmark = requirement("IDX-46")
 
 FILES = {f"m{number}.py": f"def f{number}():\n    return {number}\n" for number in range(40)}
 

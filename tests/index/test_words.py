@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.index.words import Vocabulary, prepared, with_parts
+from tests.interaction.requirements import requirement
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]*")
 _TEXTS = st.lists(
@@ -14,6 +15,7 @@ _TEXTS = st.lists(
 )
 
 
+@requirement("IDX-40")
 def test_names_and_pieces_of_a_text() -> None:
     names, pieces = Vocabulary().of(b"x = QuerySet(get_fooBar, 10px); QuerySet(HTTPServer)")
     assert names == {b"x", b"QuerySet", b"get_fooBar", b"px", b"HTTPServer"}
@@ -21,6 +23,7 @@ def test_names_and_pieces_of_a_text() -> None:
     assert Vocabulary().of(b"nothing to_split HERE 12") == ({b"nothing", b"to_split", b"HERE"}, "")
 
 
+@requirement("IDX-40")
 @given(_TEXTS)
 def test_a_vocabulary_finds_what_looking_at_each_text_does(texts: list[bytes]) -> None:
     vocabulary = Vocabulary()
@@ -30,6 +33,7 @@ def test_a_vocabulary_finds_what_looking_at_each_text_does(texts: list[bytes]) -
         assert Counter(pieces.split()) == Counter(prepared(text).split())
 
 
+@requirement("IDX-40")
 def test_names_go_with_their_parts() -> None:
     assert with_parts(["getValue", "x"]) == "getValue get value x x"
     assert with_parts([]) == ""

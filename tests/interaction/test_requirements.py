@@ -1,50 +1,93 @@
-"""The table of promises and the tests agree, in both directions."""
+"""The table of promises and the marks of the tests agree, in both directions."""
 
-import ast
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.interaction.requirements import REQUIREMENTS
+import pytest
 
-TESTS = Path(__file__).parents[1]
-DOCUMENT = TESTS.parent / "docs" / "reference" / "requirements.md"
+from tests.interaction.marks import MarkedFile, read_marks, read_tests
+from tests.interaction.requirements import REQUIREMENTS, requirement
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "requirements.md"
+PLANTED = """
+pytestmark = requirement("ALL-01")
 
-def names_in(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return {function.name for function in functions if function.name.startswith("test_")}
+@requirement("ONE-01", "ONE-02")
+def test_one(): ...
 
-
-def test_ids_are_unique() -> None:
-    ids = [requirement.id for requirement in REQUIREMENTS]
-    assert len(ids) == len(set(ids))
-
-
-def test_every_requirement_names_tests_that_exist() -> None:
-    missing = []
-    for requirement in REQUIREMENTS:
-        assert requirement.tests, requirement.id
-        for named in requirement.tests:
-            path, _, name = named.partition("::")
-            file = TESTS / path
-            if not file.is_file() or (name and name not in names_in(file)):
-                missing.append((requirement.id, named))
-    assert missing == []
+class TestSome:
+    @requirement("TWO-01")
+    async def test_two(self): ...
+"""
 
 
-def test_every_test_file_proves_something_promised() -> None:
-    named = {test.partition("::")[0] for requirement in REQUIREMENTS for test in requirement.tests}
-    there = {
-        path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py") if "node_modules" not in path.parts
-    }
-    assert there - named == set()
+def disagreements(ids: list[str], files: Sequence[MarkedFile]) -> list[str]:
+    """What is promised and not proved, proved and not promised, or marked where no test is."""
+    marks = [mark for file in files for mark in file.marks]
+    return [
+        *(f"{id} is twice in the table" for id in sorted({id for id in ids if ids.count(id) > 1})),
+        *(f"no test is marked with {id}" for id in sorted(set(ids) - {mark.id for mark in marks})),
+        *(f"{mark.test} is marked with {mark.id}, which is not in the table" for mark in marks if mark.id not in ids),
+        *(f"no test of {file.path} is marked" for file in files if not file.marks),
+        *(f"{file.path}:{line} marks no test" for file in files for line in file.misplaced),
+    ]
+
+
+@requirement("PRJ-03")
+def test_every_requirement_has_a_marked_test_and_every_mark_a_requirement() -> None:
+    assert disagreements([row.id for row in REQUIREMENTS], read_tests()) == []
+
+
+def test_marks_of_a_file_a_class_and_a_test_are_read() -> None:
+    marks = read_marks("a/test_planted.py", PLANTED.replace("class", "@requirement('SOME-01')\nclass")).marks
+    assert [(mark.id, mark.test) for mark in marks] == [
+        ("ALL-01", "a/test_planted.py"),
+        ("ONE-01", "a/test_planted.py::test_one"),
+        ("ONE-02", "a/test_planted.py::test_one"),
+        ("SOME-01", "a/test_planted.py::TestSome"),
+        ("TWO-01", "a/test_planted.py::TestSome::test_two"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ('"ONE-02"', '"ONE-20"', "no test is marked with ONE-02"),
+        ('"ONE-02"', '"ONE-20"', "test_planted.py::test_one is marked with ONE-20, which is not in the table"),
+        ("test_two", "two", "no test is marked with TWO-01"),
+        ("test_two", "two", "test_planted.py:8 marks no test"),
+        ("TestSome", "Some", "test_planted.py:8 marks no test"),
+        ('requirement("TWO-01")', "requirement(*TWO)", "test_planted.py:8 marks no test"),
+        ('requirement("TWO-01")', "requirement()", "test_planted.py:8 marks no test"),
+        ("@", "# ", "no test is marked with ONE-01"),
+        ("requirement", "other", "no test of test_planted.py is marked"),
+        ("pytestmark", "marks", "test_planted.py:2 marks no test"),
+        ("def test_", "def ", "test_planted.py:2 marks no test"),
+    ],
+)
+def test_what_does_not_agree_is_noticed(old: str, new: str, message: str | None) -> None:
+    ids = ["ALL-01", "ONE-01", "ONE-02", "TWO-01"]
+    found = disagreements(ids, [read_marks("test_planted.py", PLANTED.replace(old, new) if old else PLANTED)])
+    assert message in found if message else found == []
+
+
+def test_an_id_that_is_twice_in_the_table_is_noticed() -> None:
+    ids = ["ALL-01", "ONE-01", "ONE-02", "TWO-01", "ONE-01"]
+    assert disagreements(ids, [read_marks("test_planted.py", PLANTED)]) == ["ONE-01 is twice in the table"]
+
+
+def test_an_unknown_id_is_refused_where_it_is_written() -> None:
+    mark = requirement
+    with pytest.raises(ValueError, match="unknown requirement NONE-01"):
+        mark("NONE-01")
 
 
 def rendered() -> str:
-    rows = [
-        f"| {item.id} | {item.source} | {item.promise} | {', '.join(f'`{test}`' for test in item.tests)} |"
-        for item in REQUIREMENTS
-    ]
+    tests: dict[str, list[str]] = {}
+    for mark in (mark for file in read_tests() for mark in file.marks):
+        tests.setdefault(mark.id, []).append(f"`{mark.test}`")
+    rows = [f"| {row.id} | {row.source} | {row.promise} | {', '.join(tests.get(row.id, []))} |" for row in REQUIREMENTS]
     head = "# Requirements\n\nEvery promise that is implemented, where it was made, and the tests that prove it.\n"
     table = "| id | source | promise | tests |\n|---|---|---|---|"
     return "\n".join(["<!-- Generated by `make docs`; do not edit. -->", head, table, *rows]) + "\n"

@@ -14,6 +14,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Risk, operation
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered
 
 
@@ -87,6 +88,7 @@ FORGIVEN: list[tuple[str, JsonObject, dict[str, object]]] = [
 ]
 
 
+@requirement("DOOR-03")
 @pytest.mark.parametrize(("arguments", "expected"), [row[1:] for row in FORGIVEN], ids=[row[0] for row in FORGIVEN])
 def test_what_is_plain_is_forgiven(arguments: JsonObject, expected: dict[str, object]) -> None:
     request = understood(**arguments)
@@ -111,6 +113,7 @@ REFUSED: list[tuple[str, JsonObject, list[str]]] = [
 ]
 
 
+@requirement("DOOR-03")
 @pytest.mark.parametrize(("arguments", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_what_is_not_plain_is_refused_with_advice(arguments: JsonObject, said: list[str]) -> None:
     with pytest.raises(InvalidArgument) as caught:

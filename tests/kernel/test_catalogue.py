@@ -8,6 +8,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue, Disabled
 from codeplane.kernel.errors import OperationDisabled, UnknownOperation
 from codeplane.kernel.operation import Assessment, Request, Result, Risk, assesses, operation, previews
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered, FixtureOps, Said
 
 
@@ -97,6 +98,7 @@ class StrayPreview:
         return Result()
 
 
+@requirement("DOOR-04")
 def test_an_operation_is_found_by_its_name_and_as_a_tool() -> None:
     catalogue = Catalogue([One()])
     found = catalogue.get("one.do_it")
@@ -152,6 +154,7 @@ def test_a_name_like_no_other_gets_the_list(name: str) -> None:
     assert len(caught.value.message) < 200
 
 
+@requirement("MCP-12")
 @pytest.mark.parametrize("name", ["one.do_it", "one_do_it"])
 def test_a_disabled_operation_is_answered_with_its_setting(name: str) -> None:
     catalogue = Catalogue([FixtureOps(), Disabled(owner=One, setting="one.enabled")])

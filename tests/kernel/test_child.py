@@ -13,6 +13,9 @@ import pytest
 import uvloop
 
 from codeplane.processes.child import PIPE, STDOUT, Child, ReadPipe
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-32")
 
 Loop = Callable[[Awaitable[None]], None]
 on_either = pytest.mark.parametrize("loop", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])

@@ -11,6 +11,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane, run
 from tests.kernel.stages import Asking, Broken, Person, exchange, overhear
 
@@ -30,6 +31,7 @@ async def last(opened: Plane, name: str, arguments: JsonObject, caller: Caller) 
     return items[-1]
 
 
+@requirement("DOOR-01")
 def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
     async def scenario() -> tuple[list[str], FixtureOps]:
         heard: list[str] = []
@@ -63,6 +65,7 @@ def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
     assert ops.ran == ["fixture.push"]
 
 
+@requirement("DOOR-01")
 @pytest.mark.parametrize("name", ["fixture.stream", "fixture.read"])
 def test_a_stream_passes_the_same_stages(tmp_path: Path, name: str) -> None:
     async def scenario() -> list[str]:
@@ -109,6 +112,7 @@ REFUSALS: list[tuple[str, JsonObject, Caller, str]] = [
 ]
 
 
+@requirement("DOOR-02")
 @pytest.mark.parametrize("surface", ["call", "stream"])
 @pytest.mark.parametrize(("name", "arguments", "caller", "code"), REFUSALS, ids=[f"{r[0]}-{r[3]}" for r in REFUSALS])
 def test_a_refusal_is_recorded_and_nothing_runs(
@@ -186,6 +190,7 @@ def test_a_call_cannot_take_a_stream_and_costs_nothing(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("DOOR-08")
 @pytest.mark.parametrize("agrees", [True, False])
 def test_a_person_decides_after_seeing_the_preview(tmp_path: Path, agrees: bool) -> None:
     async def scenario() -> None:
@@ -201,6 +206,7 @@ def test_a_person_decides_after_seeing_the_preview(tmp_path: Path, agrees: bool)
     run(scenario())
 
 
+@requirement("DOOR-08")
 def test_where_nobody_can_be_asked_it_is_a_no(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -214,6 +220,7 @@ def test_where_nobody_can_be_asked_it_is_a_no(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("DOOR-02")
 def test_an_error_in_the_policy_denies(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()

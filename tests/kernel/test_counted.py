@@ -3,6 +3,9 @@
 import pytest
 
 from codeplane.kernel.counted import ARE, counted
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-62")
 
 
 @pytest.mark.parametrize(

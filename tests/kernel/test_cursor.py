@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.cursor import LIFETIME_SEC, Cursors
 from codeplane.kernel.errors import CursorExpired, CursorInvalid
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
 
 
@@ -22,6 +23,7 @@ def test_it_is_one_word_that_a_url_can_hold() -> None:
     assert token.replace("-", "").replace("_", "").isalnum()
 
 
+@requirement("DOOR-11")
 def test_another_scope_is_refused() -> None:
     cursors = Cursors(clock=ManualClock())
     token = cursors.issue(scope="ledger.events:a", state={})
@@ -35,6 +37,7 @@ def test_another_servers_cursor_is_refused() -> None:
         Cursors(clock=ManualClock()).open(token, scope="x")
 
 
+@requirement("DOOR-11")
 def test_every_forged_byte_is_noticed() -> None:
     cursors = Cursors(clock=ManualClock(), secret=b"s" * 32)
     token = cursors.issue(scope="x", state={"after": 12})
@@ -51,6 +54,7 @@ def test_garbage_is_refused(token: str) -> None:
         Cursors(clock=ManualClock()).open(token, scope="x")
 
 
+@requirement("DOOR-11")
 def test_it_lives_for_its_time_and_no_longer() -> None:
     clock = ManualClock()
     cursors = Cursors(clock=clock)

@@ -14,6 +14,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, Answered, FixtureOps, events, of_call, plane, run
 from tests.kernel.stages import Asking, exchange, stages_of
 
@@ -24,6 +25,7 @@ def items_of(opened: Plane, name: str, arguments: JsonObject, caller: Caller) ->
     return cast(AsyncGenerator[Result | Outcome, None], opened.conveyor.stream(name, arguments, caller))
 
 
+@requirement("DOOR-05")
 @pytest.mark.parametrize(("name", "caller"), [("fixture.short", AGENT), ("fixture.slow", SOON)])
 def test_a_deadline_stops_the_handler_and_is_recorded(tmp_path: Path, name: str, caller: Caller) -> None:
     async def scenario() -> None:
@@ -97,6 +99,7 @@ def test_a_callers_deadline_covers_the_wait_for_a_person(tmp_path: Path) -> None
     run(scenario())
 
 
+@requirement("DOOR-05")
 @pytest.mark.parametrize("name", ["fixture.slow", "fixture.slow_read"])
 def test_cancellation_reaches_the_handler_and_is_recorded(tmp_path: Path, name: str) -> None:
     async def scenario() -> None:

@@ -9,8 +9,11 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.described import described
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, shown, soon
+
+pytestmark = requirement("TRUST-46")
 
 ASKED = ("embeddings.model=none", "index.watch=false", "trust.mode=always")
 

@@ -4,11 +4,13 @@ import json
 
 from codeplane.kernel.envelope import Meta, Outcome
 from codeplane.kernel.errors import NotFound
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered
 
 META = Meta(request_id="req_1", timestamp_ms=1, call_id="call_1")
 
 
+@requirement("DOOR-07")
 def test_a_result_has_its_meta_and_nothing_that_says_nothing() -> None:
     result = Answered(answer="x")
     outcome = Outcome(operation=None, meta=META, result=result, result_json=result.model_dump_json())

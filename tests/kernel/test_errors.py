@@ -5,6 +5,7 @@ import pytest
 from codeplane.kernel import errors
 from codeplane.kernel.errors import ERRORS, CodePlaneError, Internal, InvalidArgument, NotFound
 from codeplane.kernel.json import dumps
+from tests.interaction.requirements import requirement
 
 RPC_CODES = {
     "canceled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
@@ -13,6 +14,7 @@ RPC_CODES = {
 }  # fmt: skip
 
 
+@requirement("DOOR-09")
 def test_codes_and_names_are_unique() -> None:
     assert len({kind.code for kind in ERRORS}) == len(ERRORS)
     assert len({kind.name for kind in ERRORS}) == len(ERRORS)
@@ -25,6 +27,7 @@ def test_every_class_of_the_module_is_in_the_table() -> None:
     assert set(ERRORS) == classes - {CodePlaneError}
 
 
+@requirement("DOOR-09")
 @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.name)
 def test_every_error_says_what_to_do_next(kind: type[CodePlaneError]) -> None:
     assert kind.default_hint.strip()
@@ -60,6 +63,7 @@ def test_the_hint_of_the_table_stands_in() -> None:
     assert NotFound("x", hint="").hint == NotFound.default_hint
 
 
+@requirement("DOOR-09")
 def test_causes_are_named_from_the_nearest_on() -> None:
     inner, middle, outer = ValueError("inner"), InvalidArgument("middle"), Internal("outer")
     middle.__cause__, outer.__cause__ = inner, middle

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.clock import SECOND_NS, SystemClock, rfc3339
 from codeplane.kernel.ids import derived_event_id, digest, new_id, uuid7
+from tests.interaction.requirements import requirement
 
 LAST_NS = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * SECOND_NS
 FIRST_NS = int(datetime(1, 1, 1, tzinfo=UTC).timestamp()) * SECOND_NS
 
 
+@requirement("DOOR-10")
 def test_uuid7_has_its_version_and_variant() -> None:
     for text in (uuid7() for _ in range(1000)):
         parsed = uuid.UUID(text)
@@ -58,6 +60,7 @@ def test_a_digest_is_sha256() -> None:
     assert digest(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
+@requirement("DOOR-10")
 @given(st.integers(FIRST_NS, LAST_NS))
 def test_times_have_one_width_and_sort_as_they_are(at_ns: int) -> None:
     text = rfc3339(at_ns)

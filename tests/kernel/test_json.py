@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.json import JsonValue, canonical, dumps, is_text
+from tests.interaction.requirements import requirement
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -27,6 +28,7 @@ def test_equal_values_have_equal_bytes(value: dict[str, int]) -> None:
     assert canonical(dict(reversed(value.items()))) == canonical(value)
 
 
+@requirement("DOOR-10")
 @given(st.text(alphabet=st.characters(categories=["Cs", "L", "N"])))
 def test_what_is_dumped_can_be_written_as_utf8(text: str) -> None:
     assert json.loads(dumps([text]).encode()) == [text]

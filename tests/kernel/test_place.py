@@ -8,6 +8,7 @@ from codeplane.kernel.errors import ApprovalPending, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.schema import input_schema
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, events, of_call, plane, run
 
 
@@ -46,6 +47,7 @@ class Places:
         return Assessment(risk=self._risk)
 
 
+@requirement("WSP-06")
 def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) -> None:
     places = {
         "there": Catalogue([Places("there")]),
@@ -79,6 +81,7 @@ def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) 
     run(body())
 
 
+@requirement("WSP-06")
 def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
     async def body() -> None:
         async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
@@ -93,6 +96,7 @@ def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
     run(body())
 
 
+@requirement("WSP-06")
 def test_without_other_workspaces_every_name_is_unknown() -> None:
     catalogue = Catalogue([Places("here")])
     try:

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from codeplane.kernel.operation import Risk
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import plane, run
+
+pytestmark = requirement("TRUST-41")
 
 GRAVE = frozenset({Risk.DESTRUCTIVE, Risk.EXFILTRATION, Risk.HIGH})
 # Operations that may be asked about and show their arguments alone, each with the reason.

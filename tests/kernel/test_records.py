@@ -16,6 +16,7 @@ from codeplane.kernel.operation import Budget, Result, Risk, operation
 from codeplane.kernel.record import MAX_RECORDED_ARGUMENTS
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange, stages_of
 
@@ -50,6 +51,7 @@ class Witness:
         return Answered(answer="")
 
 
+@requirement("DOOR-06")
 def test_the_intent_is_durable_before_the_handler_runs_and_the_outcome_before_the_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         ledger = tmp_path / ".codeplane" / "ledger.db"
@@ -83,6 +85,7 @@ def test_the_outcome_is_durable_before_a_stream_says_how_it_ended(tmp_path: Path
     run(scenario())
 
 
+@requirement("DOOR-06")
 def test_a_read_is_recorded_without_waiting(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.redaction import MARK, Redactor, prompt_hash
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-29")
 
 redacted, redacted_json = Redactor().text, Redactor().json
 

@@ -7,7 +7,10 @@ from codeplane.kernel.errors import Unauthorized
 from codeplane.kernel.event import Event
 from codeplane.kernel.refusal_count import MAX_RECORDED, WINDOW_SEC
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, ManualClock, events, plane, run
+
+pytestmark = requirement("TRUST-64")
 
 
 async def knock(opened: Plane, times: int, surface: str = "mcp") -> None:

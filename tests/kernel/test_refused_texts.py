@@ -4,6 +4,7 @@ from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 
 REFUSED: tuple[tuple[str, JsonObject], ...] = (
@@ -17,6 +18,7 @@ REFUSED: tuple[tuple[str, JsonObject], ...] = (
 )
 
 
+@requirement("DOOR-03")
 def test_nul_and_names_of_dots_alone_are_invalid_arguments(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop")
 

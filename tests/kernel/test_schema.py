@@ -7,6 +7,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.schema import input_schema, output_schema
+from tests.interaction.requirements import requirement
 
 
 class Part(Request):
@@ -55,6 +56,7 @@ def properties(schema: JsonObject) -> JsonObject:
     return found
 
 
+@requirement("DOOR-04")
 def test_titles_null_branches_and_empty_defaults_are_left_out() -> None:
     schema = input_schema(CATALOGUE.get("find"))
     assert schema["type"] == "object"

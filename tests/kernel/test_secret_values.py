@@ -19,6 +19,9 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.redaction import MARK, Redactor
 from codeplane.kernel.secret_values import SecretMatcher, is_public, spliced, values_of
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-51")
 
 SECRET = (
     ("DB_PASSWORD=hunter2-correct", "hunter2-correct"),
@@ -171,6 +174,7 @@ def test_a_question_shows_what_a_secrets_file_says() -> None:
         assert words.plainly(text) == text
 
 
+@requirement("TRUST-53")
 def test_values_of_any_number_and_length_are_found() -> None:
     draw = random.Random(1)
     values = ["".join(draw.choices(string.ascii_letters + string.digits, k=4000)) for _ in range(240)]

@@ -19,10 +19,12 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.event import ContentTrust, Correlation, Draft, Source
 from codeplane.kernel.ids import uuid7
 from codeplane.kernel.ports import EventQuery
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import Brittle, Counts, Hold, n, open_log, opened, rows
 
 
+@requirement("LOG-01")
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=5), min_size=1, max_size=40))
 def test_sequences_have_no_gaps_whoever_appends_at_once(tmp_path: Path, jobs: list[list[str]]) -> None:
@@ -72,6 +74,7 @@ def test_an_event_comes_back_as_it_was_given(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-02")
 def test_expect_is_all_or_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with opened(tmp_path / "l.db") as log:
@@ -88,6 +91,7 @@ def test_expect_is_all_or_nothing(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-02")
 def test_of_many_who_expect_the_same_one_wins(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with opened(tmp_path / "l.db") as log:
@@ -101,6 +105,7 @@ def test_of_many_who_expect_the_same_one_wins(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-03")
 def test_appends_that_wait_together_are_committed_together(tmp_path: Path) -> None:
     async def scenario() -> None:
         commits: list[int] = []

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
 from codeplane.ledger.database import open_writer
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import n, opened
 
@@ -28,6 +29,7 @@ def test_what_is_put_is_there_with_the_next_append(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-09")
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 300)), max_size=60))
 def test_the_total_is_bounded_and_the_oldest_go_first(puts: list[tuple[int, int]]) -> None:

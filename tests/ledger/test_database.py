@@ -10,6 +10,7 @@ from codeplane.kernel.ports import EventQuery, Said
 from codeplane.ledger import database
 from codeplane.ledger.database import MIGRATIONS, SCHEMA_VERSION, open_reader, open_writer, translate
 from codeplane.ledger.salvage import examine
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.disks import damage, read_only
 from tests.ledger.logs import n, open_log, opened, rows
@@ -40,6 +41,7 @@ def test_a_fresh_file_is_safe_to_lose_power_on(tmp_path: Path) -> None:
     connection.close()
 
 
+@requirement("LOG-10")
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))
 def test_every_older_schema_becomes_the_present_one(tmp_path: Path, version: int) -> None:
     open_writer(tmp_path / "fresh.db").close()
@@ -74,6 +76,7 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
     open_writer(path).close()
 
 
+@requirement("LOG-10")
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_a_newer_schema_is_left_alone_to_the_byte(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "l.db"

@@ -16,6 +16,7 @@ from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.event import Draft
 from codeplane.ledger import writer
 from codeplane.ledger.log import SqliteLog
+from tests.interaction.requirements import requirement
 
 APPENDS = 40
 # Appends some one after another and some at once, and says `ack N` when append N has returned.
@@ -117,6 +118,7 @@ def traced(folder: Path, *, synchronous: str) -> list[str]:
     return trace.read_text(errors="replace").splitlines()
 
 
+@requirement("LOG-03")
 def test_every_append_is_synced_before_it_is_acknowledged(tmp_path: Path) -> None:
     check_order(traced(tmp_path, synchronous="as it is"), appends=APPENDS)
 

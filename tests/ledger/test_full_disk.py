@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import CodePlaneError, StorageFull
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps, events, plane, run
 from tests.ledger.disks import small_disk
 from tests.ledger.logs import n, opened, rows
@@ -23,6 +24,7 @@ def fill(disk: Path) -> Path:
     return ballast
 
 
+@requirement("LOG-12")
 def test_a_full_disk_refuses_appends_whole_and_takes_them_again(tmp_path: Path) -> None:
     async def scenario(disk: Path) -> None:
         lost: list[CodePlaneError] = []

@@ -14,6 +14,7 @@ from codeplane.kernel.operation import Result
 from codeplane.ledger.operations import EventItem, EventPage, RebuildResult, RetainResult, VerifyResult
 from codeplane.ledger.writer import Writing
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.ledger.logs import n
 
@@ -28,6 +29,7 @@ def positions(found: EventPage) -> list[int]:
     return [int(str(event["position"])) for event in found.results]
 
 
+@requirement("LOG-14")
 def test_pages_show_the_log_as_it_was_at_the_first(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path) as opened:
@@ -46,6 +48,7 @@ def test_pages_show_the_log_as_it_was_at_the_first(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-14")
 def test_pages_go_back_from_the_newest(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path) as opened:
@@ -62,6 +65,7 @@ def test_pages_go_back_from_the_newest(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-14")
 def test_only_what_came_before_a_position(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path) as opened:

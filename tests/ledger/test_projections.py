@@ -16,6 +16,7 @@ from codeplane.ledger import snapshots
 from codeplane.ledger.database import open_writer
 from codeplane.ledger.projection import Projector, Tables, differences, rebuild
 from codeplane.ledger.retention import Retention
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import Brittle, Counts, n, opened, rows
 
@@ -102,6 +103,7 @@ def test_another_version_is_rebuilt_from_the_log_and_not_from_an_old_snapshot(tm
     run(after())
 
 
+@requirement("LOG-04")
 def test_a_rebuild_is_the_newest_snapshot_and_the_events_after_it(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
 

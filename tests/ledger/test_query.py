@@ -13,6 +13,7 @@ from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, Said
 from codeplane.ledger.finding import find
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import opened
 
@@ -103,6 +104,7 @@ def queries(last: int) -> st.SearchStrategy[EventQuery]:
     )
 
 
+@requirement("LOG-05")
 @pytest.mark.parametrize("fillers", [(), FILLERS], ids=["a short log", "a long log"])
 def test_every_filter_means_what_it_says(tmp_path: Path, fillers: list[Draft]) -> None:
     drafts = [*DRAFTS[:3], *fillers, *DRAFTS[3:]]
@@ -126,6 +128,7 @@ def test_every_filter_means_what_it_says(tmp_path: Path, fillers: list[Draft]) -
     check()
 
 
+@requirement("LOG-05")
 @pytest.mark.parametrize(
     "query",
     [

@@ -13,6 +13,7 @@ from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, differences
 from codeplane.ledger.retention import CLASSES, Retention
 from codeplane.ledger.writer import Writing
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.ledger.logs import Counts, n, opened, rows
 
@@ -32,6 +33,7 @@ async def firsts(log: SqliteLog) -> dict[str, tuple[int, int]]:
     return found
 
 
+@requirement("LOG-07")
 def test_every_class_has_its_own_time(tmp_path: Path) -> None:
     config = RetentionConfig(tasks_days=1, messages_days=2, artifacts_days=3, audit_days=4)
     streams = ["task/1", "session/1", "thread/1", "artifact/1", "audit", "other/1"]
@@ -75,6 +77,7 @@ def test_just_before_its_time_everything_is_there(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("LOG-07")
 def test_only_the_newest_tasks_are_kept(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()
@@ -135,6 +138,7 @@ def test_a_clock_that_jumps_back_drops_nothing_and_leaves_no_holes(tmp_path: Pat
     run(scenario())
 
 
+@requirement("LOG-07")
 def test_nothing_is_dropped_past_a_snapshot(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()

@@ -13,6 +13,7 @@ from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.projection import differences
 from codeplane.ledger.retention import Retention
 from codeplane.ledger.salvage import examine, salvage
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.disks import damage
 from tests.ledger.logs import Counts, n, opened, rows
@@ -46,6 +47,7 @@ async def sound(path: Path) -> list[Event]:
         return await log.query(EventQuery(limit=10_000))
 
 
+@requirement("LOG-11")
 def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     everything = filled(path)

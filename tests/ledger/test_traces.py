@@ -12,6 +12,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.operations import ExportResult
 from codeplane.ledger.traces import TraceFolder
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, events, plane, run
 from tests.ledger.logs import n, opened
 
@@ -37,6 +38,7 @@ def wire(found: list[Event]) -> list[JsonObject]:
     return [json.loads(json.dumps(event.to_wire())) for event in found]
 
 
+@requirement("LOG-08")
 def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_path: Path) -> None:
     found, folder = made(tmp_path, 40), TraceFolder(tmp_path / "x", segment_bytes=2000)
     size = folder.write(found)

@@ -14,6 +14,7 @@ from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.pulse import Pulse
 from codeplane.ledger.retention import Retention
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.ledger.logs import n, opened
 
@@ -70,6 +71,7 @@ def test_a_stream_that_is_not_there_yet_can_be_waited_for(tmp_path: Path) -> Non
     run(scenario())
 
 
+@requirement("LOG-05")
 def test_whoever_comes_back_again_and_again_while_others_write_misses_nothing(tmp_path: Path) -> None:
     total = 1500
 
@@ -118,6 +120,7 @@ def test_too_few_or_too_many_streams_are_refused(tmp_path: Path, count: int) -> 
     run(scenario())
 
 
+@requirement("LOG-05")
 def test_silence_is_broken_by_heartbeats(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with opened(tmp_path / "l.db") as log:
@@ -175,6 +178,7 @@ def test_a_heartbeat_never_comes_between_an_event_and_its_watcher(tmp_path: Path
     run(scenario())
 
 
+@requirement("LOG-06")
 def test_a_gap_is_said_and_ends_the_watch(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()

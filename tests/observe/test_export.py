@@ -15,8 +15,11 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.observe.collector import OtlpCollector, Refused
 from codeplane.observe.export import BATCH, TraceExport
 from codeplane.observe.logs import Logs
+from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.tracing import made
+
+pytestmark = requirement("OBS-11")
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -1,7 +1,10 @@
 """The last hour of the server itself: read now and then, bounded, the highest of what shares a point."""
 
 from codeplane.observe.gauges import STEP_SEC, Gauges
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
+
+pytestmark = requirement("OBS-12")
 
 
 def gauges(clock: ManualClock, read: list[float]) -> Gauges:

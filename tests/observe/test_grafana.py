@@ -16,8 +16,11 @@ from codeplane.observe.index_metrics import IndexMetrics
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.streams import Streams
 from codeplane.observe.trace_metrics import TraceMetrics
+from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.test_metrics import Bench
+
+pytestmark = requirement("OBS-13")
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "grafana"
 _METRIC = re.compile(r"\b((?:codeplane|process)_[a-z0-9_]+)")

@@ -2,8 +2,10 @@
 
 from codeplane.kernel.errors import StorageFull
 from codeplane.observe.health import Health
+from tests.interaction.requirements import requirement
 
 
+@requirement("SRV-04")
 def test_ready_until_a_record_is_lost_and_again_after_one_is_written() -> None:
     health = Health()
     assert health.problems() == []

@@ -18,6 +18,7 @@ from codeplane.kernel.config import LoggingConfig, LogOutput
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.observe.log_sink import KEEP_OLD, ROTATE_BYTES
 from codeplane.observe.logs import Logs, tail
+from tests.interaction.requirements import requirement
 
 QUIET = LoggingConfig(outputs=())
 JSON_STDERR = LoggingConfig(outputs=(LogOutput(format="json"),))
@@ -80,6 +81,7 @@ def test_levels_have_the_names_of_the_specification(method: str, level: str) -> 
     assert entries(stderr.getvalue())[0]["level"] == level
 
 
+@requirement("SRV-07")
 def test_each_output_has_its_own_format_and_level(tmp_path: Path) -> None:
     destination = tmp_path / "all.jsonl"
     config = LoggingConfig(
@@ -149,6 +151,7 @@ def test_two_logs_do_not_know_of_each_other(tmp_path: Path) -> None:
 SECRETS = ["token", "Authorization", "SECRET", "password", "api_key", "X-Api-Key", "owner_token", "apiKey"]
 
 
+@requirement("SRV-07")
 @pytest.mark.parametrize("key", SECRETS)
 @pytest.mark.parametrize("form", ["json", "console"])
 def test_values_of_secret_keys_are_never_written(key: str, form: str) -> None:

@@ -14,6 +14,9 @@ from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.ports import Observer
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import BUCKETS, MAX_OPERATIONS, Metrics
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("SRV-08")
 
 
 class HandClock:

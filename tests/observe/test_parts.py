@@ -15,9 +15,12 @@ from codeplane.observe.index_metrics import IndexMetrics
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.streams import Streams
 from codeplane.observe.trace_metrics import TraceMetrics
+from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.test_metrics import Bench
 from tests.observe.tracing import made
+
+pytestmark = requirement("OBS-12")
 
 
 def values(collector: Collector) -> dict[str, float]:

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 from tests.harness import cpl, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import call, owner
 
 
+@requirement("SRV-07")
 def test_calls_can_be_followed_in_every_output(repo: Path, tmp_path: Path) -> None:
     machine, people = tmp_path / "all.jsonl", tmp_path / "brief.log"
     outputs = [

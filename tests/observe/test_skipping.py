@@ -11,8 +11,11 @@ from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, Said
 from codeplane.observe.dashboard.skipping import Skipping
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import opened
+
+pytestmark = requirement("WEB-03")
 
 _EVERY = EventQuery(newest=True, limit=10, types=("call.finished",), quiet=("looking",))
 _SOME = replace(_EVERY, said=(Said(field="operation", value="git.push"),))

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.trace import MAX_SPANS, Remote, Span, Trace, span, traceparent
+from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
+
+pytestmark = requirement("OBS-10")
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -7,7 +7,10 @@ from codeplane.kernel.json import JsonObject
 from codeplane.observe.status import index_line
 from codeplane.wiring.app import Plane
 from tests.harness import cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps, plane, run
+
+pytestmark = requirement("CLI-31")
 
 FILES = {"pyproject.toml": '[project]\nname = "shop"\n', "shop.py": "def total():\n    return 1\n\n\nclass Cart: ...\n"}
 

@@ -21,8 +21,11 @@ from codeplane.observe.trace_operations import (
     TraceShowRequest,
 )
 from codeplane.observe.traces import SLOWEST, Traces
+from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.tracing import made
+
+pytestmark = requirement("OBS-10")
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

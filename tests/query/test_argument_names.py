@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
@@ -27,6 +28,7 @@ def places(envelope: JsonObject) -> list[tuple[object, object]]:
     return [(at(hit, "path"), at(hit, "line")) for hit in hits]
 
 
+@requirement("REPO-13")
 def test_what_other_tools_call_it_is_understood(root: Path) -> None:
     greet = ("src/app.py", 1)
     asked: list[tuple[JsonObject, list[tuple[object, object]]]] = [
@@ -58,6 +60,7 @@ def test_what_other_tools_call_it_is_understood(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_advice_leads_to_what_means_the_same(root: Path) -> None:
     wrong: list[tuple[str, JsonObject, str]] = [
         ("search", {"query": "x", "regex": True}, "send mode=regex"),
@@ -85,6 +88,7 @@ def test_advice_leads_to_what_means_the_same(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_hits_without_their_text(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = await ask("search", query="name", include_snippets=False, paths="src/app.py", context=1)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import failed, made, texts
 
@@ -13,6 +14,7 @@ USES = {
 }
 
 
+@requirement("REF-31")
 def test_what_changed_since_is_named_first(tmp_path: Path) -> None:
     root = made(tmp_path, USES)
 
@@ -34,6 +36,7 @@ def test_what_changed_since_is_named_first(tmp_path: Path) -> None:
     with_plane(root, body, "index.watch=false")
 
 
+@requirement("REF-31")
 def test_a_plan_holds_while_nothing_changes_and_not_a_moment_longer(tmp_path: Path) -> None:
     root = made(tmp_path, USES)
 
@@ -49,6 +52,7 @@ def test_a_plan_holds_while_nothing_changes_and_not_a_moment_longer(tmp_path: Pa
     with_plane(root, body, "index.watch=false")
 
 
+@requirement("REF-01")
 def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
     classes = "".join(f"class C{number}(Own, Outside):\n    def go(self): return 1\n\n\n" for number in range(30))
     own = "class Own:\n    def go(self): return 1\n\n\n"
@@ -69,6 +73,7 @@ def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
         assert count <= 3 or f"{kind}: and {count - 3} more" in text
 
 
+@requirement("REF-14")
 def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
     files = {
         "old/a.py": "def a(): return 1\n",
@@ -98,6 +103,7 @@ def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-30")
 def test_a_move_changes_the_paths_in_documentation(tmp_path: Path) -> None:
     files = {
         "shop/__init__.py": "",

@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import edits, failed, made, texts
 
@@ -179,6 +180,7 @@ def _together() -> dict[str, str]:
     return {f"{_folder(case)}/{path}": text for case, (files, _, _) in UNSEEN.items() for path, text in files.items()}
 
 
+@requirement("REF-40")
 def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
     root = made(tmp_path, _together())
 
@@ -210,6 +212,7 @@ def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: 
     with_plane(made(tmp_path, files), body)
 
 
+@requirement("REF-41")
 def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:
     root = made(tmp_path, _together())
 
@@ -238,6 +241,7 @@ GO = {
 }
 
 
+@requirement("REF-42")
 def test_names_of_a_go_package_are_followed_through_its_files_and_importers(tmp_path: Path) -> None:
     root = made(tmp_path, GO)
 
@@ -256,6 +260,7 @@ def test_names_of_a_go_package_are_followed_through_its_files_and_importers(tmp_
     assert now["other/other.go"] == GO["other/other.go"]
 
 
+@requirement("REF-41")
 def test_a_go_function_with_a_caller_is_not_deleted(tmp_path: Path) -> None:
     root = made(tmp_path, GO)
 
@@ -268,6 +273,7 @@ def test_a_go_function_with_a_caller_is_not_deleted(tmp_path: Path) -> None:
     assert "legacyArgs" not in texts(root)["doc/doc.go"]
 
 
+@requirement("REF-41")
 def test_methods_of_another_receiver_stay_when_one_is_deleted(tmp_path: Path) -> None:
     files = {
         "zoo.go": "package zoo\n\ntype Cat struct{}\n\ntype Dog struct{}\n\nfunc (c Cat) Speak() {}\n\n"
@@ -297,6 +303,7 @@ RUST = {
 }
 
 
+@requirement("REF-42")
 def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path: Path) -> None:
     root = made(tmp_path, RUST)
 
@@ -317,6 +324,7 @@ def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path: Path
     ).replace("SizeFilter::parse", "SizeFilter::from_text")
 
 
+@requirement("REF-41")
 def test_what_rust_only_imports_is_not_deleted(tmp_path: Path) -> None:
     files = RUST | {
         "src/walk.rs": "use crate::size::Other;\n\npub fn run() {}\n",
@@ -331,6 +339,7 @@ def test_what_rust_only_imports_is_not_deleted(tmp_path: Path) -> None:
     assert texts(root) == files
 
 
+@requirement("REF-42")
 def test_variables_in_format_strings_of_rust_are_renamed(tmp_path: Path) -> None:
     files = {"src/main.rs": 'fn main() {\n    let count = 1;\n    println!("{count} {count:?} {{count}}");\n}\n'}
     root = made(tmp_path, files)
@@ -353,6 +362,7 @@ AWAITED = {
 }
 
 
+@requirement("REF-42")
 def test_what_is_awaited_has_the_class_that_the_method_says(tmp_path: Path) -> None:
     root = made(tmp_path, AWAITED)
 
@@ -370,6 +380,7 @@ UNSURE = {
 }
 
 
+@requirement("REF-40")
 def test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
 
@@ -397,6 +408,7 @@ def test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before
     with_plane(root, body)
 
 
+@requirement("REF-40")
 def test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name(tmp_path: Path) -> None:
     files = {
         "api.py": "def post(url):\n    return url\n",

@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 SHOP = {
@@ -56,6 +57,7 @@ def failed(envelope: JsonObject) -> str:
     return str(error["error"])
 
 
+@requirement("REF-01")
 def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
@@ -78,6 +80,7 @@ def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
     assert all(one["applies"] for one in code if one["tier"] in ("PROVEN", "STRONG"))
 
 
+@requirement("REF-44")
 def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_semantic(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
@@ -103,6 +106,7 @@ def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_seman
     with_plane(root, body)
 
 
+@requirement("REF-01")
 def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
@@ -125,6 +129,7 @@ def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path
     with_plane(root, body)
 
 
+@requirement("REF-01")
 def test_words_stay_when_they_are_not_wanted(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
@@ -140,6 +145,7 @@ def test_words_stay_when_they_are_not_wanted(tmp_path: Path) -> None:
     assert "def cost(" in texts(root)["shop/prices.py"]
 
 
+@requirement("REF-01")
 def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
 
@@ -159,6 +165,7 @@ def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-01")
 def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
 
@@ -193,6 +200,7 @@ def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-01")
 def test_a_decision_is_not_committed_when_the_files_moved_on(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
 
@@ -414,6 +422,7 @@ def test_syntax_is_replaced_by_its_shape(tmp_path: Path) -> None:
     assert texts(root)["a.py"] == "check(2, f(1))\n# assert_equal(a, b)\ncheck([y, z], x)\n"
 
 
+@requirement("MCP-12")
 def test_without_refactoring_the_error_names_the_setting(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 

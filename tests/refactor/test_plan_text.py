@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import made
 
@@ -18,6 +19,7 @@ MAIL = {
 FAMILY = MAIL | {"fast.py": "from mail import Mail\n\n\nclass Fast(Mail):\n    def send(self):\n        return 2\n"}
 
 
+@requirement("REF-40")
 def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL)
 
@@ -37,6 +39,7 @@ def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Path) ->
     with_plane(root, body)
 
 
+@requirement("REF-40")
 def test_the_answer_of_an_apply_counts_what_was_left(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL)
 
@@ -49,6 +52,7 @@ def test_the_answer_of_an_apply_counts_what_was_left(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-40")
 def test_each_page_says_which_kinds_of_places_it_lists(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL | {"README.md": "Call `Mail.send` once.\n"})
 
@@ -73,6 +77,7 @@ def test_each_page_says_which_kinds_of_places_it_lists(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-40")
 def test_a_question_about_candidates_shows_the_places_to_decide(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
 
@@ -90,6 +95,7 @@ def test_a_question_about_candidates_shows_the_places_to_decide(tmp_path: Path) 
     with_plane(root, body)
 
 
+@requirement("REF-40")
 @pytest.mark.parametrize("files", [MAIL, FAMILY], ids=["one", "family"])
 def test_a_decision_that_names_no_place_is_answered_with_the_places(tmp_path: Path, files: dict[str, str]) -> None:
     root = made(tmp_path, files)

@@ -9,9 +9,12 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, OWNER, plane, run
 from tests.refactor.test_operations import FAMILY, SHOP
 from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result
+
+pytestmark = requirement("TRUST-38")
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 

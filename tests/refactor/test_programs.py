@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
 from tests.refactor.applied import repository
 from tests.refactor.programs.changes import Change, changes
@@ -23,6 +24,7 @@ _SHARE = 8
 _CHANGES = 10
 
 
+@requirement("REF-01")
 @pytest.mark.parametrize("first", range(0, _PROGRAMS, _SHARE))
 def test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does(first: int) -> None:
     kept = 0
@@ -36,6 +38,7 @@ def test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does(first: in
     assert kept > _SHARE * _CHANGES // 4
 
 
+@requirement("REF-01")
 def test_what_was_refactored_is_undone_to_the_byte(tmp_path: Path) -> None:
     program = drawn(3)
     root = made(tmp_path, dict(program.files))

@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.facts.extract import MAX_PARSED
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import SHOP, made
+
+pytestmark = requirement("REF-40")
 
 HUGE = "shop/tables.py"
 TEXT = "from shop.prices import price\n\nTABLE = [\n" + "    0,\n" * (MAX_PARSED // 7 + 1) + "]\n"

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.trust.approvals.test_kills import STEPS, checked
+
+pytestmark = requirement("TRUST-11")
 
 ROUNDS = 10
 

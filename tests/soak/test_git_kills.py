@@ -4,8 +4,10 @@ import pytest
 
 from tests.edit.batches import quick_folder
 from tests.git.killing import KINDS, Scene
+from tests.interaction.requirements import requirement
 
 
+@requirement("GIT-40")
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_before_every_step_and_again_in_recovery(kind: str) -> None:

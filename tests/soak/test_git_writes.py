@@ -9,10 +9,12 @@ import pytest
 
 from tests.git.made import made
 from tests.git.writes import CASES, compare
+from tests.interaction.requirements import requirement
 
 REPOSITORIES = 100
 
 
+@requirement("GIT-05")
 @pytest.mark.soak
 def test_thousands_of_writes_leave_what_git_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = int(os.environ.get("SOAK_SEED", "20260728"))

@@ -3,8 +3,10 @@
 import pytest
 
 from tests.edit.batches import Scene, quick_folder
+from tests.interaction.requirements import requirement
 
 
+@requirement("EDT-01")
 @pytest.mark.soak
 @pytest.mark.parametrize("what", ["apply", "undo"])
 def test_killed_at_every_step_and_again_at_every_step_of_recovery(what: str) -> None:

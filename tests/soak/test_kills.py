@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.soak.siege import besiege
+
+pytestmark = requirement("LOG-13")
 
 KILLS = 100
 REPOSITORIES = 5

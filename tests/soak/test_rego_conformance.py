@@ -13,6 +13,9 @@ import pytest
 from codeplane.adapters.rego import Rego
 from codeplane.adapters.rego_plan import BUILTINS
 from codeplane.kernel.errors import PolicyInvalid
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-15")
 
 VARIABLE = "CODEPLANE_OPA_CASES"
 # Raise it when a newer regopy passes more.

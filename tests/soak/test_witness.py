@@ -12,8 +12,11 @@ from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
+from tests.interaction.requirements import requirement
 from tests.soak.promises import Promise
 from tests.soak.witness import Witness
+
+pytestmark = requirement("LOG-13")
 
 KEPT = Promise(call_id="call_1", facts=(("task/1", "task.opened"),))
 

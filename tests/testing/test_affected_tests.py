@@ -8,8 +8,11 @@ from typing import TypeVar, cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.testing.door import written
+
+pytestmark = requirement("TST-35")
 
 T = TypeVar("T")
 TOO_LATE = "affected tests are not known yet"

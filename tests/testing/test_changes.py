@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.kernel.errors import NotGit, RefNotFound
 from codeplane.testing.changes import Changes, Lines
+from tests.interaction.requirements import requirement
 from tests.testing.door import written
 
 FILES = {
@@ -29,6 +30,7 @@ def since(root: Path, ref: str = "", paths: list[str] | None = None) -> Mapping[
     return asyncio.run(Changes(root).since(ref, paths))
 
 
+@requirement("TST-10")
 def test_lines_of_changed_files_and_whole_files_that_came_or_went(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     assert since(root) == {}
@@ -51,6 +53,7 @@ def test_lines_of_changed_files_and_whole_files_that_came_or_went(tmp_path: Path
     }
 
 
+@requirement("TST-10")
 def test_of_named_paths_only_those_that_changed(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     (root / "a.py").write_text("one\ntwo\nthree\nfour\nfive\n")
@@ -60,6 +63,7 @@ def test_of_named_paths_only_those_that_changed(tmp_path: Path) -> None:
     assert since(root, paths=[]) == {}
 
 
+@requirement("TST-10")
 def test_against_a_ref_with_what_was_committed_since(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     git(root, "tag", "start")
@@ -77,6 +81,7 @@ def test_against_a_ref_with_what_was_committed_since(tmp_path: Path) -> None:
         since(root, "nothing-like-this")
 
 
+@requirement("TST-10")
 def test_what_is_staged_alone_and_taken_back_in_the_work_tree_is_as_it_was(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     (root / "a.py").write_text("staged\n")
@@ -86,6 +91,7 @@ def test_what_is_staged_alone_and_taken_back_in_the_work_tree_is_as_it_was(tmp_p
     assert since(root) == {}
 
 
+@requirement("TST-10")
 def test_where_lines_were_only_taken_away_those_around_count(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     (root / "a.py").write_text("one\nfour\n")

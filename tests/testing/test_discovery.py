@@ -9,6 +9,7 @@ from codeplane.kernel.errors import ConfigInvalid
 from codeplane.testing.discovery import Discovery
 from codeplane.testing.runner import Runner, runners
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.testing.door import written
 
 
@@ -25,6 +26,7 @@ def _targets(
     return {one.target_id: (one.runner_name, one.root) for one in found}
 
 
+@requirement("TST-01")
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -77,6 +79,7 @@ def test_markers_and_languages_say_who_runs_what(
     assert _targets(tmp_path, files) == expected
 
 
+@requirement("TST-01")
 def test_each_part_of_a_monorepo_has_its_own_runner_and_root(tmp_path: Path) -> None:
     files = {
         "web/package.json": '{"devDependencies": {"vitest": "5"}}',
@@ -96,6 +99,7 @@ def test_each_part_of_a_monorepo_has_its_own_runner_and_root(tmp_path: Path) -> 
     }
 
 
+@requirement("TST-01")
 def test_settings_come_before_markers(tmp_path: Path) -> None:
     config = TestsConfig(
         runners={"typescript": "vitest", "python": "unittest"},
@@ -116,11 +120,13 @@ def test_settings_come_before_markers(tmp_path: Path) -> None:
     }
 
 
+@requirement("TST-01")
 def test_an_unknown_runner_in_the_settings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match="nose"):
         _targets(tmp_path, {"test_a.py": ""}, TestsConfig(runners={"python": "nose"}))
 
 
+@requirement("TST-01")
 def test_without_pytest_python_is_tested_by_what_comes_with_it(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"test_a.py": ""})
     snapshot = Indexed(root, tmp_path / "home").start()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.testing.doctor import RunnerState, runner_states
+from tests.interaction.requirements import requirement
 from tests.testing.door import written
 from tests.testing.runs import environment
 
@@ -15,6 +16,7 @@ def states(root: Path, config: TestsConfig | None = None, *, path: str = "/nowhe
     return {state.name: state for state in runner_states(root, kept, config or TestsConfig(), {"PATH": path})}
 
 
+@requirement("TST-09")
 def test_runners_that_are_asked_for_and_not_there(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "mix.exs": "", "package.json": '{"name": "x"}'})
     config = TestsConfig(custom=(CustomRunner(pattern="*.x", runner="x", cmd=("no-such-program", "{path}")),))
@@ -26,6 +28,7 @@ def test_runners_that_are_asked_for_and_not_there(tmp_path: Path) -> None:
     assert str(found["pytest"]).startswith("pytest for the repository: ")
 
 
+@requirement("TST-09")
 def test_the_repository_s_own_programs_come_first(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"jest.config.js": ""})
     assert states(root)["jest"].problem == "Test runner 'jest' not found in PATH"
@@ -33,6 +36,7 @@ def test_the_repository_s_own_programs_come_first(tmp_path: Path) -> None:
     assert str(states(root)["jest"]) == "jest for the repository: node_modules/.bin/jest"
 
 
+@requirement("TST-09")
 def test_each_project_is_named_with_the_command_that_installs_its_runner(tmp_path: Path) -> None:
     manifest = '{"devDependencies": {"vitest": "^3"}}'
     files = {
@@ -65,6 +69,7 @@ def test_each_project_is_named_with_the_command_that_installs_its_runner(tmp_pat
     assert others["pytest"].fix.endswith(".venv/bin/python -m pip install pytest")
 
 
+@requirement("TST-09")
 def test_a_script_whose_interpreter_is_gone_or_has_no_pytest(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
     program(root / ".venv/bin/pytest", "#!/moved/away/.venv/bin/python\n")

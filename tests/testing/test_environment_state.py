@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment_state import environment_state
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.testing.door import written
 from tests.testing.runs import needs
@@ -49,6 +50,7 @@ def in_place(file: Path, text: str) -> Callable[[], None]:
     return write
 
 
+@requirement("TST-30")
 @pytest.mark.parametrize("what", ["dependency", "ignored file"])
 def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) -> None:
     file, bad, good = (
@@ -73,6 +75,7 @@ def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) 
     assert f"same code as in the last run, but changed since: {named}" in str(envelope["text"])
 
 
+@requirement("TST-30")
 def test_both_ways_on_the_same_code_and_environment_is_flaky(shop: Path) -> None:
     """What tests themselves leave behind is no change of the environment."""
     (shop / "tests/test_rates.py").write_text(
@@ -88,6 +91,7 @@ def test_both_ways_on_the_same_code_and_environment_is_flaky(shop: Path) -> None
     assert (flaky["passed"], flaky["failed"]) == (1, 1)
 
 
+@requirement("TST-31")
 def test_a_changed_dependency_runs_the_tests_again(shop: Path) -> None:
     async def body(ask: Ask) -> list[object]:
         found: list[object] = []
@@ -101,6 +105,7 @@ def test_a_changed_dependency_runs_the_tests_again(shop: Path) -> None:
     assert with_plane(shop, body, UNITTEST) == [(0, 0), (1, 0), (0, 1), (0, 1)]
 
 
+@requirement("TST-30")
 def test_dependencies_are_told_from_what_tests_leave(tmp_path: Path) -> None:
     root = tmp_path / "repo"
     for name in ("a.py", "node_modules/x/index.js", "node_modules/.cache/y", "target/CACHEDIR.TAG", "target/z", "left"):
@@ -123,6 +128,7 @@ def test_dependencies_are_told_from_what_tests_leave(tmp_path: Path) -> None:
     assert state(NODE_ENV="test")[0]["variables"] != before[0]["variables"]
 
 
+@requirement("TST-30")
 @pytest.mark.parametrize("setting", ["false", "true"])
 def test_an_environment_depends_on_the_packages_that_it_sees(tmp_path: Path, setting: str) -> None:
     base, venv = (tmp_path / name for name in ("base", "venv"))

@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.sandbox import Sandbox
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.runs import environment, failing, statuses
 from tests.testing.test_isolation import NoSandbox
@@ -31,6 +32,7 @@ def _all(tmp_path: Path, files: dict[str, str], *settings: str, sandbox: Sandbox
     return at_the_door(root, body, *settings, sandbox=sandbox, environment=environment())
 
 
+@requirement("TST-06")
 def test_one_that_hangs_is_ended_and_the_others_of_its_process_are_not_lost(tmp_path: Path) -> None:
     start = "import unittest, time\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        "
     files = {"test_a.py": start + "pass\n", "test_h.py": start + "time.sleep(600)\n"}
@@ -40,12 +42,14 @@ def test_one_that_hangs_is_ended_and_the_others_of_its_process_are_not_lost(tmp_
     assert "was ended with everything it had started" in str(result["text"])
 
 
+@requirement("TST-06")
 def test_a_run_that_takes_too_long_ends_and_says_what_was_not_run(tmp_path: Path) -> None:
     result = _all(tmp_path, {"pytest.ini": "[pytest]\n", "test_h.py": HANGS}, "tests.run_timeout_sec=3")
     assert result["status"] == "failed"
     assert "NOT RUN test_h.py: the run's time was up" in str(result["text"])
 
 
+@requirement("TST-06")
 @pytest.mark.parametrize("sandbox", [None, NoSandbox()])
 def test_daemons_end_with_the_run(tmp_path: Path, sandbox: Sandbox | None) -> None:
     files = {"pytest.ini": "[pytest]\n", "test_d.py": DAEMON}
@@ -64,6 +68,7 @@ def _mentions(process: Path, folder: Path) -> bool:
         return False
 
 
+@requirement("TST-06")
 def test_a_flood_is_cut_and_said(tmp_path: Path) -> None:
     loop = "    for _ in range(17_000):\n        os.write(2, b'flood ' * 1000)\n"
     text = f"import os\n\ndef test_floods():\n{loop}"
@@ -81,6 +86,7 @@ def test_a_flood_is_cut_and_said(tmp_path: Path) -> None:
     assert kept < 6 * 1024 * 1024
 
 
+@requirement("TST-06")
 def test_what_dies_is_told_apart_from_what_it_takes_along(tmp_path: Path) -> None:
     dies = "import os, signal\n\ndef test_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     leaves = "import os\n\ndef test_leaves():\n    os._exit(0)\n"

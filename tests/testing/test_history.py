@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from codeplane.testing.history import History
+from tests.interaction.requirements import requirement
 
 
+@requirement("TST-02")
 def test_costs_are_medians_and_survive(tmp_path: Path) -> None:
     history = History(tmp_path / "h" / "history.json")
     assert history.cost("a") == 1.0
@@ -15,6 +17,7 @@ def test_costs_are_medians_and_survive(tmp_path: Path) -> None:
     assert (again.cost("a"), again.failing("a"), again.failed_targets()) == (2.0, ("a::x",), ("a",))
 
 
+@requirement("TST-02")
 def test_tests_that_were_left_out_stay_as_they_were(tmp_path: Path) -> None:
     history = History(tmp_path / "history.json")
     history.note("a", seconds=1, ran=["a::x", "a::y"], bad=["a::x", "a::y"], whole=True)
@@ -24,6 +27,7 @@ def test_tests_that_were_left_out_stay_as_they_were(tmp_path: Path) -> None:
     assert history.failing("a") == ()
 
 
+@requirement("TST-02")
 def test_what_is_no_more_is_forgotten_and_a_damaged_file_is_nothing(tmp_path: Path) -> None:
     file = tmp_path / "history.json"
     history = History(file)

@@ -11,6 +11,7 @@ from codeplane.testing.changes import Changes
 from codeplane.testing.impact import Impact, Reached, Selection
 from codeplane.testing.imports import Imports, ImportsKept
 from codeplane.testing.target import Target
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 
 Select = Callable[[dict[str, str]], Awaitable[Selection]]
@@ -44,6 +45,7 @@ def _paths(selection: Selection) -> list[str]:
     return sorted(one.path for one in selection.reached)
 
 
+@requirement("TST-08")
 def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> None:
     files = {
         "shop/__init__.py": "",
@@ -81,6 +83,7 @@ def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> No
     assert _paths(found[6]) == ["tests/test_new.py"]
 
 
+@requirement("TST-08")
 def test_javascript_imports(tmp_path: Path) -> None:
     files = {
         "package.json": '{"jest": {}}',
@@ -95,6 +98,7 @@ def test_javascript_imports(tmp_path: Path) -> None:
     )
 
 
+@requirement("TST-08")
 def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
     files = {
         "go.mod": "module x\n",
@@ -124,6 +128,7 @@ def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
     }
 
 
+@requirement("TST-08")
 def test_settings_reach_every_test_of_their_runner(tmp_path: Path) -> None:
     files = {
         "api/pyproject.toml": "[tool.pytest.ini_options]\n",
@@ -135,6 +140,7 @@ def test_settings_reach_every_test_of_their_runner(tmp_path: Path) -> None:
     assert _paths(found) == ["api/test_a.py"]
 
 
+@requirement("TST-08")
 def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
     parts = [f"part{at}" for at in range(12)]
     files = {"hub/__init__.py": "".join(f"from hub.{name} import make_{name}\n" for name in parts)}

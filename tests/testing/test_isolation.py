@@ -8,6 +8,7 @@ from pathlib import Path
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment import clean
 from codeplane.testing.sandbox import Enclosure
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.runs import environment, failing, statuses
 
@@ -75,6 +76,7 @@ class NoSandbox:
         raise AssertionError
 
 
+@requirement("TST-05")
 def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
     marker = Path("/tmp") / f"codeplane-marker-{os.getpid()}"
     marker.write_text("outside")
@@ -98,6 +100,7 @@ def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
     assert not (tmp_path / "was-here").exists()
 
 
+@requirement("TST-05")
 def test_network_by_the_owner_s_setting(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = (
@@ -112,6 +115,7 @@ def test_network_by_the_owner_s_setting(tmp_path: Path) -> None:
     assert statuses(result) == {"test_net.py": "passed"}, result["text"]
 
 
+@requirement("TST-05")
 def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
 
@@ -134,6 +138,7 @@ def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path)
     assert (statuses(off), off["sandboxed"], off["warnings"]) == ({"test_a.py": "passed"}, False, [])
 
 
+@requirement("TST-05")
 def test_only_known_variables_are_passed_on() -> None:
     given = {
         "PATH": "/bin",

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.node import install
 from tests.testing.runs import environment, failing, needs, statuses
@@ -25,6 +26,7 @@ def _processes(root: Path) -> int:
     return len(list(run.glob("*.txt")))
 
 
+@requirement("TST-11")
 def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
 
@@ -43,6 +45,7 @@ def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -
     at_the_door(root, body, environment=environment())
 
 
+@requirement("TST-11")
 def test_what_is_there_runs_beside_what_is_not(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
     names = ["tests/test_utils.py::test_slog", "tests/test_utils.py::TestPager::test_last", "tests/test_b.py"]
@@ -59,6 +62,7 @@ def test_what_is_there_runs_beside_what_is_not(tmp_path: Path) -> None:
     assert _processes(root) == 2
 
 
+@requirement("TST-11")
 def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_old():\n    assert 0\n"})
 
@@ -73,6 +77,7 @@ def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) -> None:
     at_the_door(root, body, environment=environment())
 
 
+@requirement("TST-11")
 def test_files_without_a_match_are_not_run_again(tmp_path: Path) -> None:
     files = {f"tests/test_{at}.py": f"def test_{at}():\n    pass\n" for at in range(6)}
     files["tests/test_fails.py"] = "def test_pager():\n    assert 0\n"
@@ -89,6 +94,7 @@ def test_files_without_a_match_are_not_run_again(tmp_path: Path) -> None:
     assert _processes(root) == 1
 
 
+@requirement("TST-11")
 def test_a_process_that_was_cut_short_leaves_the_rest_to_be_run(tmp_path: Path) -> None:
     files = {"pytest.ini": "[pytest]\naddopts = -x\n"}
     files |= {f"test_{name}.py": f"def test_pager():\n    assert {at}\n" for at, name in enumerate("ab")}

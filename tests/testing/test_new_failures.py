@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.runs import environment, needs
+
+pytestmark = requirement("TST-32")
 
 FAILS = "def test_fails():\n    assert 1 == 2\n"
 FILES = {"pytest.ini": "[pytest]\n", "test_one.py": FAILS + "\n\ndef test_fine():\n    pass\n"}

@@ -5,8 +5,11 @@ from typing import cast
 
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.outcomes import Outcomes
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.runs import environment, needs
+
+pytestmark = requirement("TST-30")
 
 # It fails every other time: what it remembers is none of the repository's files.
 FLAKY = (

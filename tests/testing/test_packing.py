@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from codeplane.testing.packing import MAX_BATCH, packed
 from codeplane.testing.runner import runners
 from codeplane.testing.target import Target, Wanted
+from tests.interaction.requirements import requirement
 
 
 def _wanted(name: str, runner: str = "pytest") -> Wanted:
@@ -21,6 +22,7 @@ def _wanted(name: str, runner: str = "pytest") -> Wanted:
     return Wanted(target=target)
 
 
+@requirement("TST-02")
 @given(st.lists(st.floats(0.01, 100), max_size=150), st.integers(1, 8))
 def test_nothing_is_lost_and_no_worker_waits_long(costs: list[float], workers: int) -> None:
     cost = {f"test_{at}.py": one for at, one in enumerate(costs)}
@@ -33,12 +35,14 @@ def test_nothing_is_lost_and_no_worker_waits_long(costs: list[float], workers: i
     assert all(len(batch.wanted) <= MAX_BATCH for worker in given_out for batch in worker)
 
 
+@requirement("TST-02")
 def test_what_builds_in_one_folder_is_one_worker_s() -> None:
     wanted = [_wanted(f"tests/{at}.rs", "cargo") for at in range(6)]
     given_out = packed(wanted, 4, lambda one: 1.0)
     assert len(given_out) == 1
 
 
+@requirement("TST-02")
 def test_runners_do_not_share_a_process() -> None:
     wanted = [_wanted("a.py"), _wanted("b.py", "unittest"), _wanted("c.py")]
     (worker,) = packed(wanted, 1, lambda one: 1.0)

@@ -10,6 +10,7 @@ from codeplane.testing.case import MAX_STACK
 from codeplane.testing.report import cases, contents, formats
 from codeplane.testing.reports.unreadable import Unreadable
 from codeplane.testing.runner import runners
+from tests.interaction.requirements import requirement
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -19,10 +20,12 @@ def _read(report_format: str, name: str) -> dict[str, tuple[str, str, str]]:
     return {one.name: (one.status, one.kind, one.message) for one in found}
 
 
+@requirement("TST-03")
 def test_every_runner_has_a_report_that_can_be_read() -> None:
     assert {one.report for one in runners().values()} <= set(formats())
 
 
+@requirement("TST-03")
 def test_maven() -> None:
     assert _read("junit", "surefire.xml") == {
         "adds": ("passed", "", ""),
@@ -32,6 +35,7 @@ def test_maven() -> None:
     }
 
 
+@requirement("TST-03")
 def test_gradle() -> None:
     found = cases("junit", (RECORDED / "gradle.xml").read_bytes())
     assert [(one.name, one.status, one.duration_ms, one.owner) for one in found] == [
@@ -41,6 +45,7 @@ def test_gradle() -> None:
     assert "PriceTest.java:18" in found[1].stack
 
 
+@requirement("TST-03")
 def test_dotnet() -> None:
     found = cases("trx", (RECORDED / "dotnet.trx").read_bytes())
     assert [(one.name.rpartition(".")[2], one.status, one.duration_ms, one.line) for one in found] == [
@@ -51,6 +56,7 @@ def test_dotnet() -> None:
     assert found[1].message.startswith("Assert.Equal() Failure")
 
 
+@requirement("TST-03")
 def test_rspec() -> None:
     assert _read("rspec", "rspec.json") == {
         "Cart adds": ("passed", "", ""),

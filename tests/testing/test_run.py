@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.runs import PYTEST, environment, failing, needs, statuses
 
 
+@requirement("TST-02")
 def test_a_run_says_what_failed_and_how(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", PYTEST)
@@ -43,6 +45,7 @@ def test_a_run_says_what_failed_and_how(tmp_path: Path) -> None:
     assert "PASSED" in str(output["text"])
 
 
+@requirement("TST-02")
 def test_one_test_filters_and_what_failed_last(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
     cart = root / "shop/cart.py"
@@ -67,6 +70,7 @@ def test_one_test_filters_and_what_failed_last(tmp_path: Path) -> None:
     at_the_door(root, body, environment=environment())
 
 
+@requirement("TST-02")
 def test_impacted_runs_what_reaches_the_change_and_says_why(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
 

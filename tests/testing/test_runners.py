@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
 from tests.testing.node import install
 from tests.testing.runs import environment, failing, needs, statuses
@@ -12,6 +13,7 @@ async def _run(door: Door) -> JsonObject:
     return await door.run()
 
 
+@requirement("TST-04")
 def test_unittest(tmp_path: Path) -> None:
     text = (
         "import unittest\n"
@@ -58,6 +60,7 @@ def test_unittest(tmp_path: Path) -> None:
     assert one["summary"]["tests"] == 1  # type: ignore[index,call-overload]
 
 
+@requirement("TST-04")
 def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
     modules = install()
     jest = (
@@ -114,6 +117,7 @@ def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
     assert (summary["tests_passed"], summary["tests_skipped"]) == (4, 3)
 
 
+@requirement("TST-04")
 def test_cargo(tmp_path: Path) -> None:
     needs("cargo")
     inner = (

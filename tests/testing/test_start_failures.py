@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.interpreter import bare_python
 from tests.query.asking import Ask, result, with_plane
 from tests.testing.door import Door, at_the_door, written
@@ -49,12 +50,14 @@ def pyenv(folder: Path) -> dict[str, str]:
     return {**found, "PYENV_ROOT": str(named)}
 
 
+@requirement("TST-34")
 def test_a_shim_finds_what_it_starts_in_the_sandbox(tmp_path: Path) -> None:
     needs("bwrap")
     found = result(run(written(tmp_path / "repo", FILES), pyenv(tmp_path / "elsewhere")))
     assert found["summary"]["tests_passed"] == 2, found  # type: ignore[index,call-overload]
 
 
+@requirement("TST-33")
 def test_a_shim_without_its_version_is_an_error_with_the_reason(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {**FILES, ".python-version": "3.99\n"})
     error = run(root, pyenv(tmp_path / "elsewhere"))["error"]
@@ -73,6 +76,7 @@ SAID = {
 }
 
 
+@requirement("TST-33")
 def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     runner = program(tmp_path / "bin/pytest", "")
@@ -87,12 +91,14 @@ def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
     at_the_door(root, body, environment=path_with(tmp_path / "bin"))
 
 
+@requirement("TST-33")
 def test_words_of_a_test_are_not_the_runners(tmp_path: Path) -> None:
     text = "def test_a():\n    print('pyenv: version is not installed')\n    print('bwrap: no')\n    assert 0\n"
     found = result(run(written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": text}), environment()))
     assert list(failing(found)) == ["test_a.py::test_a"] and found["errors"] == []
 
 
+@requirement("TST-33")
 def test_without_the_network_the_dependency_is_named(tmp_path: Path) -> None:
     needs("cargo")
     files = {"Cargo.toml": f'{CRATE}[dependencies]\nnothing-of-that-name = "1"\n', "src/lib.rs": "#[test]\nfn a() {}\n"}
@@ -102,6 +108,7 @@ def test_without_the_network_the_dependency_is_named(tmp_path: Path) -> None:
     assert "cargo fetch" in str(error["hint"]) and "tests.network" in str(error["hint"])
 
 
+@requirement("TST-33")
 def test_no_name_can_be_resolved(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", {"Cargo.toml": CRATE, "src/lib.rs": "#[test]\nfn a() {}\n"})
@@ -112,6 +119,7 @@ def test_no_name_can_be_resolved(tmp_path: Path) -> None:
     assert "a name cannot be resolved: error: failed to get `serde`" in str(error["message"])
 
 
+@requirement("TST-33")
 def test_code_that_does_not_compile_is_a_failure(tmp_path: Path) -> None:
     needs("cargo")
     found = result(
@@ -120,6 +128,7 @@ def test_code_that_does_not_compile_is_a_failure(tmp_path: Path) -> None:
     assert set(failing(found).values()) == {"BuildFailed"} and found["errors"] == []
 
 
+@requirement("TST-33")
 def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> None:
     tested = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test(self): pass\n"
     root = written(tmp_path / "repo", {"tests/test_a.py": tested, "e2e/a.spec.ts": ""})
@@ -144,6 +153,7 @@ def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> 
     assert (result(stopped)["committed"], result(stopped)["stopped_by"]) == (False, "tests")
 
 
+@requirement("TST-33")
 def test_in_the_background_it_is_an_error_too(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     program(tmp_path / "bin/pytest", "#!/bin/sh\nexit 127\n")
@@ -161,6 +171,7 @@ def test_in_the_background_it_is_an_error_too(tmp_path: Path) -> None:
     assert "pytest did not start" in text and "nothing ran" in text and "passed" not in text
 
 
+@requirement("TST-33")
 def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"lib/a.rb": "", "spec/a_test.py": "def test_a(): pass\n"})
     for settings, code, said in (

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from codeplane.testing.tool_cache import ToolCache
+from tests.interaction.requirements import requirement
 
 
 def put(folder: Path, name: str, size: int, used: int) -> None:
@@ -13,6 +14,7 @@ def put(folder: Path, name: str, size: int, used: int) -> None:
     os.utime(path, (used, used))
 
 
+@requirement("TST-20")
 def test_what_was_not_used_for_longest_goes_and_is_said(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     put(cache, "old/deep/file", 700_000, 1_000)
@@ -24,5 +26,6 @@ def test_what_was_not_used_for_longest_goes_and_is_said(tmp_path: Path) -> None:
     assert ToolCache(cache, max_mb=1).trimmed() == ""
 
 
+@requirement("TST-20")
 def test_nothing_is_nothing(tmp_path: Path) -> None:
     assert ToolCache(tmp_path / "none").trimmed() == ""

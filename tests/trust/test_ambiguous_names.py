@@ -10,6 +10,7 @@ from codeplane.git.safety.command import Git
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 
 OURS, PLAIN = ".codeplane/policy/mine.rego", "docs/plain.md"
@@ -84,6 +85,7 @@ def _called(repo: Path, *calls: tuple[str, JsonObject], by: Caller = AGENT) -> l
     return run(attempted())
 
 
+@requirement("TRUST-03")
 def test_a_tag_named_like_a_branch_hides_nothing(repo: Path) -> None:
     _branch(repo, OURS)
     tag: JsonObject = {"name": "feature", "ref": "HEAD"}
@@ -97,6 +99,7 @@ def _every(name: str, *ways: str) -> list[tuple[str, JsonObject]]:
     return [(WAYS[way].operation, WAYS[way].arguments(name)) for way in ways or WAYS]
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize("way", WAYS)
 def test_the_twin_with_an_ordinary_file_passes(repo: Path, way: str) -> None:
     _branch(repo, PLAIN)
@@ -114,6 +117,7 @@ def test_a_tag_and_a_branch_at_one_commit_are_no_doubt(repo: Path) -> None:
     assert git(repo, "symbolic-ref", "HEAD").strip() == "refs/heads/feature"
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize("digits", [7, 40])
 def test_a_branch_named_like_a_commit_hides_nothing(repo: Path, digits: int) -> None:
     """`checkout` takes the branch, `rev-parse` the commit of that id."""
@@ -127,6 +131,7 @@ def test_a_branch_named_like_a_commit_hides_nothing(repo: Path, digits: int) -> 
     assert _planted(repo) == []
 
 
+@requirement("TRUST-03")
 def test_other_spellings_are_refused_alike(repo: Path) -> None:
     _branch(repo, PLAIN)
     git(repo, "checkout", "--quiet", "feature")
@@ -146,6 +151,7 @@ def test_the_branch_before_is_checked_out_as_a_branch(repo: Path) -> None:
     assert git(repo, "symbolic-ref", "HEAD").strip() == "refs/heads/feature"
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize(("path", "ends"), [(OURS, "PATH_DENIED"), (PLAIN, "ok")])
 def test_a_branch_that_one_remote_has(repo: Path, path: str, ends: str) -> None:
     git(repo, "remote", "add", "origin", str(repo.parent / "far"))
@@ -169,6 +175,7 @@ def test_a_new_branch_tracks_the_remote_branch_it_begins_at(repo: Path) -> None:
         assert git(repo, "rev-parse", "--abbrev-ref", f"{branch}@{{upstream}}").strip() == "origin/work"
 
 
+@requirement("TRUST-03")
 def test_a_name_no_branch_can_have_is_refused_before_files_are_written(repo: Path) -> None:
     _branch(repo, PLAIN)
     git(repo, "branch", "a/b")
@@ -178,6 +185,7 @@ def test_a_name_no_branch_can_have_is_refused_before_files_are_written(repo: Pat
     assert ends == ["GIT_REFUSED"] * 3 and _planted(repo) == []
 
 
+@requirement("TRUST-03")
 def test_what_git_ignores_is_not_asked_about_where_nobody_may_write(repo: Path) -> None:
     """The token lies in the way and is ignored: that is refused, and no question of what would be lost."""
     _branch(repo, ".codeplane/owner.token")
@@ -187,6 +195,7 @@ def test_what_git_ignores_is_not_asked_about_where_nobody_may_write(repo: Path) 
     assert _planted(repo) == []
 
 
+@requirement("TRUST-03")
 def test_a_merge_looks_at_every_common_ancestor(repo: Path) -> None:
     """Where one of two has the file already, it still comes in against the other."""
     top = _commit(repo, OURS, parents=("HEAD",))
@@ -200,6 +209,7 @@ def test_a_merge_looks_at_every_common_ancestor(repo: Path) -> None:
     assert _planted(repo) == []
 
 
+@requirement("TRUST-03")
 def test_a_branch_that_moves_after_the_check_is_not_followed(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks of another work tree may write refs at any time: git has to write the commit that was looked at."""
     plain = _branch(repo, PLAIN)

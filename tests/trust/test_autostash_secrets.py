@@ -6,8 +6,11 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.trust.test_secret_files import ENV, VALUE, _held_by_git
+
+pytestmark = requirement("TRUST-52")
 
 CALLS: dict[str, JsonObject] = {
     "git.merge": {"ref": "side"},

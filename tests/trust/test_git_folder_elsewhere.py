@@ -10,7 +10,10 @@ import pytest
 from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.json import JsonObject, JsonValue
 from tests.harness import cpl, git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
+
+pytestmark = requirement("TRUST-03")
 
 FILES = {"README.md": "# shop\n", "src/app.py": "x = 1\n", "box/note.txt": "marker\n"}
 HOOK: JsonObject = {"content": "#!/bin/sh\ntouch ran\n", "executable": True}

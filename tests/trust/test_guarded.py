@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.errors import PathDenied
 from codeplane.trust.guarded import check_guarded
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
 
 REFUSED = [
@@ -28,6 +29,7 @@ ALLOWED_PATHS = [
 ]  # fmt: skip
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize("path", REFUSED, ids=repr)
 def test_paths_that_nobody_writes(path: str) -> None:
     with pytest.raises(PathDenied):
@@ -39,6 +41,7 @@ def test_paths_of_the_repository(path: str) -> None:
     check_guarded(path)
 
 
+@requirement("TRUST-03")
 @given(st.lists(st.sampled_from(["a", "b", ".", "x.y"]), max_size=3), st.lists(st.sampled_from(["c", "d"]), max_size=3))
 def test_no_way_around_leads_into_the_gate(before: list[str], after: list[str]) -> None:
     for guarded in (".git", ".codeplane", ".."):

@@ -18,6 +18,7 @@ from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, Said, events, of_call, plane, run
 from tests.kernel.stages import exchange
 
@@ -33,6 +34,7 @@ async def streamed(opened: Plane, name: str, arguments: JsonObject) -> list[Resu
     return [item async for item in opened.conveyor.stream(name, arguments, AGENT)]
 
 
+@requirement("KEY-01")
 def test_the_same_call_gives_the_first_result_and_runs_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -63,6 +65,7 @@ def test_what_has_no_key_or_another_one_runs_each_time(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-47")
 def test_a_key_belongs_to_who_used_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -102,6 +105,7 @@ def test_a_key_belongs_to_its_owner(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-47")
 @pytest.mark.parametrize("kept", [True, False], ids=["with its events", "its events gone"])
 def test_a_key_of_an_older_log_is_still_its_actors(tmp_path: Path, kept: bool) -> None:
     """Before keys were an actor's own they were recorded for everyone of an owner."""
@@ -155,6 +159,7 @@ def test_a_key_of_an_older_log_is_still_its_actors(tmp_path: Path, kept: bool) -
     run(scenario())
 
 
+@requirement("KEY-01")
 @pytest.mark.parametrize("name", ["fixture.slow", "fixture.write"])
 def test_ten_at_once_run_once(tmp_path: Path, name: str) -> None:
     async def scenario() -> None:
@@ -172,6 +177,7 @@ def test_ten_at_once_run_once(tmp_path: Path, name: str) -> None:
     run(scenario())
 
 
+@requirement("KEY-02")
 def test_other_arguments_are_a_conflict_and_an_audit_event(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -208,6 +214,7 @@ def test_it_survives_a_restart(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("KEY-03")
 def test_what_was_cut_off_by_a_crash_is_unknown_and_not_run_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()

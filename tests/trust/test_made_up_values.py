@@ -8,8 +8,11 @@ from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, events, plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, key_of, result, shown
+
+pytestmark = requirement("TRUST-53")
 
 REAL = "Zk93jfQp20xLmN7v"
 MADE_UP = "d7r0p.sh/k3ep"

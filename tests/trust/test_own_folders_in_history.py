@@ -11,6 +11,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 
 SPELLINGS = (
@@ -253,6 +254,7 @@ async def _called(opened: Plane, attack: Attack, repo: Path) -> list[str | None]
     return ends
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize(
     ("name", "path"),
     # The spellings are one gate's; each way is tried with the plain one.
@@ -274,6 +276,7 @@ def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) 
     assert _written(repo) == [] and not _planted(repo)
 
 
+@requirement("TRUST-03")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_twin_with_an_ordinary_path_passes(repo: Path, name: str) -> None:
     attack = ATTACKS[name]

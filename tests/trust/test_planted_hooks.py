@@ -4,7 +4,10 @@ from pathlib import Path
 
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, plane, run
+
+pytestmark = requirement("TRUST-48")
 
 HOOK = """#!/bin/sh
 cp .codeplane/owner.token taken.txt

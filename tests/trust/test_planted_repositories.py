@@ -7,7 +7,10 @@ from codeplane.kernel.json import JsonValue
 from tests.git.drawn import simple
 from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
+
+pytestmark = requirement("TRUST-48")
 
 MAIN = {"README.md": "# shop\n", "src/app.py": "x = 1\n"}
 

@@ -18,6 +18,7 @@ from codeplane.trust.shell.captured import CHUNK_BYTES
 from codeplane.wiring.app import Plane
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import PATIENCE_SEC, git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
 
 VALUE = "hunter2-correct-horse"
@@ -106,6 +107,7 @@ def _error(answer: JsonObject) -> str:
     return str(error["error"]) if isinstance(error, dict) else ""
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 def test_a_test_sees_empty_files_and_moves_none_of_them(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo")
@@ -142,6 +144,7 @@ def _environment(folder: Path) -> None:
     (folder / "prod").write_text(ENV)
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 def test_an_environment_of_python_shows_its_own_files_and_one_from_git_none(tmp_path: Path) -> None:
     hidden = [f"tools/.env/{name}" for name in ("prod", "conf/prod")]
@@ -164,6 +167,7 @@ def test_an_environment_of_python_shows_its_own_files_and_one_from_git_none(tmp_
     run(scenario())
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 def test_other_names_of_a_secrets_file_are_hidden_and_not_read(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo", ".env", "node_modules/.env", "node_modules/some/name.txt", "plain.txt")
@@ -191,6 +195,7 @@ def test_other_names_of_a_secrets_file_are_hidden_and_not_read(tmp_path: Path) -
     run(scenario())
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 @pytest.mark.parametrize("target", ["conf/prod.txt", "conf"])
 def test_what_a_link_leads_to_stays_hidden_when_git_is_made_to_track_it(tmp_path: Path, target: str) -> None:
@@ -232,6 +237,7 @@ def test_what_a_link_leads_to_stays_hidden_when_git_is_made_to_track_it(tmp_path
     run(stays_hidden())
 
 
+@requirement("TRUST-50")
 def test_a_link_that_is_left_behind_takes_no_changed_source_away(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n", "same.txt": "same\n"})
     (root / ".env.same").symlink_to("same.txt")
@@ -249,6 +255,7 @@ def test_a_link_that_is_left_behind_takes_no_changed_source_away(tmp_path: Path)
     run(scenario())
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo", ".env")
@@ -271,6 +278,7 @@ def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-50")
 @needs_bubblewrap
 def test_hooks_and_commands_see_empty_files(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo")
@@ -343,6 +351,7 @@ def test_the_filters_of_an_attached_folder_outside_see_no_token(tmp_path: Path) 
     assert "No such file" in (other / "leaked").read_text()
 
 
+@requirement("REPO-08")
 def test_no_branch_brings_rules_that_show_a_secret(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     (root / ".env").write_text(ENV)
@@ -384,6 +393,7 @@ def _told(opened: Sequence[object]) -> str:
     return "\n".join(map(str, opened))
 
 
+@requirement("TRUST-51")
 def test_the_values_of_secrets_files_are_in_no_answer(tmp_path: Path) -> None:
     encoded = base64.b64encode(f"password {VALUE} here".encode()).decode()
     text = f"one {VALUE} two\nproduction localhost\n{encoded}\n{VALUE.encode().hex()}\n"
@@ -448,6 +458,7 @@ async def _pages(opened: Plane, name: str, key: str, limit: int, *, caller: Call
         offset = max(following, CHUNK_BYTES - 200) if limit > 1 and page == "x" * limit else following
 
 
+@requirement("TRUST-51")
 @needs_bubblewrap
 def test_a_value_is_not_seen_in_pieces(tmp_path: Path) -> None:
     test = f"def test_it():\n    print({VALUE[:9]!r} + {VALUE[9:]!r})\n    assert 0\n"
@@ -494,6 +505,7 @@ def test_a_value_is_not_seen_in_pieces(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-51")
 @needs_bubblewrap
 def test_what_runs_is_watched_by_whole_lines(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
@@ -520,6 +532,7 @@ def test_what_runs_is_watched_by_whole_lines(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-51")
 def test_lines_of_a_key_are_not_read_one_by_one(tmp_path: Path) -> None:
     body = [f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC{number:04d}" for number in range(6)]
     key = "\n".join(("-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"))
@@ -538,6 +551,7 @@ def test_lines_of_a_key_are_not_read_one_by_one(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-51")
 def test_a_placeholder_is_not_written_back(tmp_path: Path) -> None:
     config = f'NAME = "shop"\nPASSWORD = "{VALUE}"\nDEBUG = False\n'
     root = make_repo(tmp_path / "repo", {"config.py": config, "redact.py": 'MARK = "[redacted]"\nx = 1\n'})
@@ -572,6 +586,7 @@ def test_a_placeholder_is_not_written_back(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-52")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -617,6 +632,7 @@ def test_a_refusal_of_several_secrets_files_speaks_of_several(tmp_path: Path) ->
     run(scenario())
 
 
+@requirement("TRUST-52")
 def test_a_checkpoint_leaves_secrets_out_and_says_so(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
@@ -635,6 +651,7 @@ def test_a_checkpoint_leaves_secrets_out_and_says_so(tmp_path: Path) -> None:
     assert git(root, "ls-tree", "--name-only", "HEAD").split() == ["README.md"]
 
 
+@requirement("TRUST-51")
 def test_questions_about_git_calls_show_no_secret_and_change_none(tmp_path: Path) -> None:
     """Whoever asks can look at the question, so what a tracked secrets file holds is not in it either."""
     root = make_repo(tmp_path / "repo", {"a.txt": "one\n"})
@@ -675,6 +692,7 @@ def _held_by_git(root: Path) -> str:
     return subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("latin-1")
 
 
+@requirement("TRUST-52")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.vectors.chunks import MAX, MIN, TARGET, Chunk, chunk
+from tests.interaction.requirements import requirement
 
 
 def texts() -> st.SearchStrategy[bytes]:
@@ -26,6 +27,7 @@ def files(draw: st.DrawFn) -> tuple[bytes, list[tuple[int, int]]]:
     return text, [(min(range_), max(range_)) for range_ in ranges]
 
 
+@requirement("VEC-03")
 @given(files())
 def test_a_text_is_covered_exactly(file: tuple[bytes, list[tuple[int, int]]]) -> None:
     text, boundaries = file
@@ -34,12 +36,14 @@ def test_a_text_is_covered_exactly(file: tuple[bytes, list[tuple[int, int]]]) ->
     assert all(left.end == right.start for left, right in pairwise(chunks))
 
 
+@requirement("VEC-03")
 @given(files())
 def test_chunks_are_neither_empty_nor_too_long(file: tuple[bytes, list[tuple[int, int]]]) -> None:
     chunks = chunk(*file)
     assert all(0 < found.end - found.start <= MAX for found in chunks)
 
 
+@requirement("VEC-03")
 @given(files())
 def test_a_small_chunk_fits_no_neighbour(file: tuple[bytes, list[tuple[int, int]]]) -> None:
     chunks = chunk(*file)
@@ -48,6 +52,7 @@ def test_a_small_chunk_fits_no_neighbour(file: tuple[bytes, list[tuple[int, int]
             assert right.end - left.start > MAX
 
 
+@requirement("VEC-03")
 @given(files())
 def test_lines_are_counted_and_kept_whole(file: tuple[bytes, list[tuple[int, int]]]) -> None:
     text, boundaries = file

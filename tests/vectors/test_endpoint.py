@@ -12,6 +12,7 @@ import pytest
 from codeplane.kernel.errors import ConfigInvalid, EmbedderFailed
 from codeplane.vectors.embedder import MAX_CHARACTERS
 from codeplane.vectors.endpoint import EndpointEmbedder, EndpointSettings
+from tests.interaction.requirements import requirement
 
 
 @dataclass
@@ -66,6 +67,7 @@ def embedder(endpoint: Endpoint, *, key: str | None = None, pauses: list[float] 
     return EndpointEmbedder(settings, pause=(pauses if pauses is not None else []).append)
 
 
+@requirement("VEC-04")
 def test_rows_come_in_the_order_of_the_texts(endpoint: Endpoint) -> None:
     model = embedder(endpoint, key="secret")
     rows = model.embed(["abc", "", "abcdefg"])
@@ -77,6 +79,7 @@ def test_rows_come_in_the_order_of_the_texts(endpoint: Endpoint) -> None:
     assert endpoint.paths == ["/v1/embeddings"]
 
 
+@requirement("VEC-04")
 def test_many_texts_are_asked_in_batches_and_long_ones_shortened(endpoint: Endpoint) -> None:
     rows = embedder(endpoint).embed(["a" * 20_000, *("b" for _ in range(99))])
     inputs = [request["input"] for request in endpoint.asked]
@@ -85,12 +88,14 @@ def test_many_texts_are_asked_in_batches_and_long_ones_shortened(endpoint: Endpo
     assert "Authorization" not in endpoint.headers[0]
 
 
+@requirement("VEC-04")
 def test_nothing_to_ask_asks_nothing(endpoint: Endpoint) -> None:
     assert embedder(endpoint).embed([]).shape == (0, 2)
     assert embedder(endpoint).embed([" \n"]).tolist() == [[0, 0]]
     assert endpoint.asked == []
 
 
+@requirement("VEC-04")
 def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint) -> None:
     pauses: list[float] = []
     endpoint.said = [(429, b"slow down"), (503, b"")]

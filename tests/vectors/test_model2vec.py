@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.kernel.errors import EmbedderFailed
 from codeplane.vectors.model2vec import model2vec
+from tests.interaction.requirements import requirement
 from tests.vectors.models import write_tensors, write_tokenizer
 
 VECTORS = np.array([[9, 9], [3, 4], [1, 0], [0, 2]], np.float32)
@@ -19,23 +20,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@requirement("VEC-05")
 def test_words_add_up(folder: Path) -> None:
     rows = model2vec(folder).embed(["user", "userName", "name name name name parse", "unheard of", ""])
     expected = np.array([[0.6, 0.8], [4 / 32**0.5, 4 / 32**0.5], [2 / 8**0.5, 2 / 8**0.5], [0, 0], [0, 0]])
     assert np.allclose(rows, expected)
 
 
+@requirement("VEC-05")
 def test_unknown_words_do_not_count(folder: Path) -> None:
     model = model2vec(folder)
     assert np.array_equal(model.embed(["unheard user of"]), model.embed(["user"]))
 
 
+@requirement("VEC-05")
 def test_half_precision(folder: Path) -> None:
     expected = model2vec(folder).embed(["user name"])
     write_tensors(folder / "model.safetensors", embeddings=VECTORS.astype(np.float16))
     assert np.allclose(model2vec(folder).embed(["user name"]), expected)
 
 
+@requirement("VEC-05")
 def test_shared_rows_and_weights(folder: Path) -> None:
     write_tensors(
         folder / "model.safetensors",

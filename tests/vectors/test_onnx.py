@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.kernel.errors import EmbedderFailed
 from codeplane.vectors.onnx import OnnxEmbedder
+from tests.interaction.requirements import requirement
 from tests.vectors.models import write_tokenizer
 
 # A model of one node that looks up [[0, 0], [3, 4], [1, 0], [0, 2]] for each token, and one that wants pixels.
@@ -30,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@requirement("VEC-05")
 def test_the_mean_of_the_tokens(folder: Path) -> None:
     pytest.importorskip("onnxruntime")
     model = OnnxEmbedder(folder)
@@ -40,6 +42,7 @@ def test_the_mean_of_the_tokens(folder: Path) -> None:
     assert rows.dtype == np.float32
 
 
+@requirement("VEC-05")
 def test_another_kind_of_model_is_refused(folder: Path) -> None:
     pytest.importorskip("onnxruntime")
     (folder / "model.onnx").write_bytes(base64.b64decode(PIXELS))
@@ -47,6 +50,7 @@ def test_another_kind_of_model_is_refused(folder: Path) -> None:
         OnnxEmbedder(folder)
 
 
+@requirement("VEC-05")
 def test_a_broken_model_is_refused(folder: Path) -> None:
     pytest.importorskip("onnxruntime")
     (folder / "model.onnx").write_bytes(b"nothing")
@@ -54,6 +58,7 @@ def test_a_broken_model_is_refused(folder: Path) -> None:
         OnnxEmbedder(folder)
 
 
+@requirement("VEC-05")
 def test_a_missing_model_is_said(tmp_path: Path) -> None:
     with pytest.raises(EmbedderFailed, match=r"model\.onnx"):
         OnnxEmbedder(tmp_path)

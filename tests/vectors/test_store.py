@@ -20,6 +20,7 @@ from codeplane.vectors.spans import may_be, unpacked_one
 from codeplane.vectors.spans import packed as packed_spans
 from codeplane.vectors.spans import unpacked as unpacked_spans
 from codeplane.vectors.store import Hit, VectorStore
+from tests.interaction.requirements import requirement
 
 DIMENSIONS = 16
 FILES = {"aa": 3, "bb": 0, "cc": 1500, "dd": 1, "ee": 40}
@@ -69,6 +70,7 @@ def store(tmp_path: Path) -> Iterator[VectorStore]:
     found.close()
 
 
+@requirement("VEC-02")
 @pytest.mark.parametrize("digests", [list(FILES), ["ee", "aa"], ["dd"], ["bb"], []])
 @pytest.mark.parametrize("limit", [0, 1, 10, 5000])
 def test_search_is_exact_among_the_digests(store: VectorStore, digests: list[str], limit: int) -> None:
@@ -78,17 +80,20 @@ def test_search_is_exact_among_the_digests(store: VectorStore, digests: list[str
         assert [(hit.digest, hit.chunk) for hit in hits] == expected(query, digests, limit)
 
 
+@requirement("VEC-02")
 def test_scores_are_cosines(store: VectorStore) -> None:
     (hit,) = store.search(matrix(2, 1500)[700], list(FILES), 1)
     assert (hit.digest, hit.chunk) == ("cc", 700)
     assert hit.score == pytest.approx(1, abs=0.01)
 
 
+@requirement("VEC-02")
 def test_unknown_and_repeated_digests(store: VectorStore) -> None:
     query = matrix(7, 1)[0]
     assert store.search(query, ["zz", "aa", "aa", "yy"], 10) == store.search(query, ["aa"], 10)
 
 
+@requirement("VEC-02")
 def test_the_same_digests_again_see_what_was_added(store: VectorStore) -> None:
     digests, row = (*FILES, "new"), matrix(50, 1)
     assert store.search(row[0], digests, 1)[0].digest != "new"
@@ -282,6 +287,7 @@ def test_a_short_file_of_rows_begins_anew(tmp_path: Path, store: VectorStore, lo
     assert again.rows == sum(FILES.values())
 
 
+@requirement("IDX-42")
 @pytest.mark.parametrize("part", ["rows", "chunks"])
 def test_damaged_vectors_are_forgotten_and_the_rest_is_kept(tmp_path: Path, store: VectorStore, part: str) -> None:
     store.close()

@@ -11,28 +11,33 @@ from hypothesis import strategies as st
 
 from codeplane.vectors.embedder import MAX_CHARACTERS, Embedder
 from codeplane.vectors.wordllama import wordllama
+from tests.interaction.requirements import requirement
 
 MODEL = wordllama()
 AGAIN = wordllama()
 TEXTS = ["def getUserName(self): ...", "", "class HTTPServer", "日本語 naïve", "?!", "x" * 10_000]
 
 
+@requirement("VEC-01")
 def test_says_who_it_is() -> None:
     embedder: Embedder = MODEL
     assert embedder.name.startswith("wordllama-256 0.")
     assert embedder.dimensions == 256
 
 
+@requirement("VEC-01")
 def test_rows_have_length_one_or_zero() -> None:
     rows = MODEL.embed(TEXTS)
     assert rows.dtype == np.float32
     assert np.allclose(np.linalg.norm(rows, axis=1), [1, 0, 1, 1, 0, 1], atol=1e-6)
 
 
+@requirement("VEC-01")
 def test_no_texts_are_no_rows() -> None:
     assert MODEL.embed([]).shape == (0, 256)
 
 
+@requirement("VEC-01")
 @pytest.mark.parametrize(
     ("query", "right", "wrong"),
     [

@@ -7,6 +7,7 @@ from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, of_call, plane, run
 
 
@@ -30,6 +31,7 @@ async def state(opened: Plane) -> object:
     return (await opened.log.select("SELECT state, reason FROM tasks"))[0]
 
 
+@requirement("TASK-02")
 def test_a_mutation_over_budget_is_refused_and_closes_the_task(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -57,6 +59,7 @@ def test_a_mutation_over_budget_is_refused_and_closes_the_task(tmp_path: Path) -
     run(scenario())
 
 
+@requirement("TASK-02")
 def test_only_saying_so_reopens_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, "limits.max_mutations=1", operations=[FixtureOps()]) as opened:
@@ -100,6 +103,7 @@ def test_a_task_that_failed_on_its_budget_stays_failed_when_it_is_closed(tmp_pat
     run(scenario())
 
 
+@requirement("TASK-02")
 def test_test_runs_are_refused_without_closing_the_task(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -117,6 +121,7 @@ def test_test_runs_are_refused_without_closing_the_task(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TASK-02")
 def test_time_is_a_budget_too(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()
@@ -180,6 +185,7 @@ def kinds(outcome: Outcome) -> list[object]:
     return [signal["kind"] for signal in outcome.meta.signals]
 
 
+@requirement("TASK-03")
 def test_the_same_change_twice_is_a_no_op(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:
@@ -191,6 +197,7 @@ def test_the_same_change_twice_is_a_no_op(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TASK-03")
 def test_the_same_failure_after_a_change_is_no_progress(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:

@@ -19,6 +19,7 @@ from codeplane.kernel.record import key_holder
 from codeplane.trust.approvals.action import ActionStatus
 from codeplane.wiring.app import Plane
 from tests.harness import Server, git, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, PATIENCE_SEC, events, plane, run
 
 PROGRAM = (sys.executable, "-m", "tests.work.killed_server")
@@ -151,6 +152,7 @@ def _finished(server: Server, operation: str) -> JsonObject:
     return until(found)[0]
 
 
+@requirement("TASK-08")
 @pytest.mark.parametrize("name", KILLS)
 def test_a_kill_is_followed_by_what_became_of_it(repo: Path, name: str) -> None:
     kill = KILLS[name]
@@ -180,6 +182,7 @@ def test_a_kill_is_followed_by_what_became_of_it(repo: Path, name: str) -> None:
         server.stop()
 
 
+@requirement("GIT-40")
 @pytest.mark.parametrize(
     ("at", "done"), [("begun", False), ("submodule written", False), ("before end", True), (f"record {_ADD}", True)]
 )
@@ -232,6 +235,7 @@ class JournaledOps:
         raise AssertionError("nobody wakes it")
 
 
+@requirement("TASK-08")
 @pytest.mark.parametrize(
     ("far", "said"), [("none", None), ("not_done", None), ("begun", "OUTCOME_UNKNOWN"), ("done", "RESULT_GONE")]
 )
@@ -271,6 +275,7 @@ def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str
     run(scenario())
 
 
+@requirement("TASK-08")
 def test_an_approved_change_that_was_not_done_is_run_after_the_restart(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "old\n"})
     edit: JsonObject = {"edits": [{"path": "a.txt", "content": "new\n"}]}

@@ -7,6 +7,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, events, plane, run
 
 FILES = {
@@ -31,6 +32,7 @@ def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "shop", FILES)
 
 
+@requirement("TASK-02")
 def test_they_are_not_counted_whatever_the_operation(repo: Path) -> None:
     async def body() -> None:
         async with plane(repo, "limits.max_mutations=1") as opened:
@@ -65,6 +67,7 @@ def test_they_are_not_counted_whatever_the_operation(repo: Path) -> None:
     run(body())
 
 
+@requirement("TASK-02")
 def test_a_key_that_a_dry_run_was_sent_with_is_free_for_the_change(repo: Path) -> None:
     async def body() -> None:
         async with plane(repo) as opened:
@@ -81,6 +84,7 @@ def test_a_key_that_a_dry_run_was_sent_with_is_free_for_the_change(repo: Path) -
     run(body())
 
 
+@requirement("TASK-02")
 def test_what_a_dry_run_would_write_is_not_in_the_log(repo: Path) -> None:
     async def body() -> None:
         async with plane(repo) as opened:

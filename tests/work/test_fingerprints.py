@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.call import Effects, Failure
 from codeplane.kernel.trace import normalise_trace
 from codeplane.work.fingerprints import failure_fingerprint, mutation_fingerprint
+from tests.interaction.requirements import requirement
 
 PYTHON = """Traceback (most recent call last):
   File "{folder}/pkg/core/mod.py", line {line}, in handle
@@ -42,6 +43,7 @@ INCIDENTAL = [
 ]
 
 
+@requirement("TASK-03")
 @pytest.mark.parametrize("change", INCIDENTAL, ids=str)
 def test_incidental_details_do_not_count(change: dict[str, str]) -> None:
     if " " in change.get("folder", ""):

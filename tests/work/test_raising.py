@@ -7,8 +7,11 @@ import pytest
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, plane, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, executed, refused, result, shown, soon
+
+pytestmark = requirement("TRUST-44")
 
 MODES = ["trust", "automatic", "always"]
 

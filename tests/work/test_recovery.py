@@ -10,6 +10,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.record import CALL_STARTED
 from codeplane.wiring.app import Plane
 from codeplane.work.recovery import recover
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps, events, plane, run
 
 INTENT: JsonObject = {
@@ -42,6 +43,7 @@ async def kill(opened: Plane, *, running: int) -> tuple[str, str]:
     return task, session
 
 
+@requirement("TASK-04")
 @pytest.mark.parametrize("running", [0, 1, 1200])
 def test_what_was_open_is_interrupted_and_what_was_running_is_unknown(tmp_path: Path, running: int) -> None:
     async def scenario() -> None:
@@ -75,6 +77,7 @@ def test_what_was_open_is_interrupted_and_what_was_running_is_unknown(tmp_path: 
     run(scenario())
 
 
+@requirement("TASK-04")
 def test_recovering_twice_adds_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:

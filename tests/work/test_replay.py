@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
 
+@requirement("RPL-01")
 def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "def alpha():\n    pass\n", "b.py": "BETA = 1\n"})
 
@@ -39,6 +41,7 @@ def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RPL-01")
 def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "x = 1\nx = 2\nx = 3\n"})
 

@@ -15,6 +15,7 @@ from codeplane.wiring.app import Plane
 from codeplane.work.operations import SessionResult
 from codeplane.work.task import TaskState
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.kernel.stages import exchange
 
@@ -40,6 +41,7 @@ async def tasks(opened: Plane) -> dict[Cell, tuple[Cell, ...]]:
     return {row[0]: row[1:] for row in found}
 
 
+@requirement("TASK-01")
 def test_a_connection_has_one_session_and_another_has_another(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:
@@ -109,6 +111,7 @@ def test_create_starts_another_and_uses_it_from_then_on(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TASK-01")
 def test_any_call_can_join_a_session_by_its_id(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with plane(tmp_path, operations=[FixtureOps()]) as opened:
@@ -129,6 +132,7 @@ def test_any_call_can_join_a_session_by_its_id(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TASK-01")
 @pytest.mark.parametrize(
     ("reason", "state"),
     [("success", "CLOSED_SUCCESS"), ("failed", "CLOSED_FAILED"), ("abandoned", "CLOSED_INTERRUPTED")],
@@ -164,6 +168,7 @@ def test_a_session_nobody_made_is_not_found(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TASK-05")
 def test_idle_sessions_close_and_busy_ones_stay(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()

@@ -18,6 +18,7 @@ from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Writing
 from codeplane.wiring.app import Plane
 from codeplane.wiring.trusting import trust_tables
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 
 TABLES = ("sessions", "tasks", "operations", "decisions", *(table for one in trust_tables() for table in one.tables))
@@ -161,6 +162,7 @@ async def history(root: Path, acts: list[str]) -> set[str]:
             left.pop(0)
 
 
+@requirement("LOG-04")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(sorted([*ACTS, "restart"])), min_size=5, max_size=50))
 def test_live_tables_equal_rebuilt_ones(acts: list[str]) -> None:
@@ -175,6 +177,7 @@ def test_all_kinds_of_events_make_the_same_tables_twice(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@requirement("LOG-04")
 def test_retention_really_drops_and_the_tables_follow(tmp_path: Path) -> None:
     async def scenario() -> None:
         clock = ManualClock()

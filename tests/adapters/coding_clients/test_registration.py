@@ -15,6 +15,7 @@ import pytest
 from codeplane.adapters.coding_clients.clients import CLIENTS
 from codeplane.adapters.coding_clients.registration import Change, RegistrationError, apply, plan, plan_removal
 from codeplane.kernel.errors import InvalidArgument
+from tests.interaction.requirements import requirement
 
 EVERYONE = [client.id for client in CLIENTS]
 CODEX_ENTRY = {"command": "/opt/bin/cpl", "args": ["mcp", "--client", "codex"]}
@@ -106,6 +107,7 @@ def test_the_second_run_finds_nothing_to_do(user: User) -> None:
     assert {file: file.stat().st_ino for file in files} == files
 
 
+@requirement("CLI-02")
 def test_uninstall_takes_out_our_entry_and_only_that(user: User) -> None:
     user.init(*EVERYONE)
     user.uninstall()

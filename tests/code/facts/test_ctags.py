@@ -13,6 +13,7 @@ import pytest
 
 from codeplane.code.facts.extract import extractor
 from codeplane.code.facts.language import languages
+from tests.interaction.requirements import requirement
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -81,16 +82,19 @@ DIFFERENCES = {
 }
 
 
+@requirement("FCT-10")
 def test_every_reason_is_needed() -> None:
     told = {_told(tag) for tag in _tags([*SAMPLES.iterdir(), *_javascript()])}
     assert [one for one in DIFFERENCES if not any(re.fullmatch(one, tag) for tag in told)] == []
 
 
+@requirement("FCT-10")
 @pytest.mark.parametrize("sample", sorted(path.name for path in SAMPLES.iterdir()))
 def test_samples(sample: str) -> None:
     assert [one for one in _missed_in_samples() if one.startswith(str(SAMPLES / sample))] == []
 
 
+@requirement("FCT-10")
 def test_installed_python() -> None:
     """Every class, function and method of three installed packages."""
     paths = [path for name in ("pydantic", "starlette", "rich") for path in _package(name).rglob("*.py")]
@@ -98,6 +102,7 @@ def test_installed_python() -> None:
     assert _missed(paths, kinds=("class", "function", "member")) == []
 
 
+@requirement("FCT-10")
 def test_installed_javascript() -> None:
     """Every function, class and method of the JavaScript that the test environment brings."""
     assert _missed(_javascript(), kinds=("class", "function", "method", "getter", "setter", "generator")) == []

@@ -3,11 +3,13 @@
 import pytest
 
 from tests.code.facts.reading import bound, defined, exported, facts_of, imported, words
+from tests.interaction.requirements import requirement
 
 ALL = ("javascript", "typescript", "tsx")
 TYPED = ("typescript", "tsx")
 
 
+@requirement("FCT-11")
 @pytest.mark.parametrize("language", ALL)
 @pytest.mark.parametrize(
     ("text", "found"),
@@ -40,6 +42,7 @@ def test_imports(language: str, text: str, found: list[tuple[str, str, str, str]
     assert [one.split()[:2] for one in bound(language, text)] == [[name, "IMPORT_ALIAS"] for name in names]
 
 
+@requirement("FCT-11")
 @pytest.mark.parametrize("language", TYPED)
 @pytest.mark.parametrize(
     ("text", "found"),
@@ -55,6 +58,7 @@ def test_typed_imports(language: str, text: str, found: list[tuple[str, str, str
     assert imported(language, text) == found
 
 
+@requirement("FCT-11")
 def test_import_places() -> None:
     text = "import { long as short, same } from 'x'; import dflt from 'y'"
     renamed, same, given = facts_of("typescript", text).imports
@@ -63,6 +67,7 @@ def test_import_places() -> None:
     assert given.alias == "dflt" and text[given.local_at :][:4] == "dflt" and text[given.at :] == "import dflt from 'y'"
 
 
+@requirement("FCT-11")
 @pytest.mark.parametrize("language", ALL)
 @pytest.mark.parametrize(
     ("text", "found"),

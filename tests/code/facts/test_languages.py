@@ -7,6 +7,7 @@ import pytest
 from codeplane.code.facts.language import languages, query_of
 from codeplane.code.facts.model import packed, unpacked
 from tests.code.facts.reading import check, facts_of
+from tests.interaction.requirements import requirement
 
 SAMPLES = Path(__file__).parent / "samples"
 FAMILIES = """javascript python go rust jvm dotnet ruby php swift elixir haskell terraform sql docker markdown json_yaml
@@ -23,10 +24,12 @@ def sampled() -> dict[str, Path]:
     return found
 
 
+@requirement("FCT-14")
 def test_every_language_has_a_sample() -> None:
     assert set(sampled()) == set(languages().by_name)
 
 
+@requirement("FCT-14")
 @pytest.mark.parametrize("name", sorted(languages().by_name))
 def test_the_sample_is_read_whole(name: str) -> None:
     text = sampled()[name].read_bytes()
@@ -36,6 +39,7 @@ def test_the_sample_is_read_whole(name: str) -> None:
     assert unpacked(packed(facts)) == facts
 
 
+@requirement("FCT-14")
 @pytest.mark.parametrize("name", sorted(languages().by_name))
 def test_the_table_is_sound(name: str) -> None:
     language = languages().by_name[name]
@@ -49,6 +53,7 @@ def test_the_table_is_sound(name: str) -> None:
         assert all(shebang not in one.shebangs for one in others)
 
 
+@requirement("FCT-14")
 @pytest.mark.parametrize(
     ("path", "start", "name"),
     [

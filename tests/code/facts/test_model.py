@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.code.facts.model import packed_columns, packed_steps, unpacked_columns
+from tests.interaction.requirements import requirement
 
 _NUMBERS = st.integers(0, 2**32 - 1)
 
 
+@requirement("IDX-40")
 @given(st.lists(st.tuples(_NUMBERS, st.integers(0, 200), st.integers(0, 70_000))))
 def test_columns_come_back(rows: list[tuple[int, int, int]]) -> None:
     columns = [[row[place] for row in rows] for place in range(3)]
@@ -16,10 +18,12 @@ def test_columns_come_back(rows: list[tuple[int, int, int]]) -> None:
     assert [one.tolist() for one in found] == columns
 
 
+@requirement("IDX-40")
 def test_a_column_is_as_narrow_as_its_numbers() -> None:
     assert len(packed_columns([1, 2, 255], [256, 0, 0], [70_000, 0, 0])) == 3 + 3 + 6 + 12
 
 
+@requirement("IDX-40")
 def test_steps_add_up() -> None:
     assert packed_steps([3, 3, 10]) == [3, 0, 7]
     assert packed_steps([]) == []

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.code.facts.reading import bound, defined, facts_of, imported, words
+from tests.interaction.requirements import requirement
 
 SAMPLES = Path(__file__).parent / "samples"
 
 
+@requirement("FCT-11")
 @pytest.mark.parametrize(
     ("language", "text", "found"),
     [
@@ -60,6 +62,7 @@ def test_imports(language: str, text: str, found: list[tuple[str, str, str, str]
     assert imported(language, text) == found
 
 
+@requirement("FCT-11")
 @pytest.mark.parametrize(
     ("language", "text", "found"),
     [
@@ -87,6 +90,7 @@ def test_bindings(language: str, text: str, found: str) -> None:
     assert [one.split()[0] for one in bound(language, text)] == found.split()
 
 
+@requirement("FCT-11")
 def test_an_assignment_goes_to_the_variable_it_sees() -> None:
     text = "def f\n  a = 1\n  g { a = 2; b = 3 }\n  b = 4\nend"
     assert [one for one in bound("ruby", text) if one[0] in "ab"] == [
@@ -98,6 +102,7 @@ def test_an_assignment_goes_to_the_variable_it_sees() -> None:
     assert "b LOCAL_ASSIGN file" in bound("bash", "f() { local a=1; b=2; }")
 
 
+@requirement("FCT-11")
 def test_names_before_the_name_do_not_hide_it() -> None:
     assert bound("cpp", "template <class T> class A {};") == ["T PARAM template<file", "A DEF_IN_SCOPE file"]
     assert defined("cpp", "template <class T> int A<T>::f() {}") == ["method A.f"]

@@ -3,8 +3,10 @@
 import pytest
 
 from tests.code.facts.reading import bound, defined, exported, facts_of, imported, words
+from tests.interaction.requirements import requirement
 
 
+@requirement("FCT-12")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -30,6 +32,7 @@ def test_definitions(text: str, found: list[str]) -> None:
     assert defined("python", text) == found
 
 
+@requirement("FCT-12")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -66,6 +69,7 @@ def test_bindings(text: str, found: list[str]) -> None:
     assert bound("python", text) == found
 
 
+@requirement("FCT-12")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -82,6 +86,7 @@ def test_imports(text: str, found: list[tuple[str, str, str, str]]) -> None:
     assert facts_of("python", text).star is ("*" in text)
 
 
+@requirement("FCT-12")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -98,11 +103,13 @@ def test_exports(text: str, found: str) -> None:
     assert exported("python", text) == [(name, name, "", "all") for name in found]
 
 
+@requirement("FCT-12")
 def test_text_and_labels() -> None:
     text = "f(key=value, *star)  # note\ng(f'said {told!r:>{width}} {f\"{inner}\"}', b'raw', '''doc''')"
     assert words("python", text) == {"f", "value", "star", "g", "told", "width", "inner"}
 
 
+@requirement("FCT-12")
 def test_what_is_read_outside_the_function() -> None:
     text = "def f(a: A, b: B = C, *, d=D) -> R:\n  return [e for e in E for g in G]"
     facts = facts_of("python", text)

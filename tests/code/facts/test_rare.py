@@ -9,6 +9,9 @@ from codeplane.code.facts.language import languages, query_of
 from codeplane.code.facts.rare import Divided, Match
 from codeplane.index.words import Vocabulary
 from tests.code.facts.test_languages import sampled
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("FCT-15")
 
 PYTHON = b"""from importlib import import_module
 __all__ = ["one", "two"]

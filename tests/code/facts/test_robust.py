@@ -11,6 +11,7 @@ from codeplane.code.facts.extract import MAX_PARSED, Unparsable, extractor
 from codeplane.code.facts.language import languages
 from tests.code.facts.reading import check, facts_of
 from tests.code.facts.test_languages import sampled
+from tests.interaction.requirements import requirement
 
 NAMES = sorted(languages().by_name)
 NOISE = random.Random(7).randbytes(4096)
@@ -29,12 +30,14 @@ HARD = {
 }
 
 
+@requirement("FCT-13")
 @pytest.mark.parametrize("kind", sorted(HARD))
 @pytest.mark.parametrize("name", NAMES)
 def test_hard_bytes(name: str, kind: str) -> None:
     check(facts_of(name, HARD[kind]), HARD[kind])
 
 
+@requirement("FCT-13")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sample_cut_and_mixed_with_noise(name: str) -> None:
     text = sampled()[name].read_bytes()
@@ -43,6 +46,7 @@ def test_a_sample_cut_and_mixed_with_noise(name: str) -> None:
             check(facts_of(name, broken), broken)
 
 
+@requirement("FCT-13")
 @pytest.mark.parametrize("name", ["python", "typescript", "json"])
 def test_a_line_of_a_megabyte(name: str) -> None:
     text = b'x = f(a, "%s"); ' % (b"b" * 90) * 10_000
@@ -52,6 +56,7 @@ def test_a_line_of_a_megabyte(name: str) -> None:
     check(facts_of(name, text), text)
 
 
+@requirement("FCT-13")
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_random_edits(data: st.DataObject) -> None:
@@ -66,6 +71,7 @@ def test_random_edits(data: st.DataObject) -> None:
     check(facts_of(name, text), text)
 
 
+@requirement("FCT-13")
 def test_more_definitions_than_are_kept_is_said() -> None:
     text = b"def f(): pass\n" * (MAX_DEFINITIONS + 5)
     facts = facts_of("python", text)
@@ -76,6 +82,7 @@ def test_more_definitions_than_are_kept_is_said() -> None:
     assert len(facts_of("python", text).definitions) == MAX_DEFINITIONS
 
 
+@requirement("FCT-13")
 def test_a_file_too_large_is_refused() -> None:
     with pytest.raises(Unparsable, match="larger than"):
         facts_of("python", b"#" * (MAX_PARSED + 1))

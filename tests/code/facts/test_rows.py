@@ -1,6 +1,9 @@
 """Bindings looked for name by name are those of the whole file, and single numbers those of the table."""
 
 from tests.code.facts.reading import facts_of
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-40")
 
 SOURCE = """
 import os

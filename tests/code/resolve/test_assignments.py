@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("REF-32")
 
 _TWO = "class Fake:\n    def meth(self): ...\nclass Other:\n    def meth(self): ...\n"
 _MARK = "# here"

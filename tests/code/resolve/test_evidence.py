@@ -7,6 +7,7 @@ import pytest
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 
 CLASS = "class A:\n    def run(self): ...\n    def same(self) -> 'A': ...\nclass B:\n    def run(self): ...\n"
 
@@ -21,6 +22,7 @@ def _tier_of(tmp_path: Path, code: str, mark: str = "run()  # here") -> str | No
         return repo.uses("a.py:2:9").get(f"use.py:{line}:{column}")
 
 
+@requirement("SRC-20")
 @pytest.mark.parametrize(
     "code",
     [
@@ -40,6 +42,7 @@ def test_what_is_written_is_strong(tmp_path: Path, code: str) -> None:
     assert _tier_of(tmp_path, code) == "STRONG"
 
 
+@requirement("SRC-20")
 @pytest.mark.parametrize(
     "code",
     [
@@ -57,10 +60,12 @@ def test_what_may_be_otherwise_is_not(tmp_path: Path, code: str) -> None:
     assert _tier_of(tmp_path, code) == "ANCHORED"
 
 
+@requirement("SRC-20")
 def test_the_other_class_is_certainly_another(tmp_path: Path) -> None:
     assert _tier_of(tmp_path, "def f(x):\n    x = A()\n    x = B()\n    x.run()  # here\n") is None
 
 
+@requirement("SRC-20")
 def test_a_base_s_annotation_speaks_for_what_a_subclass_assigns(tmp_path: Path) -> None:
     code = (
         "from lib import Group\n"
@@ -71,6 +76,7 @@ def test_a_base_s_annotation_speaks_for_what_a_subclass_assigns(tmp_path: Path) 
     assert _tier_of(tmp_path, code) == "ANCHORED"
 
 
+@requirement("SRC-20")
 def test_a_module_that_is_found_by_its_name_alone_is_a_guess(tmp_path: Path) -> None:
     files = {
         "deep/apps/thing/__init__.py": "def go(): ...\n",
@@ -89,6 +95,7 @@ def test_a_module_that_is_found_by_its_name_alone_is_a_guess(tmp_path: Path) -> 
         assert repo.uses("start")["one/tests/test_one.py:1:21"] == "STRONG"
 
 
+@requirement("SRC-20")
 def test_private_names_are_found_with_their_sign(tmp_path: Path) -> None:
     files = {"a.js": "class A {\n  #size = 1\n  get() { return this.#size }\n}\n"}
     with written(tmp_path / "repo", files) as repo:

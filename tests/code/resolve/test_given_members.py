@@ -5,6 +5,9 @@ from dataclasses import replace
 from codeplane.code.resolve.given_members import GivenMembers
 from codeplane.index.snapshot import Known
 from codeplane.index.truth.file import Stamp
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-41")
 
 TEXT = b"self.name = 1\nprint(self.name)\nsetattr(self, 'name', 2)\n"
 

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-42")
 
 FILES = {
     "a.py": "x.name = 1\n",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 
 SHAPES = "export class Shape {\n  area() { return 1; }\n}\nexport const LIMIT = 3;\nexport function helper() {}\n"
 
@@ -16,6 +17,7 @@ def uses(tmp_path: Path, files: Mapping[str, str], query: str) -> dict[str, str]
         return repo.uses(query)
 
 
+@requirement("RES-02")
 def test_barrels_pass_names_on(tmp_path: Path) -> None:
     files = {
         "src/shapes.ts": SHAPES,
@@ -41,6 +43,7 @@ def test_barrels_pass_names_on(tmp_path: Path) -> None:
         assert repo.uses("LIMIT") == {"src/named.ts:1:18": "STRONG", "src/shapes.ts:4:14": "PROVEN"}
 
 
+@requirement("RES-02")
 def test_a_default_is_known_by_any_name(tmp_path: Path) -> None:
     files = {
         "make.ts": "export default function make() {}\n",
@@ -57,6 +60,7 @@ def test_a_default_is_known_by_any_name(tmp_path: Path) -> None:
     }
 
 
+@requirement("RES-02")
 def test_types_are_imported_annotated_and_extended(tmp_path: Path) -> None:
     files = {
         "types.ts": "export interface Box<T> { open(): T }\nexport type Id = string;\n",
@@ -87,6 +91,7 @@ def test_types_are_imported_annotated_and_extended(tmp_path: Path) -> None:
         assert repo.uses("Id")["app.ts:2:15"] == "STRONG"
 
 
+@requirement("RES-02")
 def test_members_are_strong_where_the_class_is_written(tmp_path: Path) -> None:
     files = {
         "shapes.ts": SHAPES,
@@ -120,6 +125,7 @@ def test_members_are_strong_where_the_class_is_written(tmp_path: Path) -> None:
     }
 
 
+@requirement("RES-02")
 def test_an_override_and_an_implementation_have_their_own_references(tmp_path: Path) -> None:
     files = {
         "a.ts": (
@@ -135,6 +141,7 @@ def test_an_override_and_an_implementation_have_their_own_references(tmp_path: P
         assert repo.uses("Child.run") == {"a.ts:3:28": "PROVEN", "a.ts:4:83": "STRONG"}
 
 
+@requirement("RES-02")
 def test_a_comment_is_no_part_of_a_chain(tmp_path: Path) -> None:
     files = {
         "a.ts": (
@@ -274,6 +281,7 @@ def test_modules_that_are_one_function_and_modules_of_many(tmp_path: Path) -> No
         }
 
 
+@requirement("RES-03")
 @pytest.mark.parametrize(
     ("config", "source"),
     [
@@ -400,6 +408,7 @@ def test_what_an_open_quote_swallows_is_proposed(tmp_path: Path) -> None:
     assert uses(tmp_path, files, "a.ts:1") == {"a.ts:1:17": "PROVEN", "a.ts:64:1": "UNKNOWN"}
 
 
+@requirement("RES-03")
 @pytest.mark.parametrize(
     ("first", "second", "query"),
     [

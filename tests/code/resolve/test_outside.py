@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 
 PLUGIN = (
     "from typing import Any, cast\nimport copy\nimport typing\nimport ext\nimport logging\n"
@@ -33,6 +34,7 @@ USES = [
 ]
 
 
+@requirement("RES-01")
 @pytest.mark.parametrize(("text", "tier"), USES)
 def test_a_receiver_from_elsewhere_is_told_unless_it_is_certainly_theirs(
     tmp_path: Path, text: str, tier: str | None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 
 PACKAGE = {
     "pkg/__init__.py": "from .core import helper\nfrom .core import *\nfrom . import core\n",
@@ -46,6 +47,7 @@ PACKAGE = {
 }
 
 
+@requirement("RES-01")
 def test_a_function_is_followed_through_every_way_to_import_it(tmp_path: Path) -> None:
     with written(tmp_path / "repo", PACKAGE) as repo:
         assert repo.uses("helper") == {
@@ -60,6 +62,7 @@ def test_a_function_is_followed_through_every_way_to_import_it(tmp_path: Path) -
         }
 
 
+@requirement("RES-01")
 def test_members_are_strong_where_the_class_is_written_and_anchored_where_not(tmp_path: Path) -> None:
     with written(tmp_path / "repo", PACKAGE) as repo:
         assert repo.uses("Shape.area") == {
@@ -140,6 +143,7 @@ def test_modules_are_found_where_programs_run_from(tmp_path: Path) -> None:
         assert repo.uses("tests/helpers.py:1")["tests/unit/test_a.py:4:9"] == "STRONG"
 
 
+@requirement("RES-01")
 def test_an_unknown_base_makes_an_inherited_member_a_guess(tmp_path: Path) -> None:
     files = {
         "a.py": (

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("REF-36")
 
 # A definition's word as `«word»`, each of its uses as `<word>`; everywhere else it is a keyword.
 PROGRAMS = {

@@ -5,6 +5,9 @@ from pathlib import Path
 from codeplane.code.resolve.world import SharedModules
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-41")
 
 
 def test_modules_hold_until_a_path_or_a_renaming_file_is_another(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from codeplane.edit.history.kept import Kept
 from codeplane.edit.history.mutations import KeptMutations
 from codeplane.kernel.clock import SECOND_NS
+from tests.interaction.requirements import requirement
 
 DAY_NS = 24 * 3600 * SECOND_NS
 
@@ -49,6 +50,7 @@ def kept(tmp_path: Path, clock: Clock) -> KeptMutations:
     return KeptMutations(tmp_path / "undo", clock, 14, 1)
 
 
+@requirement("UND-01")
 def test_what_was_added_is_there_for_the_next_run(kept: KeptMutations, tmp_path: Path, clock: Clock) -> None:
     assert kept.all() == () and kept.newest() is None and kept.get("mut_0001") is None
     kept.add(mutation(1))
@@ -60,6 +62,7 @@ def test_what_was_added_is_there_for_the_next_run(kept: KeptMutations, tmp_path:
     assert again.newest(state="undone") is None
 
 
+@requirement("UND-01")
 def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kept: KeptMutations) -> None:
     for number in (1, 2, 3):
         kept.add(mutation(number))
@@ -74,6 +77,7 @@ def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kep
     kept.mark("mut_9999", "undone")
 
 
+@requirement("UND-01")
 def test_half_written_ones_are_ignored_and_cleared(kept: KeptMutations, tmp_path: Path) -> None:
     kept.add(mutation(1))
     for name, content in (("mut_0002", "{"), ("mut_0003", '{"mutation_id": "mut_0003"}'), (".part-mut_0004", "{}")):
@@ -86,6 +90,7 @@ def test_half_written_ones_are_ignored_and_cleared(kept: KeptMutations, tmp_path
     assert [path.name for path in (tmp_path / "undo").iterdir()] == ["mut_0001"]
 
 
+@requirement("UND-01")
 def test_old_ones_go_by_their_days(kept: KeptMutations, clock: Clock) -> None:
     kept.add(mutation(1, at_ns=clock.at - 15 * DAY_NS))
     kept.add(mutation(2, at_ns=clock.at - 13 * DAY_NS))
@@ -96,6 +101,7 @@ def test_old_ones_go_by_their_days(kept: KeptMutations, clock: Clock) -> None:
     assert kept.all() == ()
 
 
+@requirement("UND-01")
 def test_the_oldest_go_when_there_is_too_much(kept: KeptMutations) -> None:
     for number in (1, 2, 3):
         kept.add(mutation(number))
@@ -109,6 +115,7 @@ def test_the_oldest_go_when_there_is_too_much(kept: KeptMutations) -> None:
     assert [one.mutation_id for one in kept.all()] == ["mut_0004"]
 
 
+@requirement("SRV-17")
 def test_room_is_made_among_those_that_came_since_too(kept: KeptMutations) -> None:
     assert kept.prune() == 0
     for number in range(1, 7):

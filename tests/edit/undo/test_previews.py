@@ -10,9 +10,12 @@ from codeplane.kernel.operation import Assessment, Risk, assesses, operation
 from codeplane.kernel.ports import Question
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, Said, events, plane, run
 from tests.kernel.stages import Asking, exchange
 from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result, shown, soon
+
+pytestmark = requirement("TRUST-42")
 
 ASKED = ("embeddings.model=none", "index.watch=false", "trust.mode=always", 'trust.allow=["write_files", "git.commit"]')
 FILES = {"a.py": "x = 1\n", "b.py": "y = 1\n"}

@@ -9,7 +9,10 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.edit.standing import Standing
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import result
+
+pytestmark = requirement("UND-03")
 
 SETTINGS = ("embeddings.model=none", "index.watch=false", "approvals.wait_sec=0", "trust.allow=[git.discard]")
 

@@ -12,6 +12,7 @@ from codeplane.edit.entry import Change
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Place, kept, killed
 from tests.edit.standing import Standing
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 SETTINGS = ("embeddings.model=none", "index.watch=false", "edits.undo_mb=1")
@@ -39,6 +40,7 @@ def write(plane: Standing, path: str, content: str, *, connection: str = "test")
     return str(delta["mutation_id"])
 
 
+@requirement("UND-02")
 def test_the_sessions_own_mutations_are_taken_back_one_after_another(plane: Standing) -> None:
     assert "nothing to undo" in str(error(plane.ask("undo"))["message"])
     write(plane, "a.py", "x = 2\n")
@@ -67,6 +69,7 @@ def test_a_mutation_is_meant_by_a_part_of_its_id_that_only_one_has(plane: Standi
     assert result(plane.ask("mutation.show", mutation_id=second[-8:]))["mutation_id"] == second
 
 
+@requirement("UND-02")
 def test_what_moved_on_is_named_and_left_alone(plane: Standing) -> None:
     first = write(plane, "a.py", "x = 2\n")
     write(plane, "b.py", "y = 2\n")
@@ -89,6 +92,7 @@ def test_what_moved_on_is_named_and_left_alone(plane: Standing) -> None:
     assert error(plane.ask("redo", mutation_id=first))["error"] == "CANNOT_UNDO"
 
 
+@requirement("UND-02")
 def test_kept_content_that_was_damaged_is_not_put_back(plane: Standing) -> None:
     made = write(plane, "a.py", "x = 2\n")
     (plane.root / ".codeplane/undo" / made / "old.0").write_text("damaged\n")
@@ -96,6 +100,7 @@ def test_kept_content_that_was_damaged_is_not_put_back(plane: Standing) -> None:
     assert (plane.root / "a.py").read_text() == "x = 2\n"
 
 
+@requirement("UND-02")
 def test_what_is_no_longer_kept_says_so(plane: Standing) -> None:
     first = write(plane, "a.txt", "z" * 700_000)
     write(plane, "a.txt", "small\n")
@@ -106,6 +111,7 @@ def test_what_is_no_longer_kept_says_so(plane: Standing) -> None:
     assert "not kept" in str(error(plane.ask("undo", mutation_id="../../etc"))["message"])
 
 
+@requirement("UND-02")
 def test_the_list_is_paged_and_says_what_can_be_done(plane: Standing) -> None:
     made = [write(plane, "a.py", f"x = {number}\n") for number in range(2, 7)]
     plane.ask("undo")

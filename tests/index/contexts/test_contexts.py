@@ -3,6 +3,7 @@
 import pytest
 
 from tests.index.contexts.tree import BAD, GOOD, Tree
+from tests.interaction.requirements import requirement
 
 REPO: dict[str, str | bytes | None] = {
     "a/go.mod": "",
@@ -17,6 +18,7 @@ REPO: dict[str, str | bytes | None] = {
 }
 
 
+@requirement("CTX-08")
 def test_ids_say_family_and_root_and_stay_when_others_come() -> None:
     before = [each.id for each in Tree(REPO).contexts().valid()]
     after = [each.id for each in Tree({**REPO, "0/go.mod": "", "0/x.go": GOOD}).contexts().valid()]
@@ -24,11 +26,13 @@ def test_ids_say_family_and_root_and_stay_when_others_come() -> None:
     assert after == ["go:0", *before]
 
 
+@requirement("CTX-08")
 def test_a_family_has_one_context_several_or_none() -> None:
     contexts = Tree(REPO).contexts()
     assert [contexts.mode_of(family) for family in ("go", "markdown", "rust")] == ["multiple", "single", "none"]
 
 
+@requirement("CTX-08")
 @pytest.mark.parametrize(
     "path",
     [
@@ -48,6 +52,7 @@ def test_changes_that_can_move_a_context_are_noticed(path: str) -> None:
     assert Tree(REPO).contexts().changed(["a/long/name.go", path])
 
 
+@requirement("CTX-08")
 @pytest.mark.parametrize("path", ["a/long/name.go", "a/long/new.go", "x.c", "top.go", "node_modules/x/package.json"])
 def test_changes_that_cannot_are_not(path: str) -> None:
     assert not Tree(REPO).contexts().changed([path])

@@ -4,6 +4,7 @@ import pytest
 
 from codeplane.index.contexts.discovery import is_marker
 from tests.index.contexts.tree import Tree
+from tests.interaction.requirements import requirement
 
 ROWS = {
     "javascript": (
@@ -38,6 +39,7 @@ CASES = [
 ]
 
 
+@requirement("CTX-02")
 @pytest.mark.parametrize(("family", "tier", "marker"), CASES, ids=lambda value: str(value))
 @pytest.mark.parametrize("folder", ["", "apps/my api/"])
 def test_each_marker_makes_its_folder_a_root_of_its_family(family: str, tier: int, marker: str, folder: str) -> None:
@@ -48,17 +50,20 @@ def test_each_marker_makes_its_folder_a_root_of_its_family(family: str, tier: in
     assert is_marker(folder + marker)
 
 
+@requirement("CTX-02")
 def test_package_json_with_workspaces_and_cargo_with_a_workspace_are_fences() -> None:
     assert Tree({"package.json": '{"workspaces": []}'}).candidates("javascript")[""].tier == 1
     assert Tree({"Cargo.toml": "[workspace]"}).candidates("rust")[""].tier == 1
 
 
+@requirement("CTX-02")
 @pytest.mark.parametrize("family", ["sql", "docker", "markdown", "json_yaml", "graphql", "protobuf"])
 def test_families_without_markers_have_one_root(family: str) -> None:
     found = Tree({}).candidates(family)
     assert [(root, each.tier) for root, each in found.items()] == [("", 0)]
 
 
+@requirement("CTX-02")
 def test_protobuf_has_no_root_of_its_own_when_buf_yaml_says_where_it_is() -> None:
     assert set(Tree({"proto/buf.yaml": ""}).candidates("protobuf")) == {"proto"}
 

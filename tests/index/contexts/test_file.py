@@ -8,6 +8,7 @@ import yaml
 from codeplane.index.contexts.file import LISTED, MAX_BYTES, ContextsFile
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid, SchemaTooNew, StorageFailed
 from tests.index.contexts.tree import BAD, GOOD, Tree
+from tests.interaction.requirements import requirement
 
 REPO: dict[str, str | bytes | None] = {
     "package.json": '{"workspaces": ["apps/*"]}',
@@ -47,6 +48,7 @@ def entry(language: str, root: str, use: str) -> str:
     return f"contexts: [{{id: mine, language: {language}, workspace_roots: ['{root}'], use: {use}}}]\n"
 
 
+@requirement("CTX-07")
 def test_what_was_discovered_is_there_to_read(tmp_path: Path) -> None:
     file = kept(tmp_path)
     assert Tree(REPO).contexts(file).problem is None
@@ -62,6 +64,7 @@ def test_what_was_discovered_is_there_to_read(tmp_path: Path) -> None:
     assert "sql:." not in rows
 
 
+@requirement("CTX-07")
 def test_a_second_discovery_of_the_same_writes_nothing(tmp_path: Path) -> None:
     file = kept(tmp_path)
     contexts = Tree(REPO).contexts(file)
@@ -71,6 +74,7 @@ def test_a_second_discovery_of_the_same_writes_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["contexts.yaml"]
 
 
+@requirement("CTX-07")
 @pytest.mark.parametrize(
     "text",
     [
@@ -99,6 +103,7 @@ def test_what_a_person_wrote_survives(tmp_path: Path, text: str) -> None:
     assert written.count("discovered:") == 1
 
 
+@requirement("CTX-07")
 def test_an_entry_names_a_root_that_was_found(tmp_path: Path) -> None:
     contexts = Tree(REPO).contexts(kept(tmp_path, OWN))
     assert contexts.router.assign(["core/A.java"]) == {"core/A.java": "core-java"}

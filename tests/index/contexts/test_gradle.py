@@ -3,6 +3,7 @@
 import pytest
 
 from tests.index.contexts.tree import Tree
+from tests.interaction.requirements import requirement
 
 ROOTS = ("app", "lib", "lib/core", "tools", "build-logic")
 
@@ -15,6 +16,7 @@ def kept(settings: str, name: str = "settings.gradle") -> set[str]:
     return {root for root, status in statuses.items() if status == "pending"}
 
 
+@requirement("CTX-03")
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -40,6 +42,7 @@ def test_plain_strings_are_strict(settings: str, expected: set[str], name: str) 
     assert kept(settings, name) == expected
 
 
+@requirement("CTX-03")
 @pytest.mark.parametrize(
     "settings",
     [
@@ -66,6 +69,7 @@ def test_anything_computed_keeps_every_root(settings: str) -> None:
     assert "all roots below are kept" in tree.candidates("jvm")[""].reason
 
 
+@requirement("CTX-03")
 def test_maven_folders_fence_nothing() -> None:
     tree = Tree({".mvn/maven.config": "", "a/pom.xml": "", "b/pom.xml": ""})
     assert tree.statuses("jvm") == {"": "pending", "a": "pending", "b": "pending"}

@@ -5,12 +5,14 @@ from pathspec import GitIgnoreSpec
 
 from codeplane.index.contexts.candidate import Candidate, is_inside
 from codeplane.index.contexts.membership import UNIVERSAL_GLOBS, Territory, escaped, exclude_specs
+from tests.interaction.requirements import requirement
 
 
 def roots(*names: str, family: str = "python") -> list[Candidate]:
     return [Candidate(family=family, root=name, tier=2) for name in names]
 
 
+@requirement("CTX-04")
 def test_a_root_punches_itself_out_of_every_root_around_it() -> None:
     specs = exclude_specs(roots("", "apps", "apps/api", "appsy"))
     assert specs["python", ""] == (*UNIVERSAL_GLOBS, "apps/**", "apps/api/**", "appsy/**")
@@ -18,17 +20,20 @@ def test_a_root_punches_itself_out_of_every_root_around_it() -> None:
     assert specs["python", "apps/api"] == UNIVERSAL_GLOBS
 
 
+@requirement("CTX-04")
 def test_another_familys_roots_punch_nothing() -> None:
     specs = exclude_specs([*roots(""), *roots("web", family="javascript")])
     assert specs["python", ""] == UNIVERSAL_GLOBS
 
 
+@requirement("CTX-04")
 def test_detached_roots_punch_too() -> None:
     detached = Candidate(family="go", root="x", tier=2, status="detached", reason="not listed")
     specs = exclude_specs([*roots("", family="go"), detached])
     assert "x/**" in specs["go", ""]
 
 
+@requirement("CTX-04")
 @pytest.mark.parametrize("name", ["[slug]", "a*", "b?", "!c", "#d", "e f ", "ü/[...x]", "back\\slash", "(group)"])
 def test_odd_names_mean_only_themselves(name: str) -> None:
     spec = GitIgnoreSpec.from_lines([f"{escaped(name)}/**"])

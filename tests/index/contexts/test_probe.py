@@ -7,6 +7,7 @@ import pytest
 from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.probe import LARGE_BYTES, ParseCheck, passes
 from tests.index.contexts.tree import BAD, COMMENT, GOOD, Tree
+from tests.interaction.requirements import requirement
 
 
 def only(tree: Tree, family: str, root: str = "") -> Context:
@@ -18,12 +19,14 @@ def go(files: Mapping[str, bytes | None]) -> tuple[Context, list[str]]:
     return only(tree, "go"), [path for path in tree.parsed if path.endswith(".go")]
 
 
+@requirement("CTX-05")
 def test_one_good_file_makes_a_context_valid_and_ends_the_probe() -> None:
     context, parsed = go({"b.go": BAD, "aa.go": GOOD, "deep/er.go": GOOD})
     assert (context.status, context.reason) == ("valid", "")
     assert parsed == ["b.go", "aa.go"]
 
 
+@requirement("CTX-05")
 def test_no_good_file_among_five_fails_it_and_says_which() -> None:
     context, parsed = go({**{f"{name}.go": BAD for name in "edcbaf"}, "longer.go": GOOD})
     assert context.status == "failed"
@@ -31,10 +34,12 @@ def test_no_good_file_among_five_fails_it_and_says_which() -> None:
     assert "none of 5 sampled files parses: a.go, b.go" in context.reason
 
 
+@requirement("CTX-05")
 def test_no_file_of_the_family_makes_it_empty() -> None:
     assert go({"x.py": GOOD})[0].status == "empty"
 
 
+@requirement("CTX-05")
 def test_files_of_inner_roots_and_excluded_folders_are_not_its_own() -> None:
     tree = Tree({"go.mod": "", "in/go.mod": "", "in/a.go": GOOD, "vendor/b.go": GOOD})
     assert only(tree, "go").status == "empty"

@@ -16,6 +16,7 @@ from codeplane.index.contexts.router import Router
 from codeplane.index.truth.ignore import as_text
 from codeplane.kernel.errors import IndexNotReady
 from tests.index.contexts.tree import BAD, GOOD, Tree
+from tests.interaction.requirements import requirement
 
 REPO: dict[str, str | bytes | None] = {
     "package.json": '{"workspaces": ["apps/*"]}',
@@ -37,6 +38,7 @@ REPO: dict[str, str | bytes | None] = {
 }
 
 
+@requirement("CTX-06")
 def test_the_deepest_valid_context_owns_a_file() -> None:
     router = Tree(REPO).contexts().router
     owner = router.context_of("apps/web/deep/x.tsx", "javascript")
@@ -45,6 +47,7 @@ def test_the_deepest_valid_context_owns_a_file() -> None:
     assert beside is not None and beside.id == "javascript:."
 
 
+@requirement("CTX-06")
 def test_nobody_owns_what_is_detached_failed_excluded_or_of_another_family() -> None:
     router = Tree(REPO).contexts().router
     assert router.context_of("tools/t.js", "javascript") is None
@@ -55,6 +58,7 @@ def test_nobody_owns_what_is_detached_failed_excluded_or_of_another_family() -> 
     assert router.context_of("index.js", "no such family") is None
 
 
+@requirement("CTX-06")
 def test_two_families_each_have_their_owner() -> None:
     router = Tree(REPO).contexts().router
     docker, data = (router.context_of("docker-compose.yml", family) for family in ("docker", "json_yaml"))
@@ -62,6 +66,7 @@ def test_two_families_each_have_their_owner() -> None:
     assert (docker.id, data.id) == ("docker:.", "json_yaml:.")
 
 
+@requirement("CTX-06")
 def test_every_file_has_a_home_and_those_nobody_owns_the_fallback() -> None:
     router = Tree(REPO).contexts().router
     assigned = router.assign(REPO)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
@@ -17,6 +18,7 @@ FILES = {
 }
 
 
+@requirement("CTX-09")
 def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", FILES)
 
@@ -39,6 +41,7 @@ def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("CTX-09")
 def test_what_is_written_and_what_changes_is_heeded(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", FILES)
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from codeplane.index.truth.file import BINARY, TOO_LARGE, digest_of, identity_of, read, text_digest
+from tests.interaction.requirements import requirement
 
 
+@requirement("TRU-20")
 @pytest.mark.parametrize("content", [b"", b"x", b"line\n" * 5000])
 def test_all_of_a_file_is_read(tmp_path: Path, content: bytes) -> None:
     path = tmp_path.resolve() / "f"
@@ -15,6 +17,7 @@ def test_all_of_a_file_is_read(tmp_path: Path, content: bytes) -> None:
     assert (found.content, found.skipped) == (content, None)
 
 
+@requirement("TRU-20")
 def test_a_file_larger_than_its_stamp_says_is_read_whole_or_not_at_all() -> None:
     # Files of the system say that they are empty.
     path = Path("/proc/self/limits")
@@ -24,6 +27,7 @@ def test_a_file_larger_than_its_stamp_says_is_read_whole_or_not_at_all() -> None
     assert read(str(path.resolve()), max_bytes=10).skipped == TOO_LARGE
 
 
+@requirement("TRU-20")
 def test_what_is_too_large_or_no_text_says_so(tmp_path: Path) -> None:
     path = tmp_path.resolve() / "f"
     path.write_bytes(b"a\0b")

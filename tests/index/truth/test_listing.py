@@ -10,6 +10,7 @@ from codeplane.index.truth.listing import list_files
 from codeplane.kernel.errors import StorageFailed
 from codeplane.kernel.secret_files import SecretRules
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 
 
 def listed(root: Path) -> set[str]:
@@ -25,12 +26,14 @@ def test_tracked_and_untracked_files_belong_ignored_ones_do_not(tmp_path: Path) 
     assert "x.tmp" in listing.skipped["ignored"]
 
 
+@requirement("REPO-01")
 def test_nothing_tracked_is_lost_by_its_folders_name(tmp_path: Path) -> None:
     names = {"build/tool.py", "dist/index.js", "node_modules/own/a.js", "coverage/x.py", "bin/run.sh", "pkg/a.go"}
     root = make_repo(tmp_path / "repo", dict.fromkeys(names, "source"))
     assert listed(root) == names
 
 
+@requirement("REPO-01")
 def test_untracked_noise_is_left_out_and_said(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     for name in ("node_modules/dep/index.js", "build/out.js", "debug.log"):
@@ -41,6 +44,7 @@ def test_untracked_noise_is_left_out_and_said(tmp_path: Path) -> None:
     assert set(listing.skipped["ignored"]) == {"node_modules/dep/index.js", "build/out.js", "debug.log"}
 
 
+@requirement("REPO-08")
 def test_secrets_are_left_out_even_when_tracked_unless_the_owner_shows_them(tmp_path: Path) -> None:
     files = {
         ".env": "TOKEN=1",

@@ -11,6 +11,9 @@ from codeplane.index.truth.file import stamp_of
 from codeplane.index.truth.ticks import Ticks, tells_apart
 from tests.harness import make_repo
 from tests.index.indexed import Indexed, texts
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("IDX-47")
 
 
 def test_the_trial_agrees_with_what_files_do(tmp_path: Path) -> None:

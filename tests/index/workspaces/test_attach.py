@@ -8,6 +8,7 @@ import pytest
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, events, of_call, plane, run
 from tests.query.asking import Ask, result, with_plane
 
@@ -41,6 +42,7 @@ def error(envelope: JsonObject) -> tuple[str, str]:
     return str(found["error"]), f"{found['message']} {found['hint']}"
 
 
+@requirement("WSP-01")
 def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, other: Path) -> None:
     async def body(ask: Ask) -> None:
         assert result(await ask("workspace.attach", path=str(other)))["name"] == "other"
@@ -64,6 +66,7 @@ def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, othe
     with_plane(main, body, *settings(other.parent))
 
 
+@requirement("WSP-01")
 def test_secrets_and_what_is_outside_stay_out_of_reach(main: Path, other: Path) -> None:
     async def body(ask: Ask) -> None:
         result(await ask("workspace.attach", path=str(other), name="o"))
@@ -76,6 +79,7 @@ def test_secrets_and_what_is_outside_stay_out_of_reach(main: Path, other: Path) 
     with_plane(main, body, *settings(other.parent))
 
 
+@requirement("WSP-01")
 def test_a_cursor_of_one_workspace_is_none_in_another(main: Path, other: Path) -> None:
     for root in (main, other):
         (root / "many.txt").write_text("needle\n" * 50)
@@ -91,6 +95,7 @@ def test_a_cursor_of_one_workspace_is_none_in_another(main: Path, other: Path) -
     with_plane(main, body, *settings(other.parent))
 
 
+@requirement("WSP-01")
 def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path, other: Path) -> None:
     async def attach(ask: Ask) -> None:
         result(await ask("workspace.attach", path=str(other)))
@@ -118,6 +123,7 @@ def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path,
         with_plane(main, body, *settings(other.parent))
 
 
+@requirement("WSP-01")
 def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other: Path) -> None:
     async def body() -> None:
         async with plane(main, *settings(other.parent)) as opened:
@@ -134,6 +140,7 @@ def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other: Path)
     run(body())
 
 
+@requirement("WSP-01")
 def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Path, tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open" / "link").symlink_to(other)
@@ -164,6 +171,7 @@ def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Pa
     with_plane(main, allowed_again, *QUIET, "workspaces.roots=['../lib']")
 
 
+@requirement("WSP-01")
 def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path) -> None:
     (main / "file.txt").write_text("x")
     foreign = make_repo(tmp_path / "foreign")
@@ -202,6 +210,7 @@ def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path)
     with_plane(main, body, *QUIET, "trust.mode=automatic", "workspaces.max_attached=2")
 
 
+@requirement("WSP-01")
 def test_a_folder_that_went_away_or_leads_elsewhere_is_not_read(main: Path, other: Path, tmp_path: Path) -> None:
     private = make_repo(tmp_path / "private", {"shop.py": "secret\n"})
 

@@ -15,6 +15,7 @@ from codeplane.kernel.errors import RemoteFailed, TooLarge
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.index.workspaces.remotes import bare, daemon, ended, silent
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import plane, run
 from tests.query.asking import Ask, result, with_plane
 
@@ -48,6 +49,7 @@ def homes(main: Path) -> list[str]:
     return sorted(str(one.relative_to(main)) for one in main.glob(".codeplane/workspaces/*/*"))
 
 
+@requirement("WSP-02")
 def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -> None:
     async def body(ask: Ask) -> None:
         info = result(await ask("git.clone", url=f"file://{remote}"))
@@ -74,6 +76,7 @@ def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -
     with_plane(main, after_restart, *ALL)
 
 
+@requirement("WSP-02")
 def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) -> None:
     async def body(ask: Ask) -> None:
         name, said = error(await ask("git.clone", url="https://me:hunter2@example.com/x.git"))
@@ -84,6 +87,7 @@ def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) ->
     with_plane(main, body, "embeddings.model=none", "approvals.wait_sec=0")
 
 
+@requirement("WSP-02")
 def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remote: Path) -> None:
     async def body(ask: Ask) -> None:
         for url in (f"file://{remote}", f"file://localhost{remote}", f"file://{remote.parent}/x/../shop.git"):
@@ -92,6 +96,7 @@ def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remote: Pat
     with_plane(main, body, *QUIET)
 
 
+@requirement("WSP-02")
 def test_addresses_that_are_refused_leave_nothing(main: Path) -> None:
     async def body(ask: Ask) -> None:
         for url in ("ext::sh -c touch% /tmp/x", "--upload-pack=touch x", "/etc", "https://user:pa/ss@host/x", ""):
@@ -102,6 +107,7 @@ def test_addresses_that_are_refused_leave_nothing(main: Path) -> None:
     with_plane(main, body, *QUIET)
 
 
+@requirement("WSP-02")
 def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> None:
     async def body(ask: Ask) -> None:
         url = f"file://{remote}"
@@ -117,6 +123,7 @@ def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> None:
     with_plane(main, body, *ALL)
 
 
+@requirement("WSP-02")
 def test_a_clone_over_its_size_is_removed(main: Path, tmp_path: Path) -> None:
     source = make_repo(tmp_path / "source")
     (source / "large.bin").write_bytes(bytes(2_000_000))
@@ -150,6 +157,7 @@ async def cloned(url: str, target: Path, *, submodules: bool = False, max_mb: in
     return told
 
 
+@requirement("WSP-02")
 def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
     async def body() -> None:
         with silent() as server:
@@ -164,6 +172,7 @@ def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
     run(body())
 
 
+@requirement("WSP-02")
 def test_a_clone_that_takes_too_long_is_ended(main: Path) -> None:
     async def body(ask: Ask) -> None:
         with silent() as server:

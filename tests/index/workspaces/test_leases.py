@@ -9,9 +9,11 @@ from codeplane.index.workspaces.leases import Leases
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Request, Result
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 
 
+@requirement("WSP-03")
 def test_closing_waits_for_calls_under_way_and_refuses_new_ones() -> None:
     async def body() -> None:
         release = asyncio.Event()

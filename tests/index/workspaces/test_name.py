@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from codeplane.index.workspaces.name import checked, is_name, suggested
 from codeplane.kernel.errors import InvalidArgument
+from tests.interaction.requirements import requirement
 
 
+@requirement("WSP-04")
 @given(st.text(max_size=80))
 def test_a_name_is_one_plain_folder(text: str) -> None:
     if not is_name(text):
@@ -23,6 +25,7 @@ def test_a_name_is_one_plain_folder(text: str) -> None:
     assert not text.endswith(".")
 
 
+@requirement("WSP-04")
 @given(st.text(max_size=80))
 def test_what_is_suggested_is_a_name(text: str) -> None:
     try:
@@ -31,6 +34,7 @@ def test_what_is_suggested_is_a_name(text: str) -> None:
         assert "give it a name" in refused.hint
 
 
+@requirement("WSP-04")
 @pytest.mark.parametrize(
     ("text", "name"),
     [("Django", "django"), ("my project", "my-project"), ("Café", "cafe"), ("..a..b..", "a.b"), ("x" * 99, "x" * 64)],
@@ -39,6 +43,7 @@ def test_names_are_made_from_folders(text: str, name: str) -> None:
     assert suggested(text) == name
 
 
+@requirement("WSP-04")
 @pytest.mark.parametrize("text", ["", "..", "日本", "-", "../.."])
 def test_nothing_is_made_of_nothing(text: str) -> None:
     with pytest.raises(InvalidArgument):

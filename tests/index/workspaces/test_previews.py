@@ -7,7 +7,10 @@ import pytest
 from codeplane.index.workspaces.operations import AttachRequest, CloneRequest
 from codeplane.kernel.errors import PathDenied
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, plane, run
+
+pytestmark = requirement("TRUST-39")
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 

@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 from codeplane.index.workspaces.remote import Remote
 from codeplane.kernel.errors import InvalidArgument
+from tests.interaction.requirements import requirement
 
 # In capitals, so that what is left of them stands out from what git says.
 USER = st.text("ABCDEFGHIJ0123456789._~!$&()*+,;=%", min_size=3, max_size=30)
 PASSWORD = st.text("ABCDEFGHIJ0123456789._~!$&()*+,;=%@:", min_size=3, max_size=30)
 
 
+@requirement("WSP-05")
 @pytest.mark.parametrize(
     ("url", "shown", "last"),
     [
@@ -34,6 +36,7 @@ def test_addresses_that_are_taken(url: str, shown: str, last: str) -> None:
     assert (remote.shown, remote.last) == (shown, last)
 
 
+@requirement("WSP-05")
 @pytest.mark.parametrize(
     "url",
     [
@@ -70,6 +73,7 @@ def test_addresses_that_are_refused(url: str) -> None:
         Remote.of(url)
 
 
+@requirement("WSP-05")
 @given(user=USER, password=PASSWORD)
 def test_nothing_of_a_password_is_ever_shown(user: str, password: str) -> None:
     try:
@@ -84,6 +88,7 @@ def test_nothing_of_a_password_is_ever_shown(user: str, password: str) -> None:
     assert user not in left
 
 
+@requirement("WSP-05")
 @given(st.text(max_size=60))
 def test_any_text_is_an_address_or_refused(text: str) -> None:
     try:

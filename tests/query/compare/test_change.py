@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 from codeplane.query.compare.change import FileOutlines
 from codeplane.query.compare.comparison import Comparison
 from codeplane.query.compare.outline import Outline
+from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared, compared_files, every, outline, told
 
 BODY = "    total = 0\n    for one in things:\n        total += one.price * one.count\n    return total\n"
 
 
+@requirement("CMP-02")
 def test_members_are_nested_in_their_class() -> None:
     before = "class A:\n    def one(self): return 1\n    class B:\n        def two(self, a): return a\n"
     (change,) = compared("a.py", before, before.replace("two(self, a)", "two(self)"))
@@ -20,12 +22,14 @@ def test_members_are_nested_in_their_class() -> None:
     assert inner.nested[0].why == ("a removed",)
 
 
+@requirement("CMP-02")
 def test_what_came_or_went_with_its_class_is_told_once() -> None:
     text = "class A:\n    x = 1\n    def one(self): return 1\n"
     assert told(compared("a.py", "", text)) == {"A": ("added", False)}
     assert told(compared("a.py", text, "")) == {"A": ("removed", True)}
 
 
+@requirement("CMP-02")
 def test_comments_layout_and_documentation_are_no_changes() -> None:
     before = 'def f(a, b):\n    """One."""\n    # why\n    return a + b\n'
     after = 'def f(\n    a,\n    b,\n):\n    """Two."""\n\n    return a + b  # because\n'
@@ -34,6 +38,7 @@ def test_comments_layout_and_documentation_are_no_changes() -> None:
     assert compared("a.ts", before, "export function f(\n  a: number\n)\n{ /* two */ return a; }\n") == []
 
 
+@requirement("CMP-02")
 def test_indentation_and_ends_of_lines_count_where_they_mean_something() -> None:
     before = "def f(a):\n    if a:\n        go()\n    return a\n"
     assert told(compared("a.py", before, before.replace("    return", "        return"))) == {

@@ -5,7 +5,10 @@ from pathlib import Path
 from codeplane.query.compare.hint import every
 from codeplane.query.compare.impact import Impacts
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared
+
+pytestmark = requirement("CMP-10")
 
 NOW = "def rare(a):\n    return a\n\n\ndef often(a):\n    return a\n"
 FILES = {

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared, compared_files, every, told
+
+pytestmark = requirement("CMP-11")
 
 OVERLOADED = (
     "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\n"

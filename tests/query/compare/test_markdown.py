@@ -3,6 +3,7 @@
 from codeplane.kernel.page import Pagination
 from codeplane.query.compare.answer import FileChangeInfo, ImpactInfo, SemanticDiffResult, StructuralChange
 from codeplane.query.compare.markdown import MAX_CHARACTERS, markdown
+from tests.interaction.requirements import requirement
 
 
 def change(name: str, **more: object) -> StructuralChange:
@@ -25,17 +26,20 @@ def made(*changes: StructuralChange, note: str = "") -> str:
     )
 
 
+@requirement("CMP-03")
 def test_names_are_code_and_words_are_plain() -> None:
     text = made(change("f", why=("<b>bold</b> *x*",)), note="[link](http://x) <script>")
     assert "\\<b\\>bold\\</b\\> \\*x\\*" in text and "\\[link\\](http://x) \\<script\\>" in text
     assert "`` x`y.md ``" in text and "1. x\\_y" in text
 
 
+@requirement("CMP-03")
 def test_a_fence_in_a_signature_does_not_end_the_block() -> None:
     text = made(change("f", change="signature_changed", old_signature="f('```')", new_signature="g\n()"))
     assert text.count("```") == 2 and "+ g ()" in text
 
 
+@requirement("CMP-03")
 def test_what_does_not_fit_is_cut_and_said() -> None:
     text = made(*(change(f"name_{number}" + "x" * 200) for number in range(1000)))
     assert len(text) < MAX_CHARACTERS + 500 and "cut here" in text

@@ -6,12 +6,14 @@ from bench.mutations import TEMPLATES, Mutation, Template, mutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared, every, outline
 
 ALL = list(mutations())
 LABELLED = list(labelled_edits())
 
 
+@requirement("CMP-02")
 @pytest.mark.parametrize("language", sorted({one.language for one in TEMPLATES}))
 def test_breaking_or_not(language: str) -> None:
     edits = [one for one in ALL if one.language == language]
@@ -28,6 +30,7 @@ def test_breaking_or_not_by_what_the_language_says(language: str) -> None:
     assert not wrong
 
 
+@requirement("CMP-02")
 def test_the_edits_are_code() -> None:
     for one in [*ALL, *LABELLED]:
         assert not outline(one.path, one.after).errors, (one.language, one.what)
@@ -37,6 +40,7 @@ def is_breaking(one: Mutation) -> bool:
     return any(change.is_broken for change in compared(one.path, one.before, one.after))
 
 
+@requirement("CMP-02")
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(TEMPLATES), st.lists(st.integers(0, 90), max_size=12), st.integers(0, 3000))
 def test_whatever_is_left_of_a_file_is_compared(template: Template, gone: list[int], cut: int) -> None:

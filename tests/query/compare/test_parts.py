@@ -5,6 +5,7 @@ import pytest
 from codeplane.query.compare.category import category
 from codeplane.query.compare.parameters import Parameter, Shape, parameters
 from codeplane.query.compare.unions import narrows, widens
+from tests.interaction.requirements import requirement
 from tests.query.compare.versions import outline
 
 
@@ -12,6 +13,7 @@ def read(said: str, shape: Shape, *, python: bool = False) -> tuple[Parameter, .
     return parameters(said.split(), shape, python=python)
 
 
+@requirement("CMP-02")
 def test_parameters_as_languages_write_them() -> None:
     python = read("a , / , b = 1 , * args , c , ** kw", "name_first", python=True)
     assert [(one.name, one.how, one.is_required) for one in python] == [
@@ -33,6 +35,7 @@ def test_parameters_as_languages_write_them() -> None:
     assert [(one.name, one.is_required) for one in typescript] == [("a", False), ("{ b , c }", False), ("d", False)]
 
 
+@requirement("CMP-02")
 def test_decorators_belong_to_what_they_are_above_of() -> None:
     text = "class A:\n    @one\n    @two(\n        'x',\n    )\n    # and\n    def f(self): ...\n\n"
     text += "    y = 1\n    def g(self): ...\n"
@@ -41,6 +44,7 @@ def test_decorators_belong_to_what_they_are_above_of() -> None:
     assert marks["f"] == ("@ one", "@ two ( 'x' , )") and marks["g"] == ()
 
 
+@requirement("CMP-02")
 def test_types_that_take_more_or_give_less() -> None:
     assert widens("string", "string | number") and not widens("string | number", "string")
     assert widens("string", "unknown")
@@ -51,6 +55,7 @@ def test_types_that_take_more_or_give_less() -> None:
     assert not widens("{ a : string }", "{ a : string ; b : number }", members=True)
 
 
+@requirement("CMP-02")
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

@@ -13,6 +13,7 @@ from codeplane.kernel.errors import NotGit
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.query.compare.states import states
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 FILES = {
@@ -67,6 +68,7 @@ def ask_with(root: Path, body: Callable[[Ask], Awaitable[None]]) -> None:
     with_plane(root, body, "index.watch=false")
 
 
+@requirement("CMP-01")
 def test_the_working_tree_against_the_last_commit(root: Path) -> None:
     async def body(ask: Ask) -> None:
         nothing = await ask("semantic_diff")
@@ -110,6 +112,7 @@ def test_the_working_tree_against_the_last_commit(root: Path) -> None:
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 @pytest.mark.parametrize(
     ("path", "old", "new", "named"),
     [
@@ -132,6 +135,7 @@ def test_optional_parameters_leave_calls_valid(root: Path, path: str, old: str, 
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -156,6 +160,7 @@ def test_callers_of_private_functions_are_updated_too(root: Path, old: str, new:
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 def test_commits_branches_and_where_they_parted(root: Path) -> None:
     git(root, "checkout", "--quiet", "-b", "topic")
     edit(root, "shop/money.py", "def parse(", "def read(")
@@ -180,6 +185,7 @@ def test_commits_branches_and_where_they_parted(root: Path) -> None:
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 def test_epochs_and_those_that_are_not_kept(root: Path) -> None:
     async def body(ask: Ask) -> None:
         first = int(str(result(await ask("search", query="parse"))["epoch"]))
@@ -218,6 +224,7 @@ def test_members_of_a_type_are_part_of_it_between_epochs_too(root: Path) -> None
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 def test_pages_are_of_one_comparison_whatever_happens_meanwhile(root: Path) -> None:
     (root / "many.py").write_text("".join(f"def f{number}():\n    return {number}\n" for number in range(7)))
 
@@ -237,6 +244,7 @@ def test_pages_are_of_one_comparison_whatever_happens_meanwhile(root: Path) -> N
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 def test_files_of_all_kinds(root: Path) -> None:
     (root / "shop/broken.py").write_text("def f(a): return a\n\n\ndef g(): return 1\n")
     (root / "blob.py").write_bytes(b"x = 1\n")
@@ -269,6 +277,7 @@ def test_files_of_all_kinds(root: Path) -> None:
     ask_with(root, body)
 
 
+@requirement("CMP-01")
 def test_a_member_that_an_unchanged_file_gives_is_still_there(tmp_path: Path) -> None:
     base = "class Base:\n    def save(self):\n        return 1\n"
     item = (

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
 
@@ -21,6 +22,7 @@ def explanation(envelope: JsonObject) -> JsonObject:
     return found
 
 
+@requirement("EXP-01")
 def test_a_class_with_all_that_is_worth_knowing(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("explain_symbol", symbol="ShoppingCart")
@@ -43,6 +45,7 @@ def test_a_class_with_all_that_is_worth_knowing(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_every_way_to_name_a_symbol(root: Path) -> None:
     async def body(ask: Ask) -> None:
         method = explanation(await ask("explain_symbol", symbol="ShoppingCart.save"))
@@ -63,6 +66,7 @@ def test_every_way_to_name_a_symbol(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_a_name_that_several_have_is_never_guessed(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("explain_symbol", symbol="save")
@@ -80,6 +84,7 @@ def test_a_name_that_several_have_is_never_guessed(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_what_is_not_there_is_said_with_what_is_near(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for symbol, near in (("ShopingCart", "ShoppingCart"), ("Cart.grand_totl", "grand_total")):
@@ -94,6 +99,7 @@ def test_what_is_not_there_is_said_with_what_is_near(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_a_large_class_stays_within_the_budget(tmp_path: Path) -> None:
     methods = "".join(f"    def method_number_{n}(self, argument_{n}=None):\n        pass\n" for n in range(300))
     uses = "from big import Big\n" + "Big()\n" * 300
@@ -109,6 +115,7 @@ def test_a_large_class_stays_within_the_budget(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-10")
 def test_paths_pick_among_those_of_one_name(tmp_path: Path) -> None:
     files = {"a/run.py": "def start():\n    'Of a.'\n", "b/run.py": "def start():\n    'Of b.'\n"}
     root = make_repo(tmp_path / "repo", files)
@@ -159,6 +166,7 @@ def test_a_file_is_explained_by_its_outline(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_references_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     files = {"a.py": "def price():\n    return 1\n", "b.py": "from a import price\n\nprice()\nprice()\n"}
     root = make_repo(tmp_path / "few", files)
@@ -176,6 +184,7 @@ def test_references_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_what_a_budget_cuts_from_the_references_is_counted(tmp_path: Path) -> None:
     files = {"a.py": "def price():\n    return 1\n"}
     files |= {f"b{at}.py": f"from a import price\n\n{'x' * 100} = price()  # {'y' * 100}\n" for at in range(8)}
@@ -190,6 +199,7 @@ def test_what_a_budget_cuts_from_the_references_is_counted(tmp_path: Path) -> No
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_only_tests_that_exist_are_named(tmp_path: Path) -> None:
     files = {"a.py": "def price():\n    return 1\n"}
     files |= {f"b{at}.py": "from a import price\n\nprice()\nprice()\n" for at in range(5)}
@@ -210,6 +220,7 @@ def test_only_tests_that_exist_are_named(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("EXP-01")
 def test_a_symbol_may_be_sent_as_name(root: Path) -> None:
     async def body(ask: Ask) -> None:
         assert explanation(await ask("explain_symbol", name="ShoppingCart"))["name"] == "ShoppingCart"

@@ -5,6 +5,7 @@ import pytest
 from codeplane.code.facts.extract import extractor
 from codeplane.code.facts.language import languages
 from codeplane.query.signature import MAX_SIGNATURE, doc, signature
+from tests.interaction.requirements import requirement
 
 
 def told(language: str, source: str) -> dict[str, tuple[str, str]]:
@@ -13,6 +14,7 @@ def told(language: str, source: str) -> dict[str, tuple[str, str]]:
     return {one.path: (signature(facts, text, one), doc(facts, text, one)) for one in facts.definitions}
 
 
+@requirement("EXP-01")
 @pytest.mark.parametrize(
     ("language", "source", "path", "expected"),
     [
@@ -55,6 +57,7 @@ def test_signatures_and_docs(language: str, source: str, path: str, expected: tu
     assert told(language, source)[path] == expected
 
 
+@requirement("EXP-01")
 def test_a_long_signature_is_cut() -> None:
     arguments = ", ".join(f"argument_{n}" for n in range(100))
     said, _ = told("python", f"def f({arguments}):\n    pass\n")["f"]

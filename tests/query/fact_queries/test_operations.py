@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
 
@@ -26,6 +27,7 @@ def error(envelope: JsonObject) -> str:
     return str(found["error"])
 
 
+@requirement("FCT-01")
 def test_definitions_by_name_and_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         both = items(await ask("facts.definitions", name="save"))
@@ -42,6 +44,7 @@ def test_definitions_by_name_and_id(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("FCT-01")
 def test_references_by_tier(root: Path) -> None:
     async def body(ask: Ask) -> None:
         (cart,) = items(await ask("facts.definitions", name="ShoppingCart"))
@@ -58,6 +61,7 @@ def test_references_by_tier(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("FCT-01")
 def test_scopes_and_what_is_bound_in_them(root: Path) -> None:
     async def body(ask: Ask) -> None:
         scopes = items(await ask("facts.scopes", path="shop/cli.py"))
@@ -80,6 +84,7 @@ def test_scopes_and_what_is_bound_in_them(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("FCT-01")
 def test_imports_and_exports(root: Path) -> None:
     async def body(ask: Ask) -> None:
         imports = items(await ask("facts.imports", path="shop/cart.py"))
@@ -108,6 +113,7 @@ def test_imports_and_exports(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("FCT-02")
 def test_anchor_groups_have_true_counts_and_few_exemplars(tmp_path: Path) -> None:
     calls = "".join(f"def f{n}(thing):\n    thing.save()\n" for n in range(14))
     files = {**SHOP, "b_many.py": calls, "a_first.py": "def g(thing):\n    return thing.save()\n"}
@@ -131,6 +137,7 @@ def test_anchor_groups_have_true_counts_and_few_exemplars(tmp_path: Path) -> Non
     with_plane(root, body)
 
 
+@requirement("FCT-01")
 def test_dynamic_access_and_files_without_facts(root: Path) -> None:
     async def body(ask: Ask) -> None:
         (site,) = items(await ask("facts.dynamic_access"))

@@ -11,6 +11,7 @@ from codeplane.kernel.errors import DeadlineExceeded
 from codeplane.query.fact_queries.queries import FactQueries
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.query.shop import SHOP
 
 
@@ -29,6 +30,7 @@ def asked(tmp_path: Path) -> tuple[World, FactStore]:
     return World(snapshot, store, SharedModules()), store
 
 
+@requirement("FCT-01")
 def test_proven_references_and_limits(asked: tuple[World, FactStore]) -> None:
     facts = FactQueries(*asked)
     (cart,) = facts.list_defs_by_name("ShoppingCart", limit=10).items
@@ -48,6 +50,7 @@ def test_a_surface_changes_with_what_is_given_alone(asked: tuple[World, FactStor
     assert other is not None and other.surface_hash != one.surface_hash
 
 
+@requirement("FCT-01")
 def test_out_of_time(asked: tuple[World, FactStore]) -> None:
     facts = FactQueries(*asked, for_sec=-1.0)
     (cart,) = facts.list_defs_by_name("ShoppingCart", limit=10).items

@@ -13,6 +13,7 @@ from codeplane.index.truth.file import digest_of
 from codeplane.index.worker import Source, parse
 from codeplane.query.overview.focus import Words, focused
 from codeplane.query.overview.graph import Graph, graph_of
+from tests.interaction.requirements import requirement
 
 
 @contextmanager
@@ -88,6 +89,7 @@ def test_a_name_counts_for_the_definition_whose_module_is_spoken_of(tmp_path: Pa
         assert best(graph, graph.plain.definitions) == "read_all"
 
 
+@requirement("MAP-01")
 def test_bounds_are_said_and_tests_go_first(tmp_path: Path) -> None:
     with stored(tmp_path, FILES) as store:
         graph = graph_of(store, max_files=4)

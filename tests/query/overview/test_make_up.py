@@ -7,8 +7,11 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
+
+pytestmark = requirement("MAP-02")
 
 
 @pytest.fixture

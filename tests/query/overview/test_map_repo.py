@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
 
@@ -21,6 +22,7 @@ def mapped(found: JsonObject) -> list[str]:
     return [one["path"] for one in files]
 
 
+@requirement("MAP-01")
 def test_the_plain_answer_is_what_a_newcomer_needs(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("map_repo")
@@ -45,6 +47,7 @@ def test_the_plain_answer_is_what_a_newcomer_needs(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("MAP-01")
 def test_a_focus_brings_up_what_it_speaks_of_and_one_that_says_nothing_is_told(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for focus in ("render_invoice", "the invoice is rendered twice", ["shop/report/pdf.py"], "shop/report/"):
@@ -59,6 +62,7 @@ def test_a_focus_brings_up_what_it_speaks_of_and_one_that_says_nothing_is_told(r
     with_plane(root, body)
 
 
+@requirement("MAP-01")
 def test_parts_on_request(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("map_repo", include=["dependencies", "public_api"])
@@ -80,6 +84,7 @@ def test_parts_on_request(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("MAP-01")
 def test_the_budget_holds_and_what_is_cut_is_said(tmp_path: Path) -> None:
     files = {f"pkg{n}/module_{n}.py": f"class Thing{n}Maker:\n    pass\n\nThing{n}Maker()\n" for n in range(60)}
     files["all.py"] = "".join(f"from pkg{n}.module_{n} import Thing{n}Maker\n" for n in range(60))
@@ -123,6 +128,7 @@ def test_a_script_is_followed_to_what_it_does_first(tmp_path: Path) -> None:
     with_plane(make_repo(tmp_path / "repo", files), body)
 
 
+@requirement("MAP-01")
 def test_the_map_follows_the_files(root: Path) -> None:
     async def body(ask: Ask) -> None:
         assert "class RefundDesk" not in str((await ask("map_repo"))["text"])
@@ -159,6 +165,7 @@ def test_a_family_of_languages_says_which_they_are(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
     files = {f"src/part_{number:03}/file_{each}.py": "x = 1\n" for number in range(60) for each in range(3)}
     root = make_repo(tmp_path / "wide", {**files, **{f"top_{number:03}.txt": "x\n" for number in range(120)}})

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from codeplane.index.snapshot import Known
 from codeplane.index.truth.file import Stamp
 from codeplane.query.folders import Folder, folders_of
+from tests.interaction.requirements import requirement
 
 _NAME = st.text(st.sampled_from("abc."), min_size=1, max_size=3)
 _PATHS = st.sets(st.lists(_NAME, min_size=1, max_size=4).map("/".join), max_size=20)
@@ -16,6 +17,7 @@ def known(path: str, size: int) -> Known:
     return Known(path=path, stamp=stamp, digest="", offset=0, length=size, tracked=True)
 
 
+@requirement("MAP-01")
 @given(_PATHS)
 def test_counts_add_up_and_everything_is_listed_once(paths: set[str]) -> None:
     # A path cannot be a file and a folder at once.

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
 
@@ -24,6 +25,7 @@ def entries(found: JsonObject) -> list[str]:
     return [one["path"] + "/" * one["is_dir"] for one in listed]
 
 
+@requirement("DIR-01")
 def test_a_folder_with_counts_and_sizes(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("list_dir")
@@ -65,6 +67,7 @@ def test_what_is_not_searched_is_named_with_the_reason(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("DIR-01")
 def test_paths_as_people_write_them(root: Path) -> None:
     async def body(ask: Ask) -> None:
         whole = entries(result(await ask("list_dir")))
@@ -77,6 +80,7 @@ def test_paths_as_people_write_them(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("DIR-01")
 def test_what_is_not_a_folder_here_is_refused(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for path, name, hint in (
@@ -109,6 +113,7 @@ def test_a_folder_that_the_rules_leave_out_is_not_taken_for_one_that_is_not_ther
     with_plane(root, body)
 
 
+@requirement("DIR-01")
 def test_pages_cover_everything_once_and_belong_to_their_question(root: Path) -> None:
     async def body(ask: Ask) -> None:
         whole = entries(result(await ask("list_dir", depth=3)))

@@ -7,6 +7,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
 
@@ -20,6 +21,7 @@ def files(envelope: JsonObject) -> list[JsonObject]:
     return cast(list[JsonObject], result(envelope)["files"])
 
 
+@requirement("RDF-10")
 def test_a_definition_is_read_by_name_and_by_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         (found,) = files(await ask("read_files", paths="symbol:ShoppingCart.grand_total"))
@@ -37,6 +39,7 @@ def test_a_definition_is_read_by_name_and_by_id(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RDF-10")
 def test_a_name_that_several_have_lists_them(root: Path) -> None:
     async def body(ask: Ask) -> None:
         several, readme = files(await ask("read_files", paths=["symbol:save", "README.md"]))
@@ -50,6 +53,7 @@ def test_a_name_that_several_have_lists_them(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RDF-10")
 def test_names_that_lead_nowhere_and_files_called_like_an_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for path, name in (

@@ -8,6 +8,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.query.reading.read import MAX_BYTES, MAX_LINES, FileText
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
@@ -48,6 +49,7 @@ def test_it_reads_the_disk_as_it_is_now(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-06")
 def test_too_much_is_cut_and_says_what_to_read_next(root: Path) -> None:
     (root / "many.txt").write_text("x\n" * (MAX_LINES + 500))
     (root / "wide.txt").write_text(("y" * 999 + "\n") * 200)
@@ -80,6 +82,7 @@ def test_encodings_are_said(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-06")
 @pytest.mark.parametrize(
     ("path", "error"),
     [
@@ -147,6 +150,7 @@ def test_places_as_other_tools_write_them(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-08")
 def test_secrets_are_not_read_unless_the_owner_shows_them(root: Path) -> None:
     (root / ".env").write_text("TOKEN=1\n")
     (root / ".cplignore").write_text("!.env\n")
@@ -204,6 +208,7 @@ def test_a_link_is_not_followed_and_says_where_it_leads(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-06")
 def test_ranges_take_the_place_of_the_whole_file(root: Path) -> None:
     async def body(ask: Ask) -> None:
         ranges = [{"path": "./a.txt", "start_line": 2, "end_line": 3}, {"path": "a.txt", "start_line": 50}]
@@ -226,6 +231,7 @@ def test_ranges_take_the_place_of_the_whole_file(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_lines_of_one_file_by_their_numbers(root: Path) -> None:
     async def body(ask: Ask) -> None:
         asked: list[JsonObject] = [
@@ -243,6 +249,7 @@ def test_lines_of_one_file_by_their_numbers(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_line_numbers_that_fit_no_single_file_are_refused(root: Path) -> None:
     async def body(ask: Ask) -> None:
         asked: list[JsonObject] = [
@@ -259,6 +266,7 @@ def test_line_numbers_that_fit_no_single_file_are_refused(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REPO-13")
 def test_metadata_names_language_and_git_status(root: Path) -> None:
     (root / "tool.py").write_text("print(1)\n")
     (root / "sub/b.txt").write_text("changed\n")

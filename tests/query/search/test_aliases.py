@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
+
+pytestmark = requirement("RES-43")
 
 FILES = {
     "m.py": "def f():\n    return 1\n\n\ndef alone():\n    return f()\n",

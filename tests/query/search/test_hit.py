@@ -4,8 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.query.search.hit import line_start
+from tests.interaction.requirements import requirement
 
 
+@requirement("SRC-21")
 @given(st.lists(st.binary(max_size=5).map(lambda raw: raw.replace(b"\n", b"x")), min_size=1, max_size=8))
 def test_a_line_begins_behind_the_lines_before_it(lines: list[bytes]) -> None:
     text = b"\n".join(lines)

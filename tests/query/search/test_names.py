@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.query.search.names import NameTable
+from tests.interaction.requirements import requirement
 
 WORDS = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+"
 NAMES = st.text(alphabet="abAB_ckK\u212a", min_size=1, max_size=8)
@@ -39,6 +40,7 @@ def likeness(wanted: str, name: str) -> float:
     return 0.4 if short and initials == asked else 0.0
 
 
+@requirement("SRC-12")
 @given(names=st.sets(NAMES, max_size=20), wanted=NAMES, most=st.integers(1, 30))
 def test_the_most_alike_come_first(names: set[str], wanted: str, most: int) -> None:
     alike = [(score, name) for name in names if (score := likeness(wanted, name))]
@@ -48,6 +50,7 @@ def test_the_most_alike_come_first(names: set[str], wanted: str, most: int) -> N
     assert whole is (len(alike) <= most)
 
 
+@requirement("SRC-12")
 @pytest.mark.parametrize(
     ("wanted", "name"),
     [
@@ -68,6 +71,7 @@ def test_an_abbreviation_comes_before_names_that_hold_its_letters(wanted: str, n
     assert table.like(wanted, most=10)[0][0][1] == name
 
 
+@requirement("SRC-12")
 def test_a_long_name_of_one_letter_does_not_explode() -> None:
     table = NameTable(["a" * 2000, "aB"])
     assert table.like("aaaaaaab", most=5) == ([], True)

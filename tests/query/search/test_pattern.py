@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from codeplane.query.search.pattern import Regex
 from codeplane.query.search.required import required
+from tests.interaction.requirements import requirement
 
 LINES = st.lists(st.sampled_from(["abc", "abcd", "xabcx", "ab", "", "abc def", "def", "a-b_c", "abcabc"]), max_size=12)
 
 
+@requirement("SRC-11")
 @pytest.mark.parametrize(
     ("text", "held"),
     [
@@ -43,6 +45,7 @@ def test_what_every_match_holds(text: str, held: tuple[tuple[bytes, ...], ...]) 
     assert required(text) == held
 
 
+@requirement("SRC-11")
 @given(
     lines=LINES,
     pattern=st.sampled_from(

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.query.search.file_kinds import files_under_test, kind_of
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.search.hits import paths
 from tests.surfaces.http.wire import at
@@ -52,6 +53,7 @@ def root(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
+@requirement("RNK-02")
 def test_prose_and_data_do_not_answer_a_question_about_code(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("search", query="how does it decide whether colors are on?")
@@ -66,6 +68,7 @@ def test_prose_and_data_do_not_answer_a_question_about_code(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 def test_the_line_shown_is_a_definition_or_a_passage_and_no_import(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = result(await ask("search", query="how does it decide whether colors are on", mode="ranked"))
@@ -82,6 +85,7 @@ def test_the_line_shown_is_a_definition_or_a_passage_and_no_import(root: Path) -
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 def test_names_of_files_and_folders_are_evidence(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = paths(result(await ask("search", query="where is the ETag computed")))
@@ -90,6 +94,7 @@ def test_names_of_files_and_folders_are_evidence(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 def test_a_test_speaks_for_the_file_it_is_about(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = paths(result(await ask("search", query="how are preflight requests answered", tests="exclude")))
@@ -98,6 +103,7 @@ def test_a_test_speaks_for_the_file_it_is_about(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 @pytest.mark.parametrize(
     "query",
     [
@@ -114,6 +120,7 @@ def test_auto_ranks_whatever_reads_like_a_sentence(root: Path, query: str) -> No
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 def test_auto_leaves_code_that_is_nowhere_unanswered(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for query in (r"zyx\w+\(abc\)", "zyx|wvu", "zyx = {abc: 1}"):
@@ -123,6 +130,7 @@ def test_auto_leaves_code_that_is_nowhere_unanswered(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-02")
 def test_a_page_of_ranked_files_is_short_unless_more_is_asked_for(tmp_path: Path) -> None:
     files = {f"src/size_{number}.py": f"def parse_size(text):\n    return {number}\n" for number in range(30)}
 
@@ -138,6 +146,7 @@ def test_a_page_of_ranked_files_is_short_unless_more_is_asked_for(tmp_path: Path
     with_plane(make_repo(tmp_path / "sizes", files), body)
 
 
+@requirement("RNK-02")
 def test_kinds_of_files() -> None:
     kinds = {
         "source": ("src/main.rs", "src/builtin.jq", "bin/run.sh", "lib/license_check.py"),
@@ -159,6 +168,7 @@ def test_kinds_of_files() -> None:
     }
 
 
+@requirement("RNK-02")
 def test_which_file_a_test_is_about() -> None:
     files = [
         "pkg/_auth.py",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.search.hits import paths
 from tests.surfaces.http.wire import at
@@ -29,6 +30,7 @@ def root(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
+@requirement("RNK-01")
 def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for mode in ("ranked", "lexical", "hybrid"):
@@ -43,6 +45,7 @@ def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("SRV-17")
 def test_edits_that_come_one_upon_another_are_found_at_once(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for number, word in enumerate(("zebra", "giraffe", "walrus", "ostrich")):
@@ -56,6 +59,7 @@ def test_edits_that_come_one_upon_another_are_found_at_once(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-01")
 def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
     async def body(ask: Ask) -> None:
         question = result(await ask("search", query="where is the credit card charged?"))
@@ -72,6 +76,7 @@ def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-01")
 def test_edits_and_removals_are_ranked_anew(root: Path) -> None:
     async def body(ask: Ask) -> None:
         await ask("search", query="credit card", mode="ranked")
@@ -83,6 +88,7 @@ def test_edits_and_removals_are_ranked_anew(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("RNK-01")
 def test_without_a_model_words_decide_and_that_is_said(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = result(await ask("search", query="adding an item to the shopping cart", mode="hybrid"))

@@ -12,6 +12,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.best_line import best_lines
 from codeplane.query.search.question import MAX_QUESTION, parsed, variants
 from codeplane.query.search.ranking import Ranked, rank, reasons, weigh
+from tests.interaction.requirements import requirement
 
 FILES = {
     "shop/cart.py": (
@@ -47,6 +48,7 @@ def paths(ranked: list[Ranked]) -> list[str]:
     return [one.path for one in ranked]
 
 
+@requirement("RNK-01")
 def test_the_definition_comes_before_its_uses_and_says_so(shop: FullText) -> None:
     question = "Cart.total_price() is wrong"
     first = rank(shop, question, limit=5)[0].path
@@ -54,6 +56,7 @@ def test_the_definition_comes_before_its_uses_and_says_so(shop: FullText) -> Non
     assert reasons(shop, question, [first])[first] == ("defines Cart, total_price", "path has cart")
 
 
+@requirement("RNK-01")
 @pytest.mark.parametrize(
     "mention",
     [
@@ -71,11 +74,13 @@ def test_a_mentioned_file_comes_first(shop: FullText, mention: str) -> None:
     assert "mentioned" in reasons(shop, question, [first])[first]
 
 
+@requirement("RNK-01")
 def test_the_title_counts_more_than_the_rest(shop: FullText) -> None:
     assert paths(rank(shop, "slugify value\n\nseen beside the courier", limit=1)) == ["shop/text.py"]
     assert paths(rank(shop, "courier parcel\n\nseen beside slugify", limit=1)) == ["shop/shipping.py"]
 
 
+@requirement("RNK-01")
 def test_other_forms_of_a_word_are_found(shop: FullText) -> None:
     assert "shop/shipping.py" in paths(rank(shop, "parcels", limit=3))
     assert {"price", "prices", "pricing", "priced"} - {"prices"} <= variants("prices")

@@ -19,6 +19,7 @@ from codeplane.query.search.pattern import Literal, Pattern, Regex, looks_like_r
 from codeplane.query.search.scan import scan
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 
 QUERIES_PER_CORPUS = 100
 
@@ -63,6 +64,7 @@ def odd_bytes(folder: Path) -> Path:
     return root
 
 
+@requirement("REPO-04")
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: the comparison has no other side")
 @pytest.mark.parametrize("corpus", [own_sources, a_library, odd_bytes])
 def test_hits_are_ripgreps(tmp_path: Path, corpus: object) -> None:

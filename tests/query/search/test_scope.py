@@ -8,10 +8,12 @@ from codeplane.index.path_kinds import is_test
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.language_names import known_family, known_language
 from codeplane.query.search.scope import scope
+from tests.interaction.requirements import requirement
 
 ROOT = Path("/nowhere")
 
 
+@requirement("SRC-13")
 def test_what_is_a_test_by_its_path() -> None:
     tests = ["tests/a.py", "pkg/tests/util.py", "pkg/test_a.py", "a_test.go", "a.spec.ts", "src/test/java/A.java"]
     tests += ["packages/app/test/deep/a.ts", "test/a.py", "conftest.py", "a_spec.rb", "a_tests.py", "CartTest.java"]
@@ -20,6 +22,7 @@ def test_what_is_a_test_by_its_path() -> None:
     assert not any(map(is_test, source))
 
 
+@requirement("SRC-13")
 def test_languages_go_by_their_own_name_their_familys_and_short_forms() -> None:
     for name in ("typescript", "TS", " ts "):
         keep = scope((), (name,), "include", ROOT)
@@ -31,6 +34,7 @@ def test_languages_go_by_their_own_name_their_familys_and_short_forms() -> None:
     assert (known_language("py"), known_family("tsx"), known_family("go")) == ("python", "javascript", "go")
 
 
+@requirement("SRC-13")
 def test_a_language_that_is_none_is_refused_with_what_may_be_meant() -> None:
     for name, near in (("pyhton", "python"), ("typscript", "typescript"), ("qqq", "known: ")):
         with pytest.raises(InvalidArgument) as refused:

@@ -8,6 +8,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 FILES = {
@@ -141,6 +142,7 @@ def test_context_lines_come_along(root: Path) -> None:
 STEPS = int(os.environ.get("CODEPLANE_EDIT_STEPS", "150"))
 
 
+@requirement("REPO-05")
 @pytest.mark.parametrize(("watch", "steps"), [("true", 60), ("false", STEPS)], ids=["watched", "unwatched"])
 def test_outside_edits_are_never_missed_in_silence(tmp_path: Path, watch: str, steps: int) -> None:
     """Random edits between questions: an answer is right, or it says that it may not be."""
@@ -278,6 +280,7 @@ def test_kinds_narrow_definitions_and_are_not_left_aside_in_silence(root: Path) 
     with_plane(root, body)
 
 
+@requirement("SRC-16")
 def test_auto_takes_what_is_no_expression_as_text_and_says_so(root: Path) -> None:
     (root / "odd.txt").write_text("call a.*( here\n")
 
@@ -292,6 +295,7 @@ def test_auto_takes_what_is_no_expression_as_text_and_says_so(root: Path) -> Non
     with_plane(root, body)
 
 
+@requirement("SRC-17")
 def test_names_that_are_not_text_are_taken_back_as_they_are_shown(root: Path) -> None:
     with open(os.fsencode(root) + b"/bad\xff.txt", "wb") as file:  # noqa: PTH123  # a name that is not text
         file.write(b"peculiar\n")

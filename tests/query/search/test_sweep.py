@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.query.search.sweep import find, finding
+from tests.interaction.requirements import requirement
 
 HAY = (b"ab\0c\n" * 30_000) + b"needle" + (b"xyz\xff" * 30_000) + b"needle"
 
 
+@requirement("SRC-14")
 @given(
     needle=st.sampled_from([b"needle", b"\0c", b"\xffx", b"z\xffn", b"nowhere", b"e", b"ab\0c\n" * 9]),
     start=st.integers(-2, len(HAY) + 2),
@@ -20,6 +22,7 @@ def test_as_python_finds_it(needle: bytes, start: int, length: int) -> None:
     assert find(HAY, needle, start, start + length) == HAY.find(needle, start, start + length)
 
 
+@requirement("SRC-14")
 @given(
     text=st.sampled_from([HAY[149_000:], HAY[149_000:151_000], b"needle", b""]),
     needle=st.sampled_from([b"needle", b"\0c", b"\xffx", b"z\xffn", b"nowhere", b"e", b"ab\0c\n" * 9]),
@@ -31,6 +34,7 @@ def test_one_text_looked_through_again_and_again(text: bytes, needle: bytes, sta
     assert seek(needle) == text.find(needle)
 
 
+@requirement("SRC-14")
 def test_a_mapped_file_is_the_same(tmp_path: Path) -> None:
     path = tmp_path / "content"
     path.write_bytes(HAY)

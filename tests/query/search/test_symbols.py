@@ -7,6 +7,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.query.search.uses import COUNTED
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.surfaces.http.wire import at
 
@@ -69,6 +70,7 @@ def test_a_definition_is_shown_where_its_name_stands_on_its_line(tmp_path: Path)
     with_plane(make_repo(tmp_path / "repo", files), body)
 
 
+@requirement("SRC-10")
 def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         total = result(await ask("search", query="total", mode="definitions"))
@@ -108,6 +110,7 @@ def test_a_line_with_two_references_is_shown_once(tmp_path: Path) -> None:
     with_plane(make_repo(tmp_path / "repo", files), body)
 
 
+@requirement("SRC-10")
 def test_references_come_with_their_tiers(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("search", query="Cart.total", mode="references")
@@ -128,6 +131,7 @@ def test_references_come_with_their_tiers(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("SRC-10")
 def test_names_in_part(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for query in ("add_item", "additem", "AddItem", "item", "ai"):
@@ -137,6 +141,7 @@ def test_names_in_part(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("SRC-12")
 def test_an_abbreviation_is_found_before_a_page_of_names_that_hold_its_letters(root: Path) -> None:
     (root / "src/shop/words.py").write_text("".join(f"def d{at}_maid():\n    pass\n\n\n" for at in range(30)))
 
@@ -148,6 +153,7 @@ def test_an_abbreviation_is_found_before_a_page_of_names_that_hold_its_letters(r
     with_plane(root, body)
 
 
+@requirement("SRC-10")
 def test_scopes(root: Path) -> None:
     async def body(ask: Ask) -> None:
         typed = result(await ask("search", query="total", mode="definitions", languages=["ts"]))
@@ -164,6 +170,7 @@ def test_scopes(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("SRC-10")
 def test_pages_and_edits_in_between(root: Path) -> None:
     async def body(ask: Ask) -> None:
         first = result(await ask("search", query="Cart.total", mode="references", limit=2))
@@ -180,6 +187,7 @@ def test_pages_and_edits_in_between(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("SRC-15")
 def test_a_popular_name_is_counted_in_part_and_paged_in_full(tmp_path: Path) -> None:
     use = "def f(x):\n    x.run()\n    Job().run()\n"
     files = {f"m{number:03}.py": f"from job import Job\n{use * 3}" for number in range(COUNTED // 6 + 20)}

@@ -7,6 +7,7 @@ from typing import cast
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
 from codeplane.refactor.decisions.table import DecisionTable
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import FAMILY, edits, failed, made, texts
 
@@ -43,6 +44,7 @@ async def _committed(ask: Ask) -> str:
     return str(done["decision_id"])
 
 
+@requirement("REF-43")
 def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
 
@@ -68,6 +70,7 @@ def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) ->
     assert texts(root) == RIGHT
 
 
+@requirement("REF-43")
 def test_the_same_question_is_answered_as_before_and_another_is_not(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
 
@@ -97,6 +100,7 @@ def test_the_same_question_is_answered_as_before_and_another_is_not(tmp_path: Pa
     with_plane(root, second)
 
 
+@requirement("REF-43")
 def test_a_decision_is_listed_and_forgotten(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
 
@@ -117,6 +121,7 @@ def test_a_decision_is_listed_and_forgotten(tmp_path: Path) -> None:
     assert texts(root) == UNSURE
 
 
+@requirement("REF-43")
 def test_a_candidate_is_remembered_too(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
 
@@ -133,6 +138,7 @@ def test_a_candidate_is_remembered_too(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-43")
 def test_the_table_of_decisions_is_the_log_s(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
 

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, NotFound, NotRefactorable, StillUsed
 from codeplane.refactor.delete.planned import planned_delete
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import repository
 
 FILES = {
@@ -33,6 +34,7 @@ FILES = {
 }
 
 
+@requirement("REF-14")
 def test_a_function_nobody_calls_goes_with_its_imports(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         assert repo.after(repo.plan(planned_delete, repo.target("gone"), force=False)) == {
@@ -45,12 +47,14 @@ def test_a_function_nobody_calls_goes_with_its_imports(tmp_path: Path) -> None:
         }
 
 
+@requirement("REF-14")
 def test_the_only_method_leaves_pass(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         after = repo.after(repo.plan(planned_delete, repo.target("Only.method"), force=False))
         assert after["pkg/core.py"].endswith("class Only:\n    pass\n")
 
 
+@requirement("REF-14")
 def test_what_is_used_is_refused_with_the_places(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         with pytest.raises(StillUsed) as refused:
@@ -67,6 +71,7 @@ def test_what_is_used_is_refused_with_the_places(tmp_path: Path) -> None:
         ]
 
 
+@requirement("REF-14")
 def test_an_alias_counts_as_a_use(tmp_path: Path) -> None:
     files = {"a.py": "def f(): ...\n", "b.py": "from a import f as g\ng()\n", "c.py": "from a import f as g\n"}
     with repository(tmp_path, files) as repo, pytest.raises(StillUsed) as refused:
@@ -74,6 +79,7 @@ def test_an_alias_counts_as_a_use(tmp_path: Path) -> None:
     assert refused.value.details["total"] == 1
 
 
+@requirement("REF-14")
 def test_a_list_of_places_is_cut_and_its_length_said(tmp_path: Path) -> None:
     files = {"a.py": "def f(): ...\n", "b.py": "from a import f\n" + "f()\n" * 70}
     with repository(tmp_path, files) as repo, pytest.raises(StillUsed) as refused:
@@ -83,6 +89,7 @@ def test_a_list_of_places_is_cut_and_its_length_said(tmp_path: Path) -> None:
     assert (refused.value.details["total"], len(places)) == (70, 50)
 
 
+@requirement("REF-14")
 def test_files_and_folders(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         assert repo.plan(planned_delete, "use.py", force=False).removes == ("use.py",)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import made, texts
 
@@ -61,6 +62,7 @@ def _renamed(tmp_path: Path, symbol: str, new_name: str, **choice: object) -> tu
     return texts(root), done
 
 
+@requirement("REF-20")
 def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(tmp_path: Path) -> None:
     found, done = _renamed(tmp_path, "BaseClient.build_request", "make", exclude=["anchored", "unknown"])
     said = found["net/_client.py"]
@@ -83,6 +85,7 @@ def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(
     assert line in str(done["text"])
 
 
+@requirement("REF-20")
 def test_a_plan_names_the_words_that_it_leaves(tmp_path: Path) -> None:
     root = made(tmp_path, NET)
 
@@ -95,6 +98,7 @@ def test_a_plan_names_the_words_that_it_leaves(tmp_path: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("REF-20")
 def test_what_a_text_means_follows_the_candidate_that_is_chosen(tmp_path: Path) -> None:
     rest = {"exclude": ["anchored", "unknown"]}
     alone, _ = _renamed(tmp_path / "alone", "Client.send", "post", candidate="this_one", **rest)
@@ -107,11 +111,13 @@ def test_what_a_text_means_follows_the_candidate_that_is_chosen(tmp_path: Path) 
     assert "as `AsyncClient.post` says" in family["net/_client.py"]
 
 
+@requirement("REF-20")
 def test_a_function_is_known_by_the_package_that_gives_it(tmp_path: Path) -> None:
     found, _ = _renamed(tmp_path, "net/_client.py:get", "fetch", exclude=["anchored", "unknown"])
     assert "Call `net.fetch()`, not `requests.get()`." in found["docs/guide.md"]
 
 
+@requirement("REF-20")
 def test_a_class_is_known_in_prose_by_its_member(tmp_path: Path) -> None:
     found, _ = _renamed(tmp_path, "net/_client.py:Client", "Session", exclude=["anchored", "unknown"])
     assert "A Session.send call sends." in found["docs/guide.md"]

@@ -6,6 +6,9 @@ from pathlib import Path
 from codeplane.refactor.documents.paths import paths
 from codeplane.refactor.draft import Edit
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("REF-30")
 
 CODE = {"shop/prices.py": "x = 1\n", "shop/till.py": "y = 1\n", "setup.py": "z = 1\n"}
 

@@ -9,6 +9,7 @@ from codeplane.kernel.config import DocSweepConfig
 from codeplane.refactor.documents.blocks import Flavour
 from codeplane.refactor.documents.markup import Markup
 from codeplane.refactor.documents.words import word
+from tests.interaction.requirements import requirement
 from tests.refactor.documents.sweeping import on_lines, sweep, sweeping, told
 
 SHOP = '''"""Carts, see ShoppingCart."""
@@ -24,6 +25,7 @@ class ShoppingCart:
 '''
 
 
+@requirement("REF-20")
 def test_comments_docstrings_and_documents_are_found_and_code_is_not(tmp_path: Path) -> None:
     files = {
         "shop/cart.py": SHOP,
@@ -47,6 +49,7 @@ def test_comments_docstrings_and_documents_are_found_and_code_is_not(tmp_path: P
     assert draft.coverage.truncated == "" and draft.coverage.unparsed == ()
 
 
+@requirement("REF-20")
 def test_every_way_to_mark_a_name_is_high(tmp_path: Path) -> None:
     rst = """Use :func:`parse_url` here.
 Or :py:func:`~shop.urls.parse_url`.
@@ -101,6 +104,7 @@ parse_url("a")
     assert on_lines(draft, files, "a.js") == {1: "high", 4: "high", 6: "medium"}
 
 
+@requirement("REF-20")
 def test_common_words_are_never_more_than_low_because_they_occur(tmp_path: Path) -> None:
     names = ("get", "data", "name", "value", "Model", "id")
     files: dict[str, str] = {}
@@ -116,6 +120,7 @@ def test_common_words_are_never_more_than_low_because_they_occur(tmp_path: Path)
             assert {edit.confidence for edit in draft.edits} == {"low"}
 
 
+@requirement("REF-20")
 def test_a_common_word_written_out_in_full_is_high(tmp_path: Path) -> None:
     files = {
         "shop/store.py": "class Store:\n    def get(self):\n        return 1\n",
@@ -131,6 +136,7 @@ def test_a_common_word_written_out_in_full_is_high(tmp_path: Path) -> None:
     }
 
 
+@requirement("REF-20")
 def test_ordinary_words_need_a_mark(tmp_path: Path) -> None:
     files = {
         "shop/a.py": "def normalize(x):\n    return x\n\n\n# normalize() first, then normalize again\ny = 1\n",
@@ -194,6 +200,7 @@ def test_members_whose_receiver_is_not_known_keep_a_block_as_it_is(tmp_path: Pat
     }
 
 
+@requirement("REF-20")
 def test_another_definition_of_the_name_makes_it_doubtful(tmp_path: Path) -> None:
     files = {
         "shop/a.py": "def send_mail():\n    return 1\n\n# see `send_mail`\n",

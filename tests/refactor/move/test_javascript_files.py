@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codeplane.refactor.move.files import planned_file_move
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import repository
 
 FILES = {
@@ -27,6 +28,7 @@ FILES = {
 }
 
 
+@requirement("REF-11")
 def test_a_module_goes_to_another_folder(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         draft = repo.plan(planned_file_move, "src/lib/tool.ts", "src/kit/gear.ts")
@@ -52,6 +54,7 @@ def test_a_module_goes_to_another_folder(tmp_path: Path) -> None:
         assert "package_entry" in {one.kind for one in draft.dangers}
 
 
+@requirement("REF-11")
 def test_a_folder_takes_its_index_along(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         after = repo.after(repo.plan(planned_file_move, "src/lib", "src/inner/kit"))
@@ -69,6 +72,7 @@ def test_a_folder_takes_its_index_along(tmp_path: Path) -> None:
         assert after["src/inner/kit/deep/leaf.ts"] == FILES["src/lib/deep/leaf.ts"]
 
 
+@requirement("REF-11")
 def test_a_module_becomes_the_index_of_a_folder(tmp_path: Path) -> None:
     files = {
         "a.ts": "export const x = 1;\n",

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.move.symbol import planned_symbol_move
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import repository
 
 FILES = {
@@ -32,6 +33,7 @@ FILES = {
 }
 
 
+@requirement("REF-13")
 def test_a_function_goes_with_what_it_needs(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         draft = repo.plan(planned_symbol_move, repo.target("src/old.ts:7:17"), "src/kit/new.ts")
@@ -58,6 +60,7 @@ def test_a_function_goes_with_what_it_needs(tmp_path: Path) -> None:
         assert {one.kind for one in draft.dangers} == {"commonjs_import"}
 
 
+@requirement("REF-13")
 def test_a_default_export_and_a_list_of_exports(tmp_path: Path) -> None:
     files = {
         "a.ts": "export default class Box {}\nfunction f() {}\nf();\nexport { f, g };\nconst g = 1;\n",
@@ -85,6 +88,7 @@ REFUSED = {
 }
 
 
+@requirement("REF-13")
 @pytest.mark.parametrize(
     ("query", "to_path", "error"),
     [

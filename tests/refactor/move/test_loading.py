@@ -4,6 +4,7 @@ from pathlib import Path
 
 from codeplane.refactor.move.files import planned_file_move
 from codeplane.refactor.move.symbol import planned_symbol_move
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import repository
 
 
@@ -12,6 +13,7 @@ def risks(home: Path, files: dict[str, str], symbol: str, to_path: str) -> list[
         return [one.kind for one in repo.plan(planned_symbol_move, repo.target(symbol), to_path).dangers]
 
 
+@requirement("REF-12")
 def test_a_circle_that_an_importer_closes_is_named(tmp_path: Path) -> None:
     files = {
         "a/__init__.py": "",
@@ -123,6 +125,7 @@ def test_a_module_beside_something_of_its_name_in_the_package_is_named(tmp_path:
         assert [one.kind for one in draft.dangers] == ["name_taken"]
 
 
+@requirement("REF-12")
 def test_a_folder_without_init_is_a_package_of_its_own(tmp_path: Path) -> None:
     files = {
         "shop/__init__.py": "from .util import f\n",

@@ -10,6 +10,7 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotFound, NotRefactorable
 from codeplane.refactor.move.files import planned_file_move
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import Repository, applied, repository
 
 PACKAGE = {
@@ -42,6 +43,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
         yield repo
 
 
+@requirement("REF-10")
 def test_a_module_gets_another_name_in_its_package(app: Repository) -> None:
     assert app.after(app.plan(planned_file_move, "app/core.py", "app/heart.py")) == {
         "app/__init__.py": "from .heart import helper\nfrom . import heart\n",
@@ -64,6 +66,7 @@ def test_a_module_gets_another_name_in_its_package(app: Repository) -> None:
     }
 
 
+@requirement("REF-10")
 def test_a_module_goes_to_another_package(app: Repository) -> None:
     assert app.after(app.plan(planned_file_move, "app/core.py", "app/deep/heart.py")) == {
         "app/__init__.py": "from .deep.heart import helper\nfrom .deep import heart\n",
@@ -90,6 +93,7 @@ def test_a_module_goes_to_another_package(app: Repository) -> None:
     }
 
 
+@requirement("REF-10")
 def test_a_module_leaves_its_package(app: Repository) -> None:
     assert app.after(app.plan(planned_file_move, "app/low.py", "ground.py")) == {
         "ground.py": "LIMIT = 3\n",
@@ -104,6 +108,7 @@ def test_a_module_leaves_its_package(app: Repository) -> None:
     }
 
 
+@requirement("REF-10")
 @pytest.mark.parametrize(
     ("path", "new_path"),
     [
@@ -130,11 +135,13 @@ def test_what_ran_before_a_move_runs_after_it(app: Repository, tmp_path: Path, p
     assert ran.returncode == 0, (after, ran.stderr)
 
 
+@requirement("REF-10")
 def test_a_module_that_leaves_a_package_it_needs_makes_a_cycle(app: Repository) -> None:
     draft = app.plan(planned_file_move, "app/core.py", "heart.py")
     assert [one.kind for one in draft.dangers] == ["import_cycle"]
 
 
+@requirement("REF-10")
 @pytest.mark.parametrize(
     ("path", "new_path", "error"),
     [

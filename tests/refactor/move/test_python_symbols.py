@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.move.symbol import planned_symbol_move
+from tests.interaction.requirements import requirement
 from tests.refactor.applied import repository
 
 FILES = {
@@ -51,6 +52,7 @@ FILES = {
 }
 
 
+@requirement("REF-12")
 def test_a_class_goes_with_decorators_comments_and_imports(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
         draft = repo.plan(planned_symbol_move, repo.target("Shape"), "pkg/new.py")
@@ -100,6 +102,7 @@ def test_a_class_goes_with_decorators_comments_and_imports(tmp_path: Path) -> No
         assert "through.py" not in after
 
 
+@requirement("REF-12")
 def test_what_the_old_module_still_uses_it_imports(tmp_path: Path) -> None:
     files = {
         "a.py": "import sys\n\nLIMIT = 3\n\n\ndef f():\n    return LIMIT\n\n\nprint(f(), sys)\n",
@@ -120,6 +123,7 @@ def test_what_the_old_module_still_uses_it_imports(tmp_path: Path) -> None:
         assert not alone.dangers
 
 
+@requirement("REF-12")
 def test_a_destination_that_imported_it_defines_it(tmp_path: Path) -> None:
     files = {
         "a.py": "import b\n\n\ndef f():\n    return b.Y\n\n\ndef g(): ...\n",
@@ -133,6 +137,7 @@ def test_a_destination_that_imported_it_defines_it(tmp_path: Path) -> None:
         )
 
 
+@requirement("REF-12")
 def test_overloads_and_branches_go_together(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -160,6 +165,7 @@ def test_overloads_and_branches_go_together(tmp_path: Path) -> None:
         assert "g" not in branches["a.py"].replace("typing", "")
 
 
+@requirement("REF-12")
 def test_types_needed_only_by_readers_of_types_stay_so(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -180,6 +186,7 @@ def test_types_needed_only_by_readers_of_types_stay_so(tmp_path: Path) -> None:
         assert "future_annotations" in {one.kind for one in there.dangers}
 
 
+@requirement("REF-12")
 def test_line_endings_are_those_of_each_file(tmp_path: Path) -> None:
     files = {
         "a.py": "import os\r\n\r\ndef f():\r\n    return os\r\n\r\nX = 1\r\n",

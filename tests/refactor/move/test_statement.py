@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.refactor.move.statement import added_after, removed, statement_at, without
+from tests.interaction.requirements import requirement
 
 _LAYOUTS = (
     "from pkg import {0}",
@@ -18,6 +19,7 @@ _LAYOUTS = (
 )
 
 
+@requirement("REF-15")
 @given(
     layout=st.sampled_from(_LAYOUTS),
     count=st.integers(min_value=2, max_value=5),
@@ -43,6 +45,7 @@ def test_what_is_left_is_what_was_not_taken_out(layout: str, count: int, gone: s
     assert [one.name for one in left.names] == [f"name{one}" for one in range(count) if one not in gone]
 
 
+@requirement("REF-15")
 @pytest.mark.parametrize(
     ("text", "word", "after"),
     [
@@ -63,6 +66,7 @@ def test_a_statement_goes_and_its_block_stays_valid(text: str, word: str, after:
     ast.parse(after)
 
 
+@requirement("REF-15")
 def test_what_is_added_is_indented_as_its_neighbour() -> None:
     text = b"def f():\n\tfrom a import b  # why\n\treturn b"
     span = added_after(text, 10, 25, ["import c"])

@@ -7,6 +7,7 @@ import pytest
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import targets
 from codeplane.refactor.rename.alias import alias_at
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import repo
 
 # The alias is called `near`, each of its uses as well.
@@ -22,6 +23,7 @@ ALIASES = {
 }
 
 
+@requirement("REF-02")
 @pytest.mark.parametrize("path", ALIASES)
 def test_an_alias_is_renamed_with_its_uses_alone(path: str, tmp_path: Path) -> None:
     text = ALIASES[path]
@@ -35,6 +37,7 @@ def test_an_alias_is_renamed_with_its_uses_alone(path: str, tmp_path: Path) -> N
         assert found.proposed(draft) == {}
 
 
+@requirement("REF-02")
 @pytest.mark.parametrize("place", ["a.ts:2:17", "b.ts:1:10", "b.ts:2:1"])
 def test_the_name_that_an_export_gives_is_not_what_it_stands_for(tmp_path: Path, place: str) -> None:
     files = {"a.ts": "const far = 1;\nexport { far as near };\n", "b.ts": "import { near } from './a';\nnear;\n"}

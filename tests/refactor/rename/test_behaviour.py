@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from codeplane.code.resolve.entity import Bound
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import Repo, repo
 
 _NAMES = st.sampled_from(["a", "b", "c"])
@@ -34,6 +35,7 @@ _PROGRAM = st.lists(st.one_of(_PLAIN, _OUTER), min_size=2, max_size=6).map(
 )
 
 
+@requirement("REF-08")
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_PROGRAM, min_size=20, max_size=20))
 def test_a_renamed_program_does_the_same(programs: list[str]) -> None:

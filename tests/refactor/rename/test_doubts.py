@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import kinds, repo
 
 PAIR = "class A:\n    def run(self):\n        return 1\n\n\nclass B:\n    def run(self):\n        return 2\n"
 
 
+@requirement("REF-02")
 def test_a_decorator_may_call_a_method_on_something_else(tmp_path: Path) -> None:
     files = {
         "a.py": f"{PAIR}\n\ndef other(f):\n    def wrapper(self):\n        return f(B())\n\n    return wrapper\n\n\n"
@@ -19,6 +21,7 @@ def test_a_decorator_may_call_a_method_on_something_else(tmp_path: Path) -> None
         assert found.proposed(draft) == {"a.py:28:21": "ANCHORED"}
 
 
+@requirement("REF-02")
 def test_code_that_is_kept_as_text_is_named(tmp_path: Path) -> None:
     files = {
         "a.py": "def f(size):\n    return eval('size + 1')\n\n\ndef g(size, code):\n    exec(code)\n    return size\n"
@@ -41,6 +44,7 @@ def test_a_generator_does_not_give_what_it_is_annotated_with(tmp_path: Path) -> 
         assert found.proposed(found.plan("a.py:2:9", "fresh")) == {"a.py:15:10": "ANCHORED"}
 
 
+@requirement("REF-02")
 def test_an_override_that_returns_something_else_makes_its_base_uncertain(tmp_path: Path) -> None:
     maker = "class Maker:\n    def make(self) -> A:\n        return A()\n\n\n"
     maker += "def use(maker: Maker):\n    maker.make().run()\n"

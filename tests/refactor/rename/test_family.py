@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import kinds, repo
 
 SHAPES = {
@@ -20,6 +21,7 @@ SHAPES = {
 }
 
 
+@requirement("REF-05")
 def test_an_override_is_a_choice_between_the_family_and_this_one(tmp_path: Path) -> None:
     with repo(tmp_path, SHAPES) as found:
         draft = found.plan("a.py:2:9", "size")
@@ -39,6 +41,7 @@ def test_an_override_is_a_choice_between_the_family_and_this_one(tmp_path: Path)
     }
 
 
+@requirement("REF-05")
 def test_without_overrides_there_is_nothing_to_choose(tmp_path: Path) -> None:
     with repo(tmp_path, SHAPES) as found:
         draft = found.plan("a.py:9:9", "size")
@@ -46,6 +49,7 @@ def test_without_overrides_there_is_nothing_to_choose(tmp_path: Path) -> None:
         assert found.applied(draft.edits)["b.py"].count("size") == 1
 
 
+@requirement("REF-05")
 def test_a_mixin_that_shares_a_subclass_is_of_the_family(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -59,6 +63,7 @@ def test_a_mixin_that_shares_a_subclass_is_of_the_family(tmp_path: Path) -> None
         assert found.applied(family.edits)["a.py"].count("def go") == 2
 
 
+@requirement("REF-05")
 def test_attributes_of_a_hierarchy_are_a_family_too(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -72,6 +77,7 @@ def test_attributes_of_a_hierarchy_are_a_family_too(tmp_path: Path) -> None:
         assert found.applied(alone.edits)["a.py"].count(".y") == 1
 
 
+@requirement("REF-05")
 def test_a_base_that_is_not_here_is_told(tmp_path: Path) -> None:
     files = {"a.py": "from lib import Group\nclass G(Group):\n    def command(self): ...\n"}
     with repo(tmp_path, files) as found:
@@ -80,6 +86,7 @@ def test_a_base_that_is_not_here_is_told(tmp_path: Path) -> None:
     assert draft.candidates == ()
 
 
+@requirement("REF-05")
 def test_what_a_class_implements_is_of_the_family(tmp_path: Path) -> None:
     files = {
         "a.ts": (

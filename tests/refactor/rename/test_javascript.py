@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import InvalidArgument
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import repo
 
 
+@requirement("REF-03")
 def test_an_exported_function_is_followed_and_aliases_stay(tmp_path: Path) -> None:
     files = {
         "a.ts": "export function load() {}\nload()\n",
@@ -23,6 +25,7 @@ def test_an_exported_function_is_followed_and_aliases_stay(tmp_path: Path) -> No
         }
 
 
+@requirement("REF-03")
 def test_shorthands_are_written_out(tmp_path: Path) -> None:
     files = {
         "a.js": (
@@ -51,6 +54,7 @@ def test_shorthands_are_written_out(tmp_path: Path) -> None:
         )
 
 
+@requirement("REF-03")
 def test_commonjs_names_move_together(tmp_path: Path) -> None:
     files = {
         "a.js": "function load() {}\nmodule.exports = { load }\n",
@@ -63,6 +67,7 @@ def test_commonjs_names_move_together(tmp_path: Path) -> None:
         }
 
 
+@requirement("REF-03")
 def test_a_member_of_a_class_and_what_may_be_one(tmp_path: Path) -> None:
     files = {
         "a.ts": (
@@ -79,6 +84,7 @@ def test_a_member_of_a_class_and_what_may_be_one(tmp_path: Path) -> None:
         assert {edit.new for edit in draft.edits if edit.tier == "UNKNOWN"} == {"area: size"}
 
 
+@requirement("REF-03")
 def test_a_parameter_that_is_a_field_is_one_symbol(tmp_path: Path) -> None:
     files = {
         "a.ts": (
@@ -90,6 +96,7 @@ def test_a_parameter_that_is_a_field_is_one_symbol(tmp_path: Path) -> None:
             assert found.after(f"a.ts:{place}", "area")["a.ts"].count("area") == 3
 
 
+@requirement("REF-03")
 def test_a_private_name_keeps_its_sign(tmp_path: Path) -> None:
     files = {"a.js": "class A {\n  #size = 1\n  get() { return this.#size }\n}\n"}
     with repo(tmp_path, files) as found:

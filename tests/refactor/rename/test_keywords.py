@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import NameTaken, NotRefactorable
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import kinds, repo
 
 CALLS = {
@@ -33,6 +34,7 @@ CALLS = {
 }
 
 
+@requirement("REF-07")
 def test_a_constructor_s_parameter_changes_where_it_is_made_or_called(tmp_path: Path) -> None:
     with repo(tmp_path, CALLS) as found:
         files = found.after("a.py:2:24", "width")
@@ -46,6 +48,7 @@ def test_a_constructor_s_parameter_changes_where_it_is_made_or_called(tmp_path: 
     assert text.count("width") == 6
 
 
+@requirement("REF-07")
 def test_a_function_s_parameter_changes_at_its_own_calls(tmp_path: Path) -> None:
     with repo(tmp_path, CALLS) as found:
         files = found.after("a.py:13:10", "width")
@@ -53,6 +56,7 @@ def test_a_function_s_parameter_changes_at_its_own_calls(tmp_path: Path) -> None
     assert files["a.py"].count("width") == 2
 
 
+@requirement("REF-07")
 def test_a_method_s_parameter_is_proposed_where_the_receiver_is_unknown(tmp_path: Path) -> None:
     with repo(tmp_path, CALLS) as found:
         draft = found.plan("a.py:7:24", "width")
@@ -60,6 +64,7 @@ def test_a_method_s_parameter_is_proposed_where_the_receiver_is_unknown(tmp_path
         assert found.proposed(draft) == {"a.py:18:16": "ANCHORED"}
 
 
+@requirement("REF-07")
 def test_overloads_share_their_parameters(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -74,6 +79,7 @@ def test_overloads_share_their_parameters(tmp_path: Path) -> None:
         assert found.after("a.py:6:7", "y")["a.py"].count("y") == files["a.py"].count("y") + 5
 
 
+@requirement("REF-07")
 def test_fields_of_dataclasses_are_arguments_too(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -128,6 +134,7 @@ def test_a_parameter_that_another_has_already_is_refused(tmp_path: Path) -> None
         found.plan("a.py:2:17", "y")
 
 
+@requirement("REF-07")
 def test_overriding_methods_keep_their_parameters_and_are_told(tmp_path: Path) -> None:
     more = "".join(f"class B{number}(A):\n    def f(self, x): ...\n" for number in range(50))
     with repo(tmp_path, {"a.py": f"class A:\n    def f(self, x): ...\n{more}"}) as found:

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import repo
 
 
+@requirement("REF-04")
 def test_methods_of_other_receivers_are_left_alone(tmp_path: Path) -> None:
     files = {
         "a.go": (
@@ -19,6 +21,7 @@ def test_methods_of_other_receivers_are_left_alone(tmp_path: Path) -> None:
         assert found.after("a.go:6:6", "aid")["a.go"].endswith("func aid() { aid() }\n")
 
 
+@requirement("REF-04")
 def test_locals_of_rust_and_java_are_proven(tmp_path: Path) -> None:
     files = {
         "a.rs": "fn f(count: i32) -> i32 { let total = count + 1; total }\n",
@@ -37,6 +40,7 @@ ARROWS = {
 }
 
 
+@requirement("REF-02")
 @pytest.mark.parametrize("path", ARROWS)
 def test_members_behind_an_arrow_or_colons_are_proposed(path: str, tmp_path: Path) -> None:
     text, places = ARROWS[path]
@@ -66,6 +70,7 @@ def test_what_an_instance_of_ruby_holds_is_not_the_local_name(tmp_path: Path) ->
         )
 
 
+@requirement("REF-04")
 def test_a_variable_of_rust_that_is_a_field_too_is_written_out(tmp_path: Path) -> None:
     text = (
         "struct P { count: u8, b: u8 }\n\nfn f() -> P {\n    let count = 1;\n    P { count, b: 2 }\n}\n\n"
@@ -82,6 +87,7 @@ def test_a_variable_of_rust_that_is_a_field_too_is_written_out(tmp_path: Path) -
         assert {"src/main.rs:5:9", "src/main.rs:9:13"} <= set(field)
 
 
+@requirement("REF-04")
 def test_modules_written_in_a_file_of_rust_are_not_the_file(tmp_path: Path) -> None:
     text = (
         "fn help() {}\n\nmod inner {\n    pub fn help() {}\n    fn g() {\n"
@@ -96,6 +102,7 @@ def test_modules_written_in_a_file_of_rust_are_not_the_file(tmp_path: Path) -> N
         assert set(inner) == {"src/main.rs:7:15", "src/main.rs:13:12"}
 
 
+@requirement("REF-04")
 def test_members_that_patterns_compare_with_and_embedded_types_are_proposed(tmp_path: Path) -> None:
     rust = "enum E { Aa, Bb }\nuse E::*;\nfn g(e: E) { match e { Aa => {}, E::Bb => {} } }\n"
     go = "package m\n\ntype Base struct{}\n\ntype Kid struct{ *Base }\n\nfunc k(x Kid) { _ = Kid{Base: x.Base} }\n"

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import kinds, repo
 
 
+@requirement("REF-02")
 def test_a_function_is_renamed_through_imports_and_exports_and_aliases_stay(tmp_path: Path) -> None:
     files = {
         "pkg/__init__.py": "from .core import helper\n__all__ = ['helper']\n",
@@ -26,6 +28,7 @@ def test_a_function_is_renamed_through_imports_and_exports_and_aliases_stay(tmp_
         }
 
 
+@requirement("REF-02")
 def test_a_redundant_alias_goes_along(tmp_path: Path) -> None:
     files = {"a.py": "def f(): ...\n", "b.py": "from a import f as f\nf()\n", "c.py": "from b import f\nf()\n"}
     with repo(tmp_path, files) as found:
@@ -36,6 +39,7 @@ def test_a_redundant_alias_goes_along(tmp_path: Path) -> None:
         }
 
 
+@requirement("REF-02")
 def test_another_alias_that_is_spelled_alike_stays(tmp_path: Path) -> None:
     files = {
         "a.py": "def f(): ...\n",
@@ -47,6 +51,7 @@ def test_another_alias_that_is_spelled_alike_stays(tmp_path: Path) -> None:
         assert found.after("a.py:1:5", "g") == {"a.py": "def g(): ...\n", "b.py": "from a import g as hidden\n"}
 
 
+@requirement("REF-02")
 def test_a_fallback_import_keeps_working_under_the_new_name(tmp_path: Path) -> None:
     files = {
         "a.py": "try:\n    from fast import f\nexcept ImportError:\n    def f(): ...\nf()\n",
@@ -59,6 +64,7 @@ def test_a_fallback_import_keeps_working_under_the_new_name(tmp_path: Path) -> N
         }
 
 
+@requirement("REF-02")
 def test_branches_that_define_it_twice_are_one_symbol(tmp_path: Path) -> None:
     files = {"a.py": "import sys\nif sys.argv:\n    def f(): ...\nelse:\n    def f(): ...\nf()\n"}
     with repo(tmp_path, files) as found:
@@ -67,6 +73,7 @@ def test_branches_that_define_it_twice_are_one_symbol(tmp_path: Path) -> None:
         }
 
 
+@requirement("REF-02")
 def test_a_local_variable_and_its_closures_are_renamed_and_nothing_else(tmp_path: Path) -> None:
     files = {
         "a.py": (

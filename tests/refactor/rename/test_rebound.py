@@ -6,7 +6,10 @@ import pytest
 
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.rename.alias import alias_at
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import Repo, repo
+
+pytestmark = requirement("REF-35")
 
 _STAR = {
     "lib.py": "def load(): ...\ndef other(): ...\n",

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import Repo, repo
+
+pytestmark = requirement("REF-34")
 
 _TWO = "class A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n"
 

@@ -8,9 +8,11 @@ import pytest
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
 from codeplane.query.search.symbols import targets
 from codeplane.refactor.rename.planned import planned_rename
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import kinds, repo
 
 
+@requirement("REF-06")
 @pytest.mark.parametrize("new", ["f", "class", "1x", "a b", "", "x-y", "None", "é!", "x" * 201])
 def test_names_that_are_none_are_refused(tmp_path: Path, new: str) -> None:
     with repo(tmp_path, {"a.py": "def f(): ...\n"}) as found, pytest.raises(InvalidArgument) as refused:
@@ -18,6 +20,7 @@ def test_names_that_are_none_are_refused(tmp_path: Path, new: str) -> None:
     assert refused.value.hint
 
 
+@requirement("REF-06")
 @pytest.mark.parametrize(
     ("path", "text", "place", "new"),
     [
@@ -32,12 +35,14 @@ def test_reserved_words_are_those_of_the_language(tmp_path: Path, path: str, tex
         found.plan(f"{path}:{place}", new)
 
 
+@requirement("REF-06")
 def test_a_word_that_only_sometimes_means_something_is_told(tmp_path: Path) -> None:
     with repo(tmp_path, {"a.py": "def f(): ...\n"}) as found:
         assert "soft_keyword" in kinds(found.plan("a.py:1:5", "match"))
         assert "shadows_builtin" in kinds(found.plan("a.py:1:5", "list"))
 
 
+@requirement("REF-06")
 @pytest.mark.parametrize(
     ("files", "symbol", "place"),
     [
@@ -67,6 +72,7 @@ def test_a_name_that_means_something_is_refused_with_the_place(
     assert place in {f"{one['path']}:{one['line']}" for one in places if isinstance(one, dict)}
 
 
+@requirement("REF-06")
 def test_the_same_name_elsewhere_is_in_nobody_s_way(tmp_path: Path) -> None:
     files = {
         "a.py": (
@@ -79,6 +85,7 @@ def test_the_same_name_elsewhere_is_in_nobody_s_way(tmp_path: Path) -> None:
         assert found.after("a.py:3:5", "g")["a.py"].startswith("class A:\n    g = 1\ndef g(): ...\n")
 
 
+@requirement("REF-06")
 @pytest.mark.parametrize(
     ("files", "symbol"),
     [

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.refactor.test_operations import edits, made
+
+pytestmark = requirement("REF-40")
 
 SCRIPT = """function load() {
   return 1

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import NameTaken
+from tests.interaction.requirements import requirement
 from tests.refactor.rename.renamed import repo
 
 
+@requirement("REF-02")
 def test_a_name_that_everything_leaves_out_is_refused_where_it_is_used(tmp_path: Path) -> None:
     files = {"a.py": "def f():\n    return 1\n", "b.py": "from a import *\n", "c.py": "from b import f\n\nf()\n"}
     with repo(tmp_path, files) as found, pytest.raises(NameTaken, match="underscore"):
@@ -20,6 +22,7 @@ def test_listed_names_may_have_an_underscore(tmp_path: Path) -> None:
         assert found.after("a.py:4:5", "_f")["b.py"] == "from a import *\n\n_f()\n"
 
 
+@requirement("REF-02")
 def test_a_star_that_brings_the_new_name_is_a_collision(tmp_path: Path) -> None:
     files = {"low.py": "g = 1\n", "a.py": "from low import *\n\nf = 2\n", "b.py": "import a\n\nprint(a.g, a.f)\n"}
     with repo(tmp_path, files) as found, pytest.raises(NameTaken, match="brings one"):

@@ -10,6 +10,7 @@ from codeplane.refactor.scip.checked import accepted
 from codeplane.refactor.scip.index import read_index
 from codeplane.refactor.scip.store import ScipStore
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 from tests.refactor.scip.encoded import Doc, index_bytes
 
 FILES = {
@@ -47,6 +48,7 @@ def imported(store: ScipStore, snapshot: Snapshot) -> None:
     store.put("index.scip", tool="t", version="1", at_ns=1, documents=found)
 
 
+@requirement("REF-24")
 def test_tiers_go_up_where_it_agrees_and_down_where_it_does_not(tmp_path: Path) -> None:
     with written(tmp_path / "a", FILES) as repo:
         store = ScipStore(tmp_path / "scip.db")
@@ -76,6 +78,7 @@ def test_tiers_go_up_where_it_agrees_and_down_where_it_does_not(tmp_path: Path) 
         store.close()
 
 
+@requirement("REF-24")
 def test_what_was_sure_and_is_denied_is_only_proposed(tmp_path: Path) -> None:
     with written(tmp_path / "a", FILES) as repo:
         store = ScipStore(tmp_path / "scip.db")
@@ -98,6 +101,7 @@ def test_what_was_sure_and_is_denied_is_only_proposed(tmp_path: Path) -> None:
         store.close()
 
 
+@requirement("REF-24")
 def test_a_family_is_no_disagreement_and_comments_are_not_its_business(tmp_path: Path) -> None:
     with written(tmp_path / "a", FILES) as repo:
         store = ScipStore(tmp_path / "scip.db")
@@ -118,6 +122,7 @@ def test_a_family_is_no_disagreement_and_comments_are_not_its_business(tmp_path:
         store.close()
 
 
+@requirement("REF-24")
 def test_an_installed_copy_is_no_other_thing(tmp_path: Path) -> None:
     with written(tmp_path / "a", FILES) as repo:
         store = ScipStore(tmp_path / "scip.db")
@@ -131,6 +136,7 @@ def test_an_installed_copy_is_no_other_thing(tmp_path: Path) -> None:
         store.close()
 
 
+@requirement("REF-24")
 def test_a_file_that_changed_is_no_longer_spoken_of(tmp_path: Path) -> None:
     root = tmp_path / "a"
     with written(root, FILES) as repo:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.errors import ScipRefused
 from codeplane.refactor.scip.index import Occurrence, Relation, read_index
 from codeplane.refactor.scip.names import name_of
+from tests.interaction.requirements import requirement
 from tests.refactor.scip.encoded import Doc, index_bytes
 
 # Written by the protobuf library from the published schema, with fields that are not looked at.
@@ -19,6 +20,7 @@ WRITTEN = bytes.fromhex(
 )
 
 
+@requirement("REF-23")
 def test_what_a_protobuf_library_wrote_is_read() -> None:
     index = read_index(WRITTEN)
     assert (index.tool, index.version, index.root) == ("scip-python", "0.6.6", "/work shop")
@@ -34,6 +36,7 @@ def test_what_a_protobuf_library_wrote_is_read() -> None:
     assert (other.path, other.text, other.occurrences) == ("é.py", "x = 1\n", ())
 
 
+@requirement("REF-23")
 @pytest.mark.parametrize(
     "raw", [b"", b"{}", b"\x00", b"\xff" * 40, b"not an index at all", WRITTEN[:-40], b"\x0a\x05a"]
 )
@@ -43,6 +46,7 @@ def test_what_is_no_index_is_refused(raw: bytes) -> None:
     assert caught.value.hint
 
 
+@requirement("REF-23")
 def test_a_cut_index_never_reads_as_a_larger_one() -> None:
     whole = len(read_index(WRITTEN).documents)
     for end in range(len(WRITTEN)):
@@ -52,6 +56,7 @@ def test_a_cut_index_never_reads_as_a_larger_one() -> None:
             continue
 
 
+@requirement("REF-23")
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200))
 def test_bytes_are_an_index_or_refused(raw: bytes) -> None:

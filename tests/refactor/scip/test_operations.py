@@ -13,6 +13,7 @@ from codeplane.refactor.scip.operations import ScipImport, ScipOperations, ScipS
 from codeplane.refactor.scip.store import ScipStore
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
+from tests.interaction.requirements import requirement
 from tests.refactor.scip.encoded import Doc, index_bytes
 from tests.refactor.scip.indexers import indexed_by
 from tests.refactor.structural.asked import Asking, asked
@@ -41,6 +42,7 @@ def refused(error: pytest.ExceptionInfo[ScipRefused]) -> str:
     return caught.message
 
 
+@requirement("REF-23")
 def test_an_index_that_fits_is_taken_in_and_holds_while_files_stay(tmp_path: Path) -> None:
     root = tmp_path / "a"
 
@@ -73,6 +75,7 @@ def test_a_secrets_file_is_not_read_as_an_index(tmp_path: Path) -> None:
     asked(root, FILES, lambda knowledge: made(root, knowledge), body)
 
 
+@requirement("REF-23")
 def test_columns_are_counted_as_the_indexer_did(tmp_path: Path) -> None:
     root = tmp_path / "a"
 
@@ -90,6 +93,7 @@ def test_columns_are_counted_as_the_indexer_did(tmp_path: Path) -> None:
     asked(root, FILES, lambda knowledge: made(root, knowledge), body)
 
 
+@requirement("REF-23")
 def test_what_does_not_fit_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
     root = tmp_path / "a"
     text = Doc(path="shop/cart.py", text=FILES["shop/cart.py"])
@@ -137,6 +141,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_kept(tmp_path: Path) -> Non
     asked(root, FILES, lambda knowledge: made(root, knowledge), body)
 
 
+@requirement("REF-23")
 def test_an_index_of_a_part_says_which(tmp_path: Path) -> None:
     root = tmp_path / "a"
     inner = [Doc(path="cart.py", places=CART_DOC.places), Doc(path="use.py", places=USE_DOC.places)]

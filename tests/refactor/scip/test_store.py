@@ -4,6 +4,9 @@ from pathlib import Path
 
 from codeplane.refactor.scip.store import ScipStore
 from codeplane.refactor.scip.tools import newest_by_language
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("REF-33")
 
 
 def test_what_was_taken_in_and_when_is_known(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, CursorExpired, CursorInvalid, InvalidArgument
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.structural.operations import StructuralOperations, StructuralResult
+from tests.interaction.requirements import requirement
 from tests.refactor.structural.asked import Asking, asked
 
 FILES = {
@@ -24,6 +25,7 @@ def made(root: Path, knowledge: Knowledge) -> StructuralOperations:
     return StructuralOperations(root=root.resolve(), knowledge=knowledge, cursors=Cursors(clock=SystemClock()))
 
 
+@requirement("REF-22")
 def test_matches_are_shown_with_place_and_captures(tmp_path: Path) -> None:
     async def body(ask: Asking) -> None:
         found = await ask("search.structural", pattern="foo($A, $B)", language="python", paths=["a.py"])
@@ -42,6 +44,7 @@ def test_matches_are_shown_with_place_and_captures(tmp_path: Path) -> None:
     asked(tmp_path / "a", FILES, lambda knowledge: made(tmp_path / "a", knowledge), body)
 
 
+@requirement("REF-22")
 def test_pages_go_through_one_state(tmp_path: Path) -> None:
     root = tmp_path / "a"
 
@@ -67,6 +70,7 @@ def test_pages_go_through_one_state(tmp_path: Path) -> None:
     asked(root, FILES, lambda knowledge: made(root, knowledge), body)
 
 
+@requirement("REF-22")
 def test_nothing_found_says_why(tmp_path: Path) -> None:
     async def body(ask: Asking) -> None:
         nothing = await ask("search.structural", pattern="nope($A)", language="python")
@@ -82,6 +86,7 @@ def test_nothing_found_says_why(tmp_path: Path) -> None:
     asked(tmp_path / "a", FILES, lambda knowledge: made(tmp_path / "a", knowledge), body)
 
 
+@requirement("REF-22")
 def test_a_cancelled_search_ends(tmp_path: Path) -> None:
     async def body(ask: Asking) -> None:
         task = asyncio.ensure_future(ask("search.structural", pattern="foo($A, $B)", language="python"))

@@ -13,6 +13,7 @@ from codeplane.refactor.structural.pattern import understood
 from codeplane.refactor.structural.planned import planned_replace
 from codeplane.refactor.structural.rewrite import Rewrite
 from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
 
 
 def plan(
@@ -50,6 +51,7 @@ def applied(files: Mapping[str, str], draft: Draft) -> dict[str, str]:
     return found
 
 
+@requirement("REF-21")
 def test_every_match_is_an_edit_whatever_its_spacing(tmp_path: Path) -> None:
     files = {
         "a.py": "x = 'ü😀'; foo(1, 2)\nfoo( a,\n     b)\n# foo(1, 2)\ns = 'foo(1, 2)'\nfoo(1)\nself.foo(1, 2)\n",
@@ -68,6 +70,7 @@ def test_every_match_is_an_edit_whatever_its_spacing(tmp_path: Path) -> None:
     assert draft.coverage.files_scanned == 2 and draft.dangers == () and draft.coverage.truncated == ""
 
 
+@requirement("REF-21")
 def test_lists_are_taken_over_with_what_is_between_them(tmp_path: Path) -> None:
     files = {"a.py": "log(1,  2, # two\n    3)\nlog()\nlog(x)\n"}
     draft = plan(tmp_path / "a", files, "log($$$ARGS)", "logger.info($$$ARGS)")
@@ -110,12 +113,14 @@ def test_what_typescript_has_and_its_grammar_has_not_is_no_error(tmp_path: Path)
     assert applied(files, draft)["a.ts"] == f"{varied}const s = makeSet<string>();\n"
 
 
+@requirement("REF-21")
 def test_the_same_name_is_the_same_text(tmp_path: Path) -> None:
     files = {"a.py": "a = a\na = b\n"}
     draft = plan(tmp_path / "a", files, "$A = $A", "pass")
     assert applied(files, draft)["a.py"] == "pass\na = b\n"
 
 
+@requirement("REF-21")
 def test_lines_that_are_taken_over_are_indented_anew(tmp_path: Path) -> None:
     head = "def f():\n    if ok:\n"
     body = "    one()\n            if a:\n                two()\n            s = '''\n  kept\n'''\n"
@@ -125,6 +130,7 @@ def test_lines_that_are_taken_over_are_indented_anew(tmp_path: Path) -> None:
     assert applied(files, draft)["a.py"] == f"{head}        if free:\n            with lock, log:\n            {new}"
 
 
+@requirement("REF-21")
 def test_line_ends_stay_what_they_are(tmp_path: Path) -> None:
     root, files = tmp_path / "a", {"a.py": "if a:\r\n    foo(1)\r\n"}
     with written(root, {"x.txt": ""}) as repo:
@@ -136,6 +142,7 @@ def test_line_ends_stay_what_they_are(tmp_path: Path) -> None:
     assert (edit.start, edit.end, edit.new) == (3 + 7 + 4, 3 + 7 + 4 + 6, "one(1)\r\n    two()")
 
 
+@requirement("REF-21")
 def test_of_nested_matches_the_outermost_is_replaced_and_the_rest_said(tmp_path: Path) -> None:
     files = {"a.py": "foo(foo(foo(1)))\nfoo(2)\n"}
     draft = plan(tmp_path / "a", files, "foo($A)", "bar($A)")

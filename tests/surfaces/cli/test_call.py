@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, git, make_repo
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import at
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -47,6 +48,7 @@ def envelope(done: "subprocess.CompletedProcess[str]") -> JsonObject:
 
 
 class TestAnswer:
+    @requirement("CLI-04")
     def test_text_for_people_and_the_envelope_for_programs(self, call: Call) -> None:
         text = call("session.info")
         assert text.returncode == 0
@@ -76,6 +78,7 @@ class TestAnswer:
 
 
 class TestArguments:
+    @requirement("CLI-04")
     def test_text_json_and_nested_keys(self, call: Call) -> None:
         done = call(
             "session.create", "description=a=b c", "limits.max_mutations:=7", "limits.max_test_runs=8", "--json"
@@ -152,6 +155,7 @@ class TestFollow:
 
 
 class TestAlone:
+    @requirement("CLI-04")
     def test_many_at_once_take_turns(self, alone: Path) -> None:
         running = [
             subprocess.Popen(

@@ -6,6 +6,9 @@ import pytest
 
 from codeplane.client import Client
 from tests.harness import cpl, make_repo, start
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-03")
 
 
 def test_changed_settings_are_named_until_they_hold(tmp_path: Path) -> None:

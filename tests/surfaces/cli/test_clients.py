@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.adapters.coding_clients.clients import CLIENTS, Client, Host
 from codeplane.adapters.coding_clients.jsonc import JsonValue
+from tests.interaction.requirements import requirement
 
 REPO, HOME, CPL = Path("/src/app"), Path("/home/ada"), Path("/opt/bin/cpl")
 BY_ID: Mapping[str, Client] = {client.id: client for client in CLIENTS}
@@ -85,6 +86,7 @@ def test_the_expectations_below_cover_the_whole_table() -> None:
     assert [client.id for client in CLIENTS] == [row[0] for row in EXPECTED]
 
 
+@requirement("CLI-02")
 @pytest.mark.parametrize(("name", "file", "form", "path", "entry"), EXPECTED, ids=[row[0] for row in EXPECTED])
 def test_each_client_gets_the_entry_it_documents(
     name: str, file: str, form: str, path: tuple[str, ...], entry: dict[str, JsonValue]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import CPL, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 
 FILES = {"shop.py": "def total(items):\n    return sum(items)\n\n\ndef tax(a):\n    return a\n"}
 
@@ -26,6 +27,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     server.stop()
 
 
+@requirement("CMP-03")
 def test_lines_structure_markdown_and_json(repo: Path) -> None:
     patch = cpl("diff", cwd=repo).stdout
     assert "+def total(items, tax):" in patch and "-def total(items):" in patch
@@ -40,6 +42,7 @@ def test_lines_structure_markdown_and_json(repo: Path) -> None:
     assert [change["name"] for change in pages[0]["structural_changes"]] == ["total", "tax"]
 
 
+@requirement("CMP-03")
 def test_exit_codes(repo: Path) -> None:
     assert cpl("diff", "-s", "--exit-code", cwd=repo).returncode == 1
     assert cpl("diff", "-s", "--exit-code", "HEAD", "HEAD", cwd=repo).returncode == 0
@@ -48,6 +51,7 @@ def test_exit_codes(repo: Path) -> None:
     assert cpl("diff", "nope", cwd=repo).returncode == 1
 
 
+@requirement("CMP-03")
 def test_colours_on_a_terminal_unless_unwanted(repo: Path) -> None:
     def shown(**environment: str) -> str:
         ours, theirs = pty.openpty()

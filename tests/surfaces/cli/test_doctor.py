@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Server, cpl, make_repo, until
+from tests.interaction.requirements import requirement
 
 NAMES = [
     *("version", "git", "sandbox", "repository", "worktree", "hooks", "lfs"),
@@ -39,6 +40,7 @@ def used(repo: Path) -> Path:
     return repo
 
 
+@requirement("CLI-03", "CLI-24")
 def test_a_healthy_server(codeplane_server: Server) -> None:
     found = verdicts(codeplane_server.repo)
     assert list(found) == NAMES
@@ -84,6 +86,7 @@ def test_a_policy_broken_while_the_server_runs_is_told_with_what_holds_meanwhile
 
 
 class TestLogs:
+    @requirement("CLI-03")
     def test_the_recent_log_is_added(self, codeplane_server: Server) -> None:
         *_, newest = codeplane_server.workspace.log.read_text().splitlines()
         done = cpl("doctor", "--logs", cwd=codeplane_server.repo)

@@ -9,6 +9,7 @@ import pytest
 
 from codeplane import __version__
 from tests.harness import CPL, Server, cpl
+from tests.interaction.requirements import requirement
 
 COMMANDS = ("init", "up", "status", "doctor", "call", "search", "diff", "log", "down", "mcp", "uninstall")
 SLOW = {"pydantic", "pydantic_core", "mcp", "mcp_types", "starlette", "structlog", "sqlite3", "yaml", "tomlkit"}
@@ -28,12 +29,14 @@ def modules_of(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
+@requirement("CLI-06")
 def test_help_imports_nothing_slow() -> None:
     modules = imported("--help")
     assert "codeplane.surfaces.cli.commands" in modules
     assert not modules & {*SLOW, "rich", "asyncio", "uvicorn", "pygit2"}
 
 
+@requirement("CLI-06")
 def test_the_shim_imports_less_than_that() -> None:
     modules = imported("mcp", "--help")
     assert "codeplane.surfaces.cli.shim" in modules

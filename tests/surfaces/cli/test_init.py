@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import CPL, cpl, git, make_repo, start
+from tests.interaction.requirements import requirement
 
 OURS = [".codeplane", ".codeplane/.gitignore", ".codeplane/repo_id", ".codeplane/config.yaml"]
 
@@ -60,6 +61,7 @@ def user(tmp_path: Path) -> User:
 
 
 class TestInit:
+    @requirement("CLI-01")
     def test_first_everything_is_created_then_nothing_changes(self, user: User) -> None:
         first = user.rows("--no-clients")
         assert first == dict.fromkeys(OURS, ("created", ""))
@@ -68,10 +70,12 @@ class TestInit:
         assert {name: (user.repo / name).read_bytes() for name in OURS[1:]} == before
         assert (user.repo / ".codeplane").stat().st_mode & 0o777 == 0o700
 
+    @requirement("CLI-01")
     def test_git_does_not_see_it(self, user: User) -> None:
         user.rows("--yes")
         assert git(user.repo, "status", "--porcelain", "--untracked-files=all") == ""
 
+    @requirement("CLI-01")
     def test_clients_are_registered_when_told_to(self, user: User) -> None:
         rows = user.rows("--yes")
         assert rows["codex"] == ("updated", "entry added")
@@ -151,6 +155,7 @@ def _tree(folder: Path) -> dict[str, bytes | None]:
 
 
 class TestFirstIndex:
+    @requirement("CLI-30")
     def test_it_is_built_and_no_server_is_left(self, user: User) -> None:
         (user.repo / "shop.py").write_text("def total():\n    return 1\n")
         done = user.cpl("init", "--no-clients")
@@ -162,11 +167,13 @@ class TestFirstIndex:
         again = json.loads(user.cpl("init", "--no-clients", "--json").stdout)
         assert again["index"]["action"] == "indexed" and again["index"]["symbol_count"] == 2
 
+    @requirement("CLI-30")
     def test_it_can_be_declined(self, user: User) -> None:
         done = user.cpl("init", "--no-clients", "--no-index")
         assert done.returncode == 0 and "indexed" not in done.stdout
         assert not (user.repo / ".codeplane/index.db").exists()
 
+    @requirement("CLI-30")
     def test_a_running_server_keeps_its_own(self, user: User) -> None:
         server = start(user.repo)
         try:
@@ -175,6 +182,7 @@ class TestFirstIndex:
         finally:
             server.stop()
 
+    @requirement("CLI-30")
     def test_what_cannot_be_indexed_is_said(self, user: User) -> None:
         user.rows("--no-clients")
         (user.repo / ".codeplane/config.yaml").write_text("index: {verify_after_sec: -1}\n")
@@ -217,6 +225,7 @@ class TestWhere:
 
 
 class TestUninstall:
+    @requirement("CLI-09")
     def test_it_asks_and_without_an_answer_changes_nothing(self, user: User) -> None:
         user.rows("--yes")
         before = user.codex.read_bytes(), user.claude.read_bytes()
@@ -233,6 +242,7 @@ class TestUninstall:
         assert done.returncode == 1
         assert f"; cpl uninstall --repo {user.repo} --keep-data --yes does it" in done.stderr
 
+    @requirement("CLI-09")
     def test_yes_takes_back_what_is_this_repositorys(self, user: User) -> None:
         user.rows("--yes", "--client", "codex", "--client", "claude-code", "--client", "vscode")
         server = start(user.repo)
@@ -256,6 +266,7 @@ class TestUninstall:
         assert "codeplane" not in user.claude.read_text()
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
 
+    @requirement("CLI-09")
     def test_everywhere_leaves_nothing(self, user: User) -> None:
         other = User(home=user.home, repo=make_repo(user.repo.parent / "other"))
         gone = User(home=user.home, repo=make_repo(user.repo.parent / "gone"))
@@ -292,6 +303,7 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
         assert {folder: _tree(folder) for folder in before} == before
 
+    @requirement("CLI-09")
     def test_everywhere_works_from_anywhere_and_after_an_uninstall_there(self, user: User) -> None:
         user.rows("--yes")
         git(user.repo, "update-ref", "refs/codeplane/recovery/x", "HEAD")
@@ -303,6 +315,7 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere", cwd=user.home).stdout == "nothing to do\n"
         assert user.cpl("uninstall", "--yes", cwd=user.home).returncode != 0
 
+    @requirement("CLI-09")
     def test_what_others_put_into_our_files_stays(self, user: User) -> None:
         cursor = user.home / ".cursor/mcp.json"
         user.rows("--yes", "--client", "cursor")
@@ -312,6 +325,7 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").returncode == 0
         assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
 
+    @requirement("CLI-09")
     def test_here_leaves_other_repositories_alone(self, user: User) -> None:
         other = User(home=user.home, repo=make_repo(user.repo.parent / "other"))
         before = user.claude.read_bytes()

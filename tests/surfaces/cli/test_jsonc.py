@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.adapters.coding_clients.jsonc import JsoncError, JsonValue, get_entry, remove_entry, set_entry
+from tests.interaction.requirements import requirement
 
 PATH = ("mcpServers", "codeplane")
 ENTRY: JsonValue = {"command": "/opt/bin/cpl", "args": ["mcp"]}
@@ -99,6 +100,7 @@ def registered(tree: dict[str, JsonValue], value: JsonValue) -> dict[str, JsonVa
     return {**tree, PATH[0]: {**servers, PATH[1]: value}}
 
 
+@requirement("CLI-02")
 @given(documents(holds_entry=False))
 def test_adding_keeps_every_comment_and_every_other_entry(case: tuple[str, dict[str, JsonValue]]) -> None:
     text, tree = case

@@ -11,6 +11,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import at, call
 
 MANY = 600
@@ -62,6 +63,7 @@ class TestReading:
         assert positions(log(full.repo, "--after", "40", "-n", "3"))[-1] > 1000
         assert log(full.repo, "--after", str(10**9)) == []
 
+    @requirement("CLI-05")
     def test_filters(self, full: Server) -> None:
         created = call(full, "session.create", {"description": "the one"})
         call(full, "ledger.verify")
@@ -93,6 +95,7 @@ class TestReading:
 
 
 class TestFollowing:
+    @requirement("CLI-05")
     @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
     def test_what_happens_next_is_printed_at_once(self, full: Server, flags: tuple[str, ...]) -> None:
         with _following(full, "-n", "1", "--type", "task.opened", *flags) as process:

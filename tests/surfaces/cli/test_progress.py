@@ -7,6 +7,9 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.progress import Progress, follow, shown_time
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-20")
 
 PARSING: JsonObject = {
     "version": 1,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import CPL, cpl, git, make_repo, start
+from tests.interaction.requirements import requirement
 
 FILES = {
     "src/app.py": "def greet(name):\n    return f'hello {name}'\n",
@@ -44,6 +45,7 @@ def test_without_a_server_it_is_the_same(repo: Path) -> None:
     assert cpl("search", "no such text", cwd=repo).returncode == 1
 
 
+@requirement("CLI-10")
 def test_lines_for_pipes_and_json(served: Path) -> None:
     done = cpl("search", "greet", cwd=served)
     assert done.stdout.splitlines() == LINES
@@ -59,6 +61,7 @@ def test_lines_for_pipes_and_json(served: Path) -> None:
     assert "1 proven, 2 strong" in uses.stderr
 
 
+@requirement("CLI-10")
 def test_nothing_found_and_nonsense_have_their_exit_codes(served: Path) -> None:
     assert cpl("search", "no such text", "-m", "literal", cwd=served).returncode == 1
     refused = cpl("search", "greet", "-m", "nonsense", cwd=served)
@@ -66,6 +69,7 @@ def test_nothing_found_and_nonsense_have_their_exit_codes(served: Path) -> None:
     assert cpl("search", "(", "-m", "regex", cwd=served).returncode == 1
 
 
+@requirement("CLI-10")
 def test_colours_on_a_terminal_unless_unwanted(served: Path) -> None:
     def shown(environment: dict[str, str]) -> str:
         ours, theirs = pty.openpty()
@@ -94,6 +98,7 @@ def test_colours_on_a_terminal_unless_unwanted(served: Path) -> None:
     assert "\x1b[" not in shown({"NO_COLOR": "1", "PAGER": "cat"})
 
 
+@requirement("CLI-10")
 def test_an_index_is_carried_to_a_clone(repo: Path, tmp_path: Path) -> None:
     archive = tmp_path / "it.cplindex"
     done = cpl("index", "export", str(archive), cwd=repo)
@@ -108,6 +113,7 @@ def test_an_index_is_carried_to_a_clone(repo: Path, tmp_path: Path) -> None:
     assert cpl("index", "import", str(tmp_path / "missing"), cwd=repo).returncode == 2
 
 
+@requirement("RNK-02")
 def test_a_question_is_answered_in_a_few_lines(tmp_path: Path) -> None:
     files = {f"src/size_{number}.py": f"def parse_size_{number}(text):\n    return text\n" for number in range(30)}
     repo = make_repo(tmp_path / "repo", files)

@@ -14,6 +14,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import at
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shim test", "version": "1"}}
@@ -66,6 +67,7 @@ def shim(repo: Path, *arguments: str, cwd: Path | None = None) -> Iterator[Shim]
 
 
 class TestTalk:
+    @requirement("CLI-07")
     def test_both_directions_until_the_client_has_said_everything(self, codeplane_server: Server) -> None:
         with shim(codeplane_server.repo) as client:
             assert at(client.hello(), "result", "serverInfo", "name") == "codeplane"
@@ -128,6 +130,7 @@ class TestTalk:
 
 
 class TestStart:
+    @requirement("CLI-07")
     def test_two_at_once_start_one_server_between_them(self, repo: Path) -> None:
         try:
             with shim(repo) as one, shim(repo) as two:
@@ -168,6 +171,7 @@ class TestStart:
 
 
 class TestEnd:
+    @requirement("CLI-07")
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
     def test_the_end_of_the_server_is_an_error_with_what_to_do(self, repo: Path, number: signal.Signals) -> None:
         server = start(repo)

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.harness import CPL, Server, cpl, git
+from tests.interaction.requirements import requirement
 
 
 class TestRunning:
@@ -16,6 +17,7 @@ class TestRunning:
         head = git(codeplane_server.repo, "rev-parse", "HEAD").strip()
         assert lines["repository"] == f"{codeplane_server.repo} at {head}"
 
+    @requirement("CLI-03")
     def test_for_programs(self, codeplane_server: Server) -> None:
         done = cpl("status", "--json", cwd=codeplane_server.repo)
         found = json.loads(done.stdout)
@@ -42,6 +44,7 @@ class TestRunning:
         found = json.loads(cpl("status", "-v", "--json", cwd=codeplane_server.repo).stdout)
         assert newest in found["log"]
 
+    @requirement("CLI-03")
     def test_follow_prints_the_log_as_it_grows(self, codeplane_server: Server) -> None:
         with subprocess.Popen(
             [CPL, "status", "--follow"], cwd=codeplane_server.repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE

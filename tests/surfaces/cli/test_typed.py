@@ -3,6 +3,9 @@
 from pathlib import Path
 
 from codeplane.surfaces.cli.typed import typed
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-23")
 
 
 def made(folder: Path) -> Path:

@@ -15,6 +15,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.binding import stable_port
 from tests.harness import CPL, Server, cpl, git, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.test_shutdown import PROGRAM, Slow
 from tests.surfaces.http.wire import at, call, found_events, frames, send, stream
 
@@ -47,6 +48,7 @@ class TestOne:
         assert "already running" in done.stdout
         assert "--set has no effect" in done.stderr
 
+    @requirement("MCP-12")
     def test_without_refactoring_the_setting_is_named(self, tidy: Path) -> None:
         up(tidy, "--detach", "--no-refactor")
         done = cpl("call", "refactor.rename", "symbol=a", "new_name=b", cwd=tidy)
@@ -54,6 +56,7 @@ class TestOne:
         assert "refactor.rename is switched off by refactor.enabled: false (OPERATION_DISABLED)" in done.stderr
         assert "set refactor.enabled: true in .codeplane/config.yaml" in done.stderr
 
+    @requirement("SRV-06")
     def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
         forms = [[], ["-d"], [], ["-d"], []]
         racing = [
@@ -185,6 +188,7 @@ class TestPlace:
 
 
 class TestSettings:
+    @requirement("CLI-08")
     def test_the_nearer_source_wins(self, repo: Path, tmp_path: Path) -> None:
         user, own = tmp_path / "config/codeplane/config.yaml", repo / ".codeplane/config.yaml"
         user.parent.mkdir(parents=True)
@@ -203,6 +207,7 @@ class TestSettings:
         assert mode() == "automatic"
         assert mode("--set", "trust.mode=trust") == "trust"
 
+    @requirement("CLI-08")
     @pytest.mark.parametrize("how", [(), ("-d",)], ids=["foreground", "detached"])
     def test_an_unknown_key_is_named_with_its_place(self, repo: Path, how: tuple[str, ...]) -> None:
         config = repo / ".codeplane/config.yaml"
@@ -221,6 +226,7 @@ class TestSettings:
 
 
 class TestAfterACrash:
+    @requirement("SRV-06")
     def test_it_starts_again_at_once_and_mends_what_was_open(self, tmp_path: Path) -> None:
         repo = with_free_port(tmp_path)
         first = start(repo)
@@ -241,6 +247,7 @@ class TestAfterACrash:
 
 
 class TestIdle:
+    @requirement("SRV-09")
     def test_a_detached_server_ends_when_nobody_is_there_and_not_before(self, tidy: Path) -> None:
         said = up(tidy, "-d", "--set", "server.idle_exit_sec=1")
         server = Server(repo=tidy, process=None, facts=said)  # type: ignore[arg-type]  # it is nobody's child
@@ -307,6 +314,7 @@ def _alive(pid: int) -> bool:
 
 
 class TestRemovedFolder:
+    @requirement("GIT-14")
     def test_a_work_tree_that_is_served_is_not_removed_and_its_server_ends_with_the_folder(self, repo: Path) -> None:
         git(repo, "worktree", "add", "--quiet", "-b", "wt", "wt")
         outer, inner = start(repo), start(repo / "wt")

@@ -9,6 +9,7 @@ from codeplane._gen.approvals_pb2 import ListApprovalsRequest, ListApprovalsResp
 from codeplane._gen.events_pb2 import Event, WatchRequest
 from codeplane._gen.operations_pb2 import CallRequest, CallResponse, StreamRequest, StreamResponse
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.wire import (
     CALL,
     STREAM,
@@ -20,6 +21,8 @@ from tests.surfaces.connect.wire import (
     post,
     raw_frames,
 )
+
+pytestmark = requirement("RPC-01")
 
 PROTO = "application/proto"
 FRAMED_PROTO = "application/connect+proto"

@@ -9,8 +9,11 @@ import pytest
 
 from tests.clients.node import NODE
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.outside import HERE, ROOT, needed
 from tests.testing.node import installed
+
+pytestmark = requirement("RPC-01")
 
 GUIDE = (ROOT / "docs" / "guides" / "connect.md").read_text()
 COMMANDS = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.wire import (
     CALL,
     FRAMED,
@@ -19,12 +20,15 @@ from tests.surfaces.connect.wire import (
     post,
 )
 
+pytestmark = requirement("RPC-01")
+
 
 def refused(answer: Answer) -> tuple[int, object, object]:
     return answer.status, answer.json["code"], answer.error["error"]
 
 
 class TestCall:
+    @requirement("DOOR-07")
     def test_it_answers_with_the_envelope(self, connect_server: Server) -> None:
         answer = call(connect_server, "session.create", {"description": "größer"})
         assert answer.status == 200 and set(answer.json) == {"result", "meta"}
@@ -46,6 +50,7 @@ class TestCall:
         found = post(connect_server, CALL, body).json["resultJson"]
         assert json.loads(str(found))["action"] == "status"
 
+    @requirement("SRV-10")
     @pytest.mark.parametrize("method", [CALL, STREAM])
     @pytest.mark.parametrize(
         "body",
@@ -89,6 +94,7 @@ class TestCall:
         assert refused(answer) == (501, "unimplemented", "UNKNOWN_OPERATION")
         assert "session.info" in str(answer.error["hint"])
 
+    @requirement("DOOR-07")
     def test_errors_carry_the_meta_of_their_call(self, connect_server: Server) -> None:
         answer = call(connect_server, "session.create", {"descripton": "x"})
         assert refused(answer) == (400, "invalid_argument", "INVALID_ARGUMENT")
@@ -97,6 +103,7 @@ class TestCall:
     def test_a_stream_is_not_called(self, connect_server: Server) -> None:
         assert refused(call(connect_server, "ledger.watch"))[2] == "INVALID_ARGUMENT"
 
+    @requirement("SRV-10")
     def test_a_crash_is_answered_and_the_server_lives(self, connect_server: Server) -> None:
         answer = call(connect_server, "fixture.crash")
         assert refused(answer) == (500, "internal", "INTERNAL")
@@ -107,6 +114,7 @@ class TestForm:
     def test_without_a_content_type_it_is_json(self, connect_server: Server) -> None:
         assert post(connect_server, CALL, b'{"operation":"session.info"}', kind=None).status == 200
 
+    @requirement("SRV-10")
     @pytest.mark.parametrize(
         "kind",
         ["application/x-www-form-urlencoded", "text/plain", "application/xml", "application/grpc", FRAMED, "", "\xff"],
@@ -120,23 +128,28 @@ class TestForm:
         kind = "application/json; charset=utf-8"
         assert post(connect_server, CALL, b'{"operation":"session.info"}', kind=kind).status == 200
 
+    @requirement("SRV-10")
     def test_get_does_nothing(self, connect_server: Server) -> None:
         response, _ = connect_server.request("GET", f"/codeplane.v1.{CALL}", headers=owner(connect_server))
         assert (response.status, response.headers["allow"]) == (405, "POST")
 
+    @requirement("SRV-10")
     @pytest.mark.parametrize("method", ["OperationService/Nope", "NopeService/Call", "OperationService", ""])
     def test_what_is_not_there_is_unimplemented(self, connect_server: Server, method: str) -> None:
         answer = post(connect_server, method, b"{}")
         assert (answer.status, answer.json["code"]) == (404, "unimplemented")
 
+    @requirement("SRV-10")
     def test_another_version_of_the_protocol_is_refused(self, connect_server: Server) -> None:
         headers = {**owner(connect_server), "connect-protocol-version": "2"}
         assert post(connect_server, CALL, b'{"operation":"status"}', headers=headers).status == 400
 
+    @requirement("SRV-10")
     def test_a_body_that_is_too_large_is_refused(self, connect_server: Server) -> None:
         answer = post(connect_server, CALL, b'{"operation":"status","x":"' + b"x" * (5 * 1024 * 1024) + b'"}')
         assert answer.status == 413
 
+    @requirement("SRV-10")
     def test_so_is_one_that_grows_when_it_is_unpacked(self, connect_server: Server) -> None:
         import gzip
 
@@ -145,6 +158,7 @@ class TestForm:
         answer = post(connect_server, CALL, body, headers=headers)
         assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
 
+    @requirement("SRV-10")
     def test_and_one_of_unknown_length(self, connect_server: Server) -> None:
         from http.client import HTTPConnection
 
@@ -199,17 +213,20 @@ class TestStream:
         assert isinstance(error, dict)
         assert (flag, error["code"], error_of(error)["error"]) == (2, code, name)
 
+    @requirement("DOOR-07")
     def test_a_call_that_answers_once_is_a_stream_of_one(self, connect_server: Server) -> None:
         with opened(connect_server, STREAM, framed({"operation": "session.info", "text": True})) as response:
             (_, item), (_, meta), (flag, _) = frames(response)
         assert set(item) == {"item", "text"} and set(meta) == {"meta"} and flag == 2
 
+    @requirement("SRV-10")
     @pytest.mark.parametrize("body", [b"", b"\0", b"\0\0\0\0\x05{}", b"\x08\0\0\0\x02{}", b"{}"])
     def test_a_wrong_envelope_is_refused(self, connect_server: Server, body: bytes) -> None:
         with opened(connect_server, STREAM, body) as response:
             ((flag, end),) = frames(response)
         assert flag == 2 and set(end) == {"error"}
 
+    @requirement("SRV-10")
     def test_two_messages_are_one_too_many(self, connect_server: Server) -> None:
         message = framed({"operation": "fixture.ticks"})
         with opened(connect_server, STREAM, message * 2) as response:

@@ -9,8 +9,11 @@ import pytest
 from codeplane._gen.error_pb2 import Error
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.buf_curl import FORMS, BufCurl
 from tests.surfaces.connect.outside import buf, needed, node
+
+pytestmark = requirement("RPC-01")
 
 SCENARIO = Path(__file__).resolve().parent / "scenario.mjs"
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.outside import CHECKS, ROOT, buf, needed
+
+pytestmark = requirement("RPC-06")
 
 GENERATED = ROOT / "src" / "codeplane" / "_gen"
 

@@ -5,7 +5,10 @@ import socket
 import pytest
 
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.wire import CALL, STREAM, WATCH, call, error_of, framed, frames, opened, post
+
+pytestmark = requirement("RPC-02")
 
 TYPED = [
     "AuthService/CreatePairingCode",
@@ -33,6 +36,7 @@ def body_of(method: str) -> bytes:
 
 
 class TestToken:
+    @requirement("TRUST-04")
     @pytest.mark.parametrize("header", WRONG)
     def test_without_the_right_one_nothing_is_done(self, connect_server: Server, header: str | None) -> None:
         headers = {} if header is None else {"authorization": header.format(token=connect_server.token)}
@@ -44,6 +48,7 @@ class TestToken:
                 "UNAUTHORIZED",
             )
 
+    @requirement("TRUST-04")
     @pytest.mark.parametrize("method", TYPED)
     def test_no_method_of_any_service_does_without(self, connect_server: Server, method: str) -> None:
         answer = post(connect_server, method, body_of(method), headers={})
@@ -58,6 +63,7 @@ class TestToken:
             named = "APPROVAL_NOT_FOUND"
         assert (answer.error["error"] if answer.status != 200 else None) == named
 
+    @requirement("TRUST-04")
     @pytest.mark.parametrize("header", WRONG)
     @pytest.mark.parametrize("method", [STREAM, WATCH])
     def test_streams_need_it_as_well(self, connect_server: Server, method: str, header: str | None) -> None:

@@ -4,7 +4,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.connect.wire import WATCH, call, error_of, framed, frames, opened
+
+pytestmark = requirement("RPC-03")
 
 
 def watched(server: Server, request: object, count: int) -> list[JsonObject]:

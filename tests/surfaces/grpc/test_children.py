@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.surfaces.grpc.busy import PROGRAMS
+
+pytestmark = requirement("RPC-05")
 
 
 def test_programs_are_started_while_grpc_is_busy(tmp_path: Path) -> None:

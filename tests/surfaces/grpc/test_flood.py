@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import connect
+
+pytestmark = requirement("SRV-13")
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS, PING = 4, 6

@@ -28,7 +28,10 @@ from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.grpc.surface import GrpcSurface
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.grpc.calling import Metadata, as_it_is, call, channel, owner, refusal
+
+pytestmark = requirement("RPC-05")
 
 CALL, STREAM, WATCH = "OperationService/Call", "OperationService/Stream", "EventsService/Watch"
 

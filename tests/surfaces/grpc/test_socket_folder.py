@@ -9,6 +9,9 @@ import pytest
 
 from codeplane.surfaces.grpc.socket_folder import remove_leftovers
 from tests.harness import Server, make_repo, start
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RPC-05")
 
 
 @pytest.fixture

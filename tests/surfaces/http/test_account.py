@@ -14,6 +14,9 @@ from codeplane.kernel.errors import CodePlaneError, Unauthorized
 from codeplane.surfaces.connections.connections import Connection, Connections, Limits
 from codeplane.surfaces.http.activity import Activity
 from codeplane.surfaces.http.guard import Guard
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-23")
 
 HOST = "http://127.0.0.1"
 
@@ -87,6 +90,7 @@ def test_of_another_account_only_whoever_shows_a_good_token_is_let_through(path:
         assert owners.post(path, headers={"authorization": wrong}).status_code == 401
 
 
+@requirement("SRV-16")
 def test_whose_program_calls_is_asked_once_for_a_connection() -> None:
     accounts = _Accounts(own=True)
     client = _client(own=True, accounts=accounts)

@@ -8,6 +8,7 @@ import pytest
 
 from codeplane.kernel.errors import ERRORS
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import CALL, Answer, call, get, owner, raw, send
 
 LOCAL = "Host: 127.0.0.1"
@@ -30,6 +31,7 @@ def refusals(server: Server) -> Iterator[tuple[int, Answer]]:
     yield 413, raw(server, long.encode())
 
 
+@requirement("SRV-01")
 def test_every_answer_names_the_repository(codeplane_server: Server) -> None:
     answers = [send(codeplane_server, path=path) for path in ("/health", "/ready", "/status", "/metrics")]
     answers += [answer for _, answer in refusals(codeplane_server)]
@@ -74,6 +76,7 @@ def test_a_wrong_method_says_which_are_right(codeplane_server: Server) -> None:
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
+@requirement("SRV-01")
 @pytest.mark.parametrize(
     "name",
     ['dépôt Å 日本 😀 line\nbreak\ttab 100% #?&=\\"quoted"', " spaces "],

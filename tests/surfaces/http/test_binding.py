@@ -8,10 +8,12 @@ import pytest
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import BindRefused
 from codeplane.surfaces.http.binding import bind, bind_tls, stable_port, stable_tls_port
+from tests.interaction.requirements import requirement
 
 ROOT = Path("/src/app")
 
 
+@requirement("SRV-03")
 @pytest.mark.parametrize(
     "host",
     ["0.0.0.0", "::", "192.168.1.7", "10.0.0.1", "example.com", "localhost.example.com", "", "127.1", "*", "fe80::1"],
@@ -33,6 +35,7 @@ def test_a_loopback_address_is_taken(host: str, address: str) -> None:
         assert listener.getsockname()[0] == address
 
 
+@requirement("SRV-03")
 def test_the_port_is_the_repositorys_own() -> None:
     assert stable_port(ROOT) == stable_port(ROOT)
     assert len({stable_port(Path(f"/src/{number}")) for number in range(100)}) > 90
@@ -40,6 +43,7 @@ def test_the_port_is_the_repositorys_own() -> None:
         assert listener.getsockname()[1] == stable_port(ROOT)
 
 
+@requirement("SRV-03")
 def test_another_port_when_it_is_taken() -> None:
     with bind(ServerConfig(), ROOT) as first, bind(ServerConfig(), ROOT) as second:
         assert first.getsockname()[1] == stable_port(ROOT) != second.getsockname()[1]

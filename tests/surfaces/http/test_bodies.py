@@ -10,8 +10,11 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, needs_root, read_to_end
 from tests.surfaces.http.wire import CALL, owner, send
+
+pytestmark = requirement("SRV-10")
 
 POST = "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n{lines}\r\n"
 CHUNKED = "Transfer-Encoding: chunked\r\n"
@@ -48,6 +51,7 @@ def _pour(server: Server, head: bytes, piece: bytes, account: int | None) -> tup
 
 
 class TestEndless:
+    @requirement("SRV-13")
     @pytest.mark.parametrize(
         ("path", "lines", "status"),
         [
@@ -68,6 +72,7 @@ class TestEndless:
         assert answer.split()[1:2] == [status], answer[:200]
         assert sent < ENOUGH
 
+    @requirement("SRV-13")
     @needs_root
     @pytest.mark.parametrize("piece", [BIG, TINY], ids=["big", "tiny"])
     def test_so_does_one_of_another_account(self, server: Server, piece: bytes) -> None:
@@ -75,6 +80,7 @@ class TestEndless:
         assert answer.split()[1:2] == [b"401"], answer[:200]
         assert sent < ENOUGH
 
+    @requirement("SRV-13")
     @needs_root
     def test_many_of_another_account_shut_nobody_out(self, server: Server) -> None:
         over = threading.Event()
@@ -143,6 +149,7 @@ def _said(sock: socket.socket, word: bytes) -> bool:
 
 
 class TestTime:
+    @requirement("SRV-13")
     def test_a_body_has_so_much_time_whatever_has_come_of_it(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         repo = make_repo(tmp_path_factory.mktemp("late") / "repo")
         server = start(repo, overrides=["server.body_timeout_sec=0.1"])

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import (
     ServerSentEvent,
     at,
@@ -74,6 +75,7 @@ class TestReading:
         assert told.id == str(told.data["position"])
         assert int(told.id) > before
 
+    @requirement("SRV-12")
     def test_going_on_after_the_last_one_loses_and_repeats_nothing(self, codeplane_server: Server) -> None:
         start_at = position(codeplane_server)
         for _ in range(6):
@@ -138,6 +140,7 @@ class TestReading:
 
 
 class TestEnd:
+    @requirement("LOG-06")
     def test_what_is_gone_is_said_to_be(self, forgetful: Server) -> None:
         # From here on nothing but these calls writes to the log: the first epoch is out.
         call(forgetful, "search", {"query": "example"})

@@ -11,9 +11,12 @@ import grpc
 import pytest
 
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, needs_root, read_to_end
 from tests.surfaces.grpc.calling import as_it_is
 from tests.surfaces.http.wire import CALL, owner, send
+
+pytestmark = requirement("SRV-13")
 
 SOCKETS = 1100
 HEAD = b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"

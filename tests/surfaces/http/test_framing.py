@@ -3,7 +3,10 @@
 import pytest
 
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import CALL, Answer, raw
+
+pytestmark = requirement("SRV-10")
 
 POST = "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
 BODY = '{"operation":"status","arguments":{}}'

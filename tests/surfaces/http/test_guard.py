@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import CALL, STREAM, get, opened, owner, raw, send
 
 LOCAL = "Host: 127.0.0.1"
@@ -58,6 +59,7 @@ class TestHost:
         assert get(codeplane_server, "http://127.0.0.1/health", LOCAL).status == 200
         assert get(codeplane_server, "http://127.0.0.1/health", "Host: evil.example").status == 403
 
+    @requirement("SRV-02")
     @pytest.mark.parametrize(
         "host",
         [
@@ -108,6 +110,7 @@ class TestOrigin:
             origin = f"Origin: http://{host}:{codeplane_server.port}"
             assert get(codeplane_server, "/health", LOCAL, origin).status == 200
 
+    @requirement("SRV-02")
     @pytest.mark.parametrize(
         "origin",
         [
@@ -154,6 +157,7 @@ class TestSize:
         assert answer.status == 413
         assert answer.error["details"] == {"limit": 4_194_304, "setting": "server.max_body_bytes"}
 
+    @requirement("SRV-10")
     @pytest.mark.parametrize("path", [CALL, STREAM, "/mcp"])
     def test_a_body_in_pieces_is_cut_off(self, codeplane_server: Server, path: str) -> None:
         kind = "application/connect+json" if path == STREAM else "application/json"
@@ -174,6 +178,7 @@ class TestSize:
 
 
 class TestCrowd:
+    @requirement("SRV-13", "SRV-10")
     def test_more_requests_at_once_than_allowed_are_told_to_come_again(self, lenient: Server) -> None:
         with ExitStack() as stack:
             for _ in range(3):

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, exchange, needs_root, read_to_end
 from tests.surfaces.http.wire import CALL
+
+pytestmark = requirement("SRV-10")
 
 GET = b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 LAST = b"GET /last HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -63,6 +66,7 @@ class TestHonest:
                 sock.sendall(MIXED[at : at + size])
             assert _statuses(read_to_end(sock)) == IN_ORDER
 
+    @requirement("SRV-13")
     def test_many_are_answered_for_whoever_reads(self, server: Server) -> None:
         answers = exchange((server.host, server.port), (GET % b"/health") * 500 + LAST)
         assert _statuses(answers) == [b"200"] * 500 + [b"404"]
@@ -77,6 +81,7 @@ class TestHonest:
         assert _statuses(answers) == [b"200", b"431"]
 
 
+@requirement("SRV-13")
 @needs_root
 def test_a_burst_of_another_account_is_not_queued(server: Server) -> None:
     before = _peak_kb(server)

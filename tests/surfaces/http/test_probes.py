@@ -5,9 +5,11 @@ import os
 
 from codeplane import __version__
 from tests.harness import Server, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import call, found_events, send
 
 
+@requirement("SRV-04")
 def test_health_says_who_is_there(codeplane_server: Server) -> None:
     answer = send(codeplane_server, path="/health")
     assert answer.status == 200
@@ -19,6 +21,7 @@ def test_health_says_who_is_there(codeplane_server: Server) -> None:
     }
 
 
+@requirement("SRV-04")
 def test_ready_when_the_log_can_be_written(codeplane_server: Server) -> None:
     # The first index may still be on its way.
     until(lambda: send(codeplane_server, path="/ready").status == 200)
@@ -42,6 +45,7 @@ def test_status_is_never_asked_as_the_owner(codeplane_server: Server) -> None:
     assert [event["actor"] for event in found] == ["system:probe"]
 
 
+@requirement("SRV-04")
 def test_metrics_are_what_prometheus_reads(codeplane_server: Server) -> None:
     call(codeplane_server, "status")
     answer = send(codeplane_server, path="/metrics")

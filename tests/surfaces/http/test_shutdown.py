@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Server, cpl, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import (
     CALL,
     Answer,
@@ -81,6 +82,7 @@ def mcp_session(server: Server) -> str:
     return answer.headers["mcp-session-id"]
 
 
+@requirement("SRV-05")
 def test_calls_finish_streams_are_told_and_nothing_is_left(slow: Slow) -> None:
     server = slow.server
     headers = {"accept": "text/event-stream", "mcp-session-id": mcp_session(server)}
@@ -129,6 +131,7 @@ def test_a_stream_of_a_call_that_answers_once_is_not_cut_off(slow: Slow) -> None
     assert slow.server.process.wait(timeout=30) == 0
 
 
+@requirement("SRV-05")
 def test_a_call_that_does_not_end_is_cut_off_and_recorded_so(repo: Path, tmp_path: Path) -> None:
     server = start(repo, program=PROGRAM, overrides=["server.shutdown_timeout_sec=0.2"])
     slow = Slow(server=server, folder=tmp_path)

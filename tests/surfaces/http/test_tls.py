@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import CALL
+
+pytestmark = requirement("TRUST-23")
 
 MCP = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 HELLO = {

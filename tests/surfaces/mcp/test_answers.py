@@ -12,6 +12,7 @@ from codeplane.kernel.envelope import Meta, Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.tools import call_result
 from tests.harness import Server, cpl
+from tests.interaction.requirements import requirement
 
 from .clients import ERAS, WAYS, Way, connected, failure_of, meta, said, text_of
 from .operations import Said
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.anyio
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 
+@requirement("MCP-05")
 @each_way
 async def test_an_answer_is_compact_text_alone(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
@@ -31,6 +33,7 @@ async def test_an_answer_is_compact_text_alone(way: Way, codeplane_server: Serve
     assert "{" not in said(result)
 
 
+@requirement("MCP-05")
 @each_way
 async def test_programs_get_structure_that_fits_the_schema(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way, toolset="all", structured=True) as client:
@@ -71,6 +74,7 @@ async def test_every_answer_carries_its_meta(way: Way, codeplane_server: Server)
     assert "warnings" not in found
 
 
+@requirement("MCP-06")
 @each_way
 async def test_a_failure_is_text_with_its_name_and_what_to_do(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
@@ -117,6 +121,7 @@ async def test_names_that_are_no_text_are_written_out(structured: bool, way: Way
         assert result.structured_content["details"] == {"paths": ["a\\udcff"]}
 
 
+@requirement("MCP-06")
 @each_way
 async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
@@ -231,6 +236,7 @@ async def test_calling_a_stream_says_how_it_is_watched(fixture_server: Server) -
     assert text == ("INVALID_ARGUMENT: fixture.ticks is a stream\nhint: watch it with: cpl call fixture.ticks --follow")
 
 
+@requirement("MCP-08")
 @each_way
 async def test_a_deprecated_tool_warns_in_meta_and_in_the_text(way: Way, fixture_server: Server) -> None:
     async with connected(fixture_server, way=way) as client:

@@ -13,10 +13,11 @@ import pytest
 
 from codeplane.surfaces.cli.client_secret import ClientSecret
 from tests.harness import Server, cpl
+from tests.interaction.requirements import requirement
 
 from .clients import WAYS, Way, connected, failure_of, text_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [requirement("TRUST-12", "TRUST-61"), pytest.mark.anyio]
 
 NAME = "asking-client"
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)

@@ -9,6 +9,7 @@ from mcp import Client
 
 from codeplane.kernel.ids import new_id
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 
 from .clients import MODERN, WAYS, Way, connected, happened, text_of
 
@@ -41,6 +42,7 @@ class Waiting:
             await self._under_way.wait()
 
 
+@requirement("MCP-07")
 @each_way
 async def test_progress_is_reported_before_the_answer(way: Way, fixture_server: Server) -> None:
     heard: list[tuple[float, float | None, str | None]] = []

@@ -18,6 +18,7 @@ from codeplane.surfaces.mcp.resources import LedgerResources, Resources
 from codeplane.surfaces.mcp.server import McpSurface
 from codeplane.wiring.app import configuration
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
 
 from .clients import LEGACY, WAYS, Way, connected, failure_of, session_of, text_of
@@ -42,6 +43,7 @@ async def make_events(client: Client, count: int) -> None:
         await text_of(client, "session_create")
 
 
+@requirement("LOG-14")
 @each_way
 async def test_pages_show_the_log_as_it_was_at_the_first(way: Way, codeplane_server: Server) -> None:
     async with (

@@ -11,6 +11,7 @@ import pytest
 
 from codeplane.client import Client
 from tests.harness import PATIENCE_SEC, Server, cpl, git, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.trust.shell.shells import needs_bubblewrap
 
 from .clients import connected, failure_of, text_of
@@ -26,6 +27,7 @@ async def asked(server: Server, tool: str, **arguments: object) -> str:
     return found[1]
 
 
+@requirement("TRUST-10")
 @needs_bubblewrap
 async def test_a_trusted_command_runs_again_for_another_reason_and_is_named(server: Server) -> None:
     action = await asked(server, "run_bash", command="echo one", justification="to see")
@@ -38,6 +40,7 @@ async def test_a_trusted_command_runs_again_for_another_reason_and_is_named(serv
     assert "run_bash, this very call and no other: $ echo one; folder .; timeout 10 s" in trusted.stdout
 
 
+@requirement("TRUST-10")
 @needs_bubblewrap
 async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(server: Server) -> None:
     action = await asked(server, "run_bash", command="seq 40; echo broken >&2; exit 3")
@@ -55,6 +58,7 @@ async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(se
         assert "answered:" not in await text_of(client, "approval_show", action_id=action)
 
 
+@requirement("TRUST-10")
 async def test_expired_not_run_and_rejected_are_told_apart(server: Server) -> None:
     edited = server.repo / "README.md"
     edited.write_text("edited\n")
@@ -76,6 +80,7 @@ async def test_expired_not_run_and_rejected_are_told_apart(server: Server) -> No
     until(lambda: b'codeplane_approvals_total{outcome="not_run"} 1.0' in metrics())
 
 
+@requirement("TRUST-10")
 async def test_an_agent_that_would_decide_is_told_that_a_person_does(server: Server) -> None:
     (server.repo / "README.md").write_text("edited\n")
     action = await asked(server, "git_discard", paths=["README.md"])
@@ -93,6 +98,7 @@ async def test_an_agent_that_would_decide_is_told_that_a_person_does(server: Ser
         assert "a person decides" in str(error["hint"]) and "capability_request" not in str(error["hint"])
 
 
+@requirement("TRUST-10")
 async def test_an_undo_of_the_newest_says_whose_it_was(server: Server) -> None:
     async with connected(server, name="writer") as client:
         await text_of(client, "write_files", edits=[{"path": "new.txt", "content": "new\n"}])
@@ -107,6 +113,7 @@ async def test_an_undo_of_the_newest_says_whose_it_was(server: Server) -> None:
     assert "made by" not in cpl("call", "undo", cwd=server.repo).stdout, "one's own needs no name"
 
 
+@requirement("TRUST-10")
 async def test_a_checkpoint_outside_a_tokens_paths_says_how_to_ask(server: Server) -> None:
     made = server.call("agent.token", agent="bound", capabilities=["write_files"], allowed_paths=["docs"])
     result = made["result"]
@@ -118,6 +125,7 @@ async def test_a_checkpoint_outside_a_tokens_paths_says_how_to_ask(server: Serve
     assert "capability_request with allowed_paths" in str(error["hint"])
 
 
+@requirement("TRUST-62")
 async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_for_both(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "shop")
     git(tmp_path, "clone", "--quiet", "--bare", str(root), str(tmp_path / "origin.git"))

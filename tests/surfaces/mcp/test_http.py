@@ -10,6 +10,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import opened
 
 from .clients import HANDSHAKE, INITIALIZE, LEGACY, MODERN, call, request
@@ -51,6 +52,7 @@ def works(server: Server, era: str, headers: dict[str, str]) -> bool:
     return response.status == 200 and str(server.repo).encode() in answer
 
 
+@requirement("MCP-11")
 @pytest.mark.parametrize(
     ("body", "code"),
     (

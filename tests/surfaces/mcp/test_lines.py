@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
+from tests.interaction.requirements import requirement
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +52,7 @@ async def test_lines_are_the_same_however_they_arrive(
     assert await found(data, places) == wanted
 
 
+@requirement("MCP-11")
 @given(
     sizes=st.lists(st.sampled_from((1, 5, 60, 500)), min_size=1, max_size=8),
     step=st.integers(min_value=1, max_value=40),

@@ -10,6 +10,7 @@ from starlette.types import Message, Scope
 from codeplane.kernel.errors import ShuttingDown
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.mcp.server import McpSurface
+from tests.interaction.requirements import requirement
 
 _SCOPE: Scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": []}
 
@@ -22,12 +23,14 @@ async def _send(message: Message) -> None:
     raise AssertionError(message)
 
 
+@requirement("MCP-03a")
 def test_a_server_that_starts_does_not_wait_for_the_library_of_mcp() -> None:
     program = "import sys, codeplane.wiring.serve; print(sorted({'mcp', 'mcp_types'} & sys.modules.keys()))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
 
 
+@requirement("MCP-03a")
 @pytest.mark.anyio
 async def test_a_surface_that_nobody_wanted_is_never_made() -> None:
     def make() -> McpSurface:
@@ -37,6 +40,7 @@ async def test_a_surface_that_nobody_wanted_is_never_made() -> None:
         await asyncio.sleep(0)
 
 
+@requirement("MCP-03a")
 @pytest.mark.anyio
 async def test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks() -> None:
     tries = []

@@ -12,6 +12,7 @@ import pytest
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from tests.harness import PATIENCE_SEC, Server
+from tests.interaction.requirements import requirement
 
 from .clients import ERAS, HANDSHAKE, INITIALIZE, MODERN, RawStream, call
 
@@ -29,6 +30,7 @@ def is_duplicate(answer: JsonObject, number: int | str) -> bool:
     return answer["id"] == number and error.get("code") == -32600 and "under way" in str(error.get("message"))
 
 
+@requirement("SRV-15")
 @pytest.mark.parametrize("number", [7, "7"], ids=["the same", "spelt as text"])
 @pytest.mark.parametrize("era", ERAS)
 async def test_over_a_byte_stream(era: str, number: int | str, fixture_server: Server) -> None:
@@ -48,6 +50,7 @@ async def test_over_a_byte_stream(era: str, number: int | str, fixture_server: S
     stream.vanish()
 
 
+@requirement("SRV-15")
 @pytest.mark.parametrize("number", [7, "7"], ids=["the same", "spelt as text"])
 async def test_in_a_session_over_http(number: int | str, fixture_server: Server) -> None:
     async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:
@@ -70,6 +73,7 @@ async def test_in_a_session_over_http(number: int | str, fixture_server: Server)
         assert text(_message(again.text)) == "x"
 
 
+@requirement("SRV-15")
 async def test_an_id_stays_taken_when_its_client_left_and_its_call_goes_on(fixture_server: Server) -> None:
     async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:
         hello = await client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
@@ -93,6 +97,7 @@ async def test_an_id_stays_taken_when_its_client_left_and_its_call_goes_on(fixtu
         assert text(found) == "x"
 
 
+@requirement("SRV-16")
 async def test_an_answer_that_comes_at_once_needs_no_event_stream(fixture_server: Server) -> None:
     async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:
         hello = await client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
@@ -114,6 +119,7 @@ async def test_an_answer_that_comes_at_once_needs_no_event_stream(fixture_server
         assert refused.json()["error"]["code"] == -32602
 
 
+@requirement("SRV-15")
 async def test_requests_without_a_session_are_told_apart_whatever_their_ids(fixture_server: Server) -> None:
     headers = {**ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/call", "x-codeplane-connection": "one"}
     async with httpx.AsyncClient(base_url=fixture_server.url, timeout=PATIENCE_SEC) as client:

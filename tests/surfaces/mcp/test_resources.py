@@ -13,6 +13,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.ids import new_id
 from codeplane.surfaces.mcp.resources import DocResources, Resources
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 
 from .clients import WAYS, Way, connected, meta, recorded, session_of
 
@@ -30,6 +31,7 @@ async def text_at(client: Client, uri: str) -> str:
     return content.text
 
 
+@requirement("MCP-09")
 @each_way
 async def test_the_log_and_the_tasks_are_listed_and_read(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way, name=new_id("reader")) as client:
@@ -45,6 +47,7 @@ async def test_the_log_and_the_tasks_are_listed_and_read(way: Way, codeplane_ser
         assert "task_" in await text_at(client, "codeplane://ledger/tasks")
 
 
+@requirement("MCP-09")
 @each_way
 async def test_every_page_of_the_documentation_is_listed_and_read(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:

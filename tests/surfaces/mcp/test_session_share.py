@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.harness import Server, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, exchange, needs_root
 from tests.surfaces.http.wire import CALL
 
@@ -97,6 +98,7 @@ def _listed(server: Server, session: str, token: str = "", account: int | None =
 
 
 class TestFalseToken:
+    @requirement("SRV-13")
     @needs_root
     @pytest.mark.parametrize("account", [None, NOBODY], ids=["own", "other"])
     def test_nothing_of_mcp_is_answered(
@@ -117,11 +119,13 @@ class TestFalseToken:
             assert _status(answer) == 401, answer
             assert b"mcp-session-id" not in answer and b"UNAUTHORIZED" in answer
 
+    @requirement("SRV-13")
     def test_a_good_one_is_served(self, server: Server, open_session: Callable[..., str], token: str) -> None:
         assert _listed(server, open_session(token), token) == 200
         modern = _request("tools/list", MODERN, token=token, version="2026-07-28")
         assert _status(exchange((server.host, server.port), modern)) == 200
 
+    @requirement("SRV-13")
     @needs_root
     def test_other_surfaces_refuse_it_and_end(self, server: Server) -> None:
         address = server.host, server.port
@@ -144,6 +148,7 @@ class TestFalseToken:
 
 
 class TestShare:
+    @requirement("SRV-13")
     @needs_root
     def test_another_account_ends_its_own_sessions_and_never_the_owners(
         self, server: Server, open_session: Callable[..., str], token: str
@@ -155,12 +160,14 @@ class TestShare:
         owners += [open_session() for _ in range(SESSIONS // 2)]
         assert [_listed(server, session) for session in owners[-3:]] == [200, 200, 200]
 
+    @requirement("SRV-13")
     def test_the_longest_idle_session_makes_room(self, server: Server, open_session: Callable[..., str]) -> None:
         first, *rest = [open_session() for _ in range(SESSIONS)]
         assert _listed(server, first) == 200
         last = open_session()
         assert [_listed(server, session) for session in (first, *rest, last)] == [200, 404, 200, 200, 200]
 
+    @requirement("SRV-13")
     def test_what_is_being_served_keeps_its_session(self, server: Server, open_session: Callable[..., str]) -> None:
         busy = open_session()
         stream = (
@@ -175,6 +182,7 @@ class TestShare:
             assert _listed(server, busy) == 200
 
 
+@requirement("MCP-11")
 @pytest.mark.parametrize("number", ["1.0", "1e0", "true", "null", "[]", "{}"])
 def test_a_request_with_an_id_of_the_wrong_kind_is_told_so(
     server: Server, open_session: Callable[..., str], number: str
@@ -183,6 +191,7 @@ def test_a_request_with_an_id_of_the_wrong_kind_is_told_so(
     assert _status(answer) == 400 and b"-32600" in answer
 
 
+@requirement("MCP-11")
 @pytest.mark.parametrize("number", ["1", "0", "-7", '"x"', '""'])
 def test_any_string_or_whole_number_will_do(server: Server, open_session: Callable[..., str], number: str) -> None:
     answer = exchange((server.host, server.port), _request("tools/list", session=open_session(), number=number))

@@ -10,6 +10,7 @@ from mcp import Client
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 
 from .clients import (
     INITIALIZE,
@@ -41,6 +42,7 @@ async def is_open(client: Client, session_id: str) -> bool:
     return not result.is_error
 
 
+@requirement("MCP-10")
 @pytest.mark.parametrize("way", [way for way in WAYS if way != NEW], ids=str)
 async def test_each_connection_has_a_session_of_its_own(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as one, connected(codeplane_server, way=way) as other:
@@ -149,6 +151,7 @@ async def test_deleting_somebody_elses_session_needs_its_id(codeplane_server: Se
         assert await is_open(client, session)
 
 
+@requirement("MCP-10")
 @pytest.mark.parametrize("era", (LEGACY, MODERN))
 async def test_the_end_of_stdio_ends_the_session(era: str, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=Way(transport="stdio", era=era)) as client:

@@ -15,6 +15,7 @@ import pytest
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, start
+from tests.interaction.requirements import requirement
 
 from .clients import ERAS, LEGACY, MODERN, RawStream, call, closed, connected, happened, request, text_of
 
@@ -69,6 +70,7 @@ async def test_the_other_era_is_refused_once_one_is_chosen(codeplane_server: Ser
     stream.vanish()
 
 
+@requirement("MCP-11")
 async def test_malformed_lines_are_answered_and_the_stream_goes_on(era: str, codeplane_server: Server) -> None:
     stream = await RawStream.open(codeplane_server, era=era)
     for line, code, number in (

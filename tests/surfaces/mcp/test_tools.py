@@ -16,6 +16,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.mcp.tools import Tools
 from tests.clients.fixture_operations import SCHEMA_2020_12, ConformanceOperations
 from tests.harness import Server, make_repo, start
+from tests.interaction.requirements import requirement
 
 from .clients import ERAS, WAYS, Way, connected, said
 from .operations import SurfaceOperations
@@ -43,6 +44,7 @@ async def listing(server: Server, toolset: str | None = None) -> str:
     return json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
 
 
+@requirement("MCP-04")
 async def test_the_default_list_is_the_one_in_the_snapshot(codeplane_server: Server) -> None:
     """An agent reads this list in every session: a change of it is meant, or it is a mistake.
 
@@ -55,6 +57,7 @@ async def test_the_default_list_is_the_one_in_the_snapshot(codeplane_server: Ser
     assert found == json.loads(SNAPSHOT.read_text()), f"run it with {UPDATE}=1 if this was meant"
 
 
+@requirement("MCP-04")
 async def test_the_default_list_is_small(codeplane_server: Server) -> None:
     default, everything = await listing(codeplane_server), await listing(codeplane_server, "all")
 
@@ -62,6 +65,7 @@ async def test_the_default_list_is_small(codeplane_server: Server) -> None:
     assert len(default.encode()) < LARGEST
 
 
+@requirement("MCP-04")
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_server: Server) -> None:
     async with connected(codeplane_server, way=way) as client:
@@ -96,6 +100,7 @@ def curtailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
+@requirement("MCP-12")
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called(way: Way, curtailed: Server) -> None:
     off = {"refactor_rename": "refactor", "run_bash": "shell", "web_open": "web", "scip_status": "refactor"}

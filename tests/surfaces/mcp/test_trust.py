@@ -8,6 +8,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.harness import Server, cpl
+from tests.interaction.requirements import requirement
 
 from .clients import ERAS, WAYS, Way, connected, failure_of, text_of
 
@@ -22,6 +23,7 @@ async def test_a_client_is_an_agent_by_the_name_it_gives(way: Way, fixture_serve
         assert await text_of(client, "fixture_whoami") == "agent:somebody"
 
 
+@requirement("TRUST-04")
 @pytest.mark.parametrize("name", ("owner", "owner:owner", "system:unidentified", "cpl"))
 async def test_no_name_makes_an_agent_the_owner(name: str, fixture_server: Server) -> None:
     async with connected(fixture_server, name=name) as client:
@@ -29,6 +31,7 @@ async def test_no_name_makes_an_agent_the_owner(name: str, fixture_server: Serve
         assert (await failure_of(client, "fixture_destroy")).startswith("APPROVAL_PENDING: ")
 
 
+@requirement("TRUST-01")
 @each_way
 async def test_what_destroys_leaves_or_is_a_shell_waits_for_a_person(way: Way, fixture_server: Server) -> None:
     async with connected(fixture_server, way=way) as client:

@@ -6,20 +6,25 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.errors import Unauthorized
 from codeplane.surfaces.services.caller import Headers, bearer
+from tests.interaction.requirements import requirement
 
 
 class TestBearer:
+    @requirement("RPC-02")
     @pytest.mark.parametrize("value", ["Bearer abc", "bearer abc", "BEARER   abc ", " Bearer abc"])
     def test_one_is_found(self, value: str) -> None:
         assert bearer([value]) == "abc"
 
+    @requirement("RPC-02")
     @pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Basic abc", "abc", "Bearerabc"])
     def test_what_is_no_bearer_is_none(self, value: str) -> None:
         assert bearer([value]) is None
 
+    @requirement("RPC-02")
     def test_nothing_is_none(self) -> None:
         assert bearer([]) is None
 
+    @requirement("RPC-02")
     @pytest.mark.parametrize(
         "values",
         [["Bearer a", "Bearer a"], ["", ""], ["Bearer a, Bearer b"], ["Bearer a b"], ["Bearer a,b"], ["Bearer a\x00b"]],
@@ -28,6 +33,7 @@ class TestBearer:
         with pytest.raises(Unauthorized):
             bearer(values)
 
+    @requirement("RPC-02")
     @given(st.lists(st.text(max_size=40), max_size=3))
     def test_a_token_never_holds_what_separates_tokens(self, values: list[str]) -> None:
         try:
@@ -37,6 +43,7 @@ class TestBearer:
         assert token is None or (len(values) == 1 and " " not in token and "," not in token and token.isprintable())
 
 
+@requirement("SRV-07")
 def test_a_clients_name_is_fit_for_a_log() -> None:
     caller = Headers(surface="connect", authorization=(), user_agent="tool\x9b31m" + "x" * 200).caller()
     assert caller.client == "tool?31m" + "x" * 72

@@ -13,6 +13,9 @@ from codeplane.surfaces.services.operation_answer import OperationAnswer
 from codeplane.surfaces.services.services import SERVICES
 from codeplane.surfaces.services.typed import METHODS
 from codeplane.trust.audit.table import AUDITED
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RPC-01")
 
 ANY_JSON = st.recursive(
     st.none()
@@ -140,6 +143,7 @@ class TestEvents:
 
 
 class TestTable:
+    @requirement("RPC-06")
     def test_every_method_of_every_service_is_there(self) -> None:
         ours = {f"{found.service}/{found.method}" for found in METHODS}
         all_ = {f"{service.name}/{method.name}" for service in SERVICES for method in service.methods}

@@ -12,7 +12,10 @@ from codeplane.surfaces.web.live import A_SESSION
 from tests.browser.proposing import propose
 from tests.browser.scenario import busiest, rows
 from tests.harness import PATIENCE_SEC, Server, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.web.visitor import Visitor
+
+pytestmark = requirement("WEB-03")
 
 
 def keys(text: str) -> list[str]:

@@ -8,7 +8,10 @@ import pytest
 from tests.browser.proposing import propose
 from tests.browser.scenario import rows
 from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.web.visitor import Visitor
+
+pytestmark = requirement("WEB-05")
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 
 import codeplane.surfaces.web as web
 from tests.harness import cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.web.visitor import Visitor
 
 EMPTY = {
@@ -21,6 +22,7 @@ EMPTY = {
 }
 
 
+@requirement("WEB-04")
 def test_a_dashboard_lives_through_a_restart(tmp_path_factory: pytest.TempPathFactory) -> None:
     repo = make_repo(tmp_path_factory.mktemp("again") / "repo")
     server = start(repo)
@@ -47,6 +49,7 @@ def test_a_dashboard_lives_through_a_restart(tmp_path_factory: pytest.TempPathFa
         server.stop()
 
 
+@requirement("CLI-23")
 def test_every_command_that_a_page_names_exists() -> None:
     templates = Path(web.__file__).parent / "templates"
     named = {one for path in templates.rglob("*.html") for one in re.findall(r"'(cpl [^'\"]+)'", path.read_text())}

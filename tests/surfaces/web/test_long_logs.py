@@ -15,10 +15,13 @@ from codeplane.observe.dashboard.figures import CallFigures
 from codeplane.wiring.app import Plane
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.ledger.logs import n
 from tests.surfaces.http.wire import at
 from tests.surfaces.web.visitor import Visitor
+
+pytestmark = requirement("WEB-03")
 
 _FILLERS = 21_000
 

@@ -6,7 +6,10 @@ import pytest
 
 from tests.browser.scenario import EVIL, FOUND, busiest, rows
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.web.visitor import Visitor
+
+pytestmark = requirement("WEB-02")
 
 SHOWN = {
     "/dashboard": ("waiting for you", "Time by operation", "Index current", "Memory", "Ledger queue", "Stream lag"),

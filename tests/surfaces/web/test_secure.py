@@ -8,7 +8,10 @@ from http.client import HTTPSConnection
 import pytest
 
 from tests.harness import PATIENCE_SEC, Server, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.web.visitor import Seen, Visitor, link
+
+pytestmark = requirement("WEB-01")
 
 
 class SecureVisitor(Visitor):

@@ -7,8 +7,11 @@ import pytest
 from codeplane.client.client import Client
 from tests.browser.scenario import rows
 from tests.harness import Server, cpl, make_repo
+from tests.interaction.requirements import requirement
 from tests.surfaces.mcp.clients import connected
 from tests.surfaces.web.visitor import Visitor, link
+
+pytestmark = requirement("WEB-01")
 
 PAGES = ("", "/activity", "/approvals", "/tasks", "/changes", "/repository", "/ledger", "/trust", "/settings", "/live")
 

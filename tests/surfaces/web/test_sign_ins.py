@@ -4,6 +4,9 @@ from pathlib import Path
 
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.surfaces.web.sign_ins import LINK_SEC, SESSION_SEC, SignIns, form_token
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("WEB-01")
 
 
 class Clock:

@@ -5,6 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import codeplane.surfaces.web as web
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("WEB-06")
 
 VENDOR = Path(web.__file__).parent / "static" / "vendor"
 

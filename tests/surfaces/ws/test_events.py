@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.interaction.requirements import requirement
 from tests.surfaces.ws.speaking import Here, here
+
+pytestmark = requirement("OBS-14")
 
 
 class TestEntry:

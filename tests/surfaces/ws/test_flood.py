@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, needs_root, read_to_end
 from tests.surfaces.http.wire import send
 
@@ -58,6 +59,7 @@ def _close_code(said: bytes) -> int:
 
 
 class TestTooMany:
+    @requirement("SRV-13")
     @pytest.mark.parametrize("kind", FLOODS)
     @pytest.mark.parametrize("account", [None, pytest.param(NOBODY, marks=needs_root)], ids=["own", "other"])
     def test_the_connection_ends(self, server: Server, kind: str, account: int | None) -> None:
@@ -70,6 +72,7 @@ class TestTooMany:
                     sent += sock.send(piece)
         assert sent < ENOUGH
 
+    @requirement("SRV-13")
     @pytest.mark.parametrize("kind", [CONTINUATION, PING], ids=["continuations", "pings"])
     def test_it_is_told_why(self, server: Server, kind: int) -> None:
         first = _frame(TEXT, b"{", is_last=False) if kind == CONTINUATION else b""
@@ -77,11 +80,13 @@ class TestTooMany:
             sock.sendall(first + _frame(kind, is_last=kind != CONTINUATION) * 60)
             assert _close_code(read_to_end(sock)) == 1008
 
+    @requirement("SRV-13")
     def test_so_is_one_that_has_shown_its_token(self, server: Server) -> None:
         with _opened(server, headers=b"Authorization: Bearer %b\r\n" % server.token.encode()) as sock:
             sock.sendall(_frame(PING) * 60)
             assert _close_code(read_to_end(sock)) == 1008
 
+    @requirement("SRV-13")
     def test_frames_before_the_answer_count_too(self, server: Server) -> None:
         with connect((server.host, server.port)) as sock:
             sent = 0
@@ -91,6 +96,7 @@ class TestTooMany:
                     sent += sock.send(_frame(PING) * 2000)
         assert sent < ENOUGH
 
+    @requirement("SRV-13")
     @pytest.mark.parametrize("kind", FLOODS)
     def test_others_are_answered_meanwhile(self, server: Server, kind: str) -> None:
         over = threading.Event()
@@ -116,6 +122,7 @@ class TestTooMany:
 
 
 class TestHonest:
+    @requirement("SRV-13")
     def test_a_hello_in_pieces_between_pings_is_heard(self, server: Server) -> None:
         hello = b'{"token": "%b", "after": 0}' % server.token.encode()
         server.call("session.create", description="x")
@@ -128,12 +135,14 @@ class TestHonest:
                 said += sock.recv(65_536)
         assert said.startswith(b"\x8a\x011")
 
+    @requirement("SRV-10")
     def test_a_first_message_that_is_too_long_is_refused(self, server: Server) -> None:
         with _opened(server) as sock:
             sock.sendall(bytes([0x81, 0xFF]) + (20_000).to_bytes(8) + b"\0\0\0\0")
             assert _close_code(read_to_end(sock)) == 1009
 
 
+@requirement("SRV-10")
 def test_text_that_is_none_ends_the_connection_without_an_error_in_the_log(server: Server) -> None:
     with _opened(server) as sock:
         sock.sendall(_frame(TEXT, b"\xff\xfe"))
@@ -143,6 +152,7 @@ def test_text_that_is_none_ends_the_connection_without_an_error_in_the_log(serve
     assert "Traceback" not in log
 
 
+@requirement("SRV-10")
 def test_a_head_that_only_http_takes_is_refused(server: Server) -> None:
     with connect((server.host, server.port)) as sock:
         sock.sendall(UPGRADE % (b"X-Long: %b\r\n" % (b"x" * 9000)))

@@ -7,10 +7,15 @@ import json
 import pytest
 
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("websockets") is None, reason="websockets is not installed: real sockets are not tested"
-)
+pytestmark = [
+    requirement("OBS-14"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("websockets") is None,
+        reason="websockets is not installed: real sockets are not tested",
+    ),
+]
 
 
 def address(server: Server, query: str = "") -> str:

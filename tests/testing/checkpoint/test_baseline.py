@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.testing.checkpoint.test_checkpoint import UNITTEST, edit, git, pytestmark, shop_repo
 
@@ -43,6 +44,7 @@ def names(found: JsonObject, *keys: str) -> list[list[str]]:
     return [[str(one).replace("::Prices::", "::Prices.") for one in found[key]] for key in keys]  # type: ignore[union-attr]
 
 
+@requirement("CHK-02")
 def test_old_failures_do_not_stop_a_commit(shop: Path) -> None:
     first = git(shop, "rev-parse", "HEAD")
     edit(shop, PRICES.replace("net * 2", "net + net"))
@@ -63,6 +65,7 @@ def test_old_failures_do_not_stop_a_commit(shop: Path) -> None:
     assert not list((shop / ".codeplane/tests/parent").glob("*/*")), "the copy is gone"
 
 
+@requirement("CHK-02")
 def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
 
@@ -81,6 +84,7 @@ def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
     assert git(shop, "log", "--format=%s") == "first"
 
 
+@requirement("CHK-02")
 def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
     (shop / "tests/test_more.py").write_text(TESTED.replace("class Prices", "class More"))
     added = TESTED + "\n    def test_added(self):\n        self.fail('added')\n"
@@ -96,6 +100,7 @@ def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
     assert [one.rpartition("test_")[2] for one in sorted(new)] == ["gross", "added"]
 
 
+@requirement("CHK-02")
 def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject, JsonObject]:
         before = result(await ask("test.run"))
@@ -113,6 +118,7 @@ def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
     assert second["committed"] is True
 
 
+@requirement("CHK-02")
 def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
 
@@ -130,6 +136,7 @@ def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> N
     assert (done["committed"], baseline(done)["run_ids"]) == (False, [recorded["run_id"]])
 
 
+@requirement("CHK-02")
 def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop: Path) -> None:
     async def body(ask: Ask) -> None:
         for arguments in ({"pattern": "gross"}, {"targets": [f"{NEW.rpartition('::')[0]}::test_price"]}):
@@ -148,6 +155,7 @@ def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop:
     with_plane(shop, body, UNITTEST)
 
 
+@requirement("CHK-02")
 def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
     """A test that passed at the commit stays so when what it needs is broken and the baseline recorded again."""
     needs = TESTED.replace("import unittest\n", "import os\nimport unittest\n").replace(
@@ -170,6 +178,7 @@ def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
     assert names(baseline(done), "new") == [[NEW]]
 
 
+@requirement("CHK-02")
 def test_a_commit_without_tests_is_named_as_such(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
 
@@ -183,6 +192,7 @@ def test_a_commit_without_tests_is_named_as_such(shop: Path) -> None:
     assert "(committed without tests) has too" in str(envelope["text"])
 
 
+@requirement("CHK-02")
 def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> None:
     """Something may be missing there, so that it is no proof that the failure is old."""
     raises = TESTED.replace("self.assertEqual(price(2), 4)", "raise OSError('gone')")
@@ -201,6 +211,7 @@ def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> Non
     assert "it failed there in another way (OSError)" in str(envelope["text"])
 
 
+@requirement("CHK-02")
 def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) -> None:
     (shop / "shop/prices.py").write_text("import nothing_of_that_name\n" + PRICES)
     git(shop, "commit", "--quiet", "-am", "broken")
@@ -217,6 +228,7 @@ def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) ->
     assert (other["committed"], list(baseline(other)["unknown"])) == (False, ["tests/test_prices.py"])  # type: ignore[arg-type]
 
 
+@requirement("CHK-02")
 def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:
     """The tests of the commit find what git ignores: small files, and packages where they are installed."""
     (shop / ".gitignore").write_text("local/\nvenv/\n")
@@ -242,6 +254,7 @@ def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:
     assert (shop / "local/rate.txt").read_text() == "119"
 
 
+@requirement("CHK-02")
 def test_without_a_sandbox_it_says_that_it_does_not_know(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net + net"))
 
@@ -253,6 +266,7 @@ def test_without_a_sandbox_it_says_that_it_does_not_know(shop: Path) -> None:
     assert "old or new?" in str(envelope["text"]) and "without a sandbox" in str(envelope["text"])
 
 
+@requirement("TST-31")
 def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
     counting = TESTED.replace("import unittest\n", "import unittest\nprint('ran', file=open('runs.tmp', 'a'))\n")
     (shop / "tests/test_prices.py").write_text(counting)
@@ -289,6 +303,7 @@ def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
     with_plane(shop, after, UNITTEST)
 
 
+@requirement("TST-31")
 def test_errors_and_flaky_tests_are_run_again(shop: Path) -> None:
     (shop / "tests/test_broken.py").write_text("import nothing_of_that_name\n")
     flaky = "import os, unittest\n\n\nclass Both(unittest.TestCase):\n    def test_both(self):\n"
@@ -304,6 +319,7 @@ def test_errors_and_flaky_tests_are_run_again(shop: Path) -> None:
     assert found["progress"]["reused"] == 1, "only the steady one"  # type: ignore[index,call-overload]
 
 
+@requirement("TST-31")
 def test_reuse_ends_with_time(shop: Path) -> None:
     async def body(ask: Ask) -> JsonObject:
         await ask("test.run")

@@ -10,6 +10,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
 pytestmark = pytest.mark.skipif(
@@ -56,6 +57,7 @@ def edit(root: Path, text: str) -> None:
     (root / "shop/prices.py").write_text(text)
 
 
+@requirement("CHK-01")
 def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net + net"))
     (shop / "shop/new.py").write_text("x = 1\n")
@@ -71,6 +73,7 @@ def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) 
     assert git(shop, "status", "--porcelain") == ""
 
 
+@requirement("CHK-01")
 def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
     edit(shop, PRICES.replace("* 2", "* 3"))
 
@@ -85,6 +88,7 @@ def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
     assert git(shop, "diff", "--cached", "--name-only") == ""
 
 
+@requirement("CHK-01")
 def test_lint_stops_it_first(shop: Path) -> None:
     edit(shop, PRICES + "\n")
     lint = f"tests.lint=[[{sys.executable}, -c, 'import sys; sys.exit(\"too long: \" + sys.argv[1])', '{{paths}}']]"
@@ -98,6 +102,7 @@ def test_lint_stops_it_first(shop: Path) -> None:
     assert result(green)["committed"] is True
 
 
+@requirement("CHK-01")
 def test_only_the_paths_named_are_committed(shop: Path) -> None:
     edit(shop, PRICES + "\n")
     (shop / "notes.md").write_text("later\n")
@@ -109,6 +114,7 @@ def test_only_the_paths_named_are_committed(shop: Path) -> None:
     assert git(shop, "status", "--porcelain") == "?? notes.md"
 
 
+@requirement("CHK-01")
 def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) -> None:
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
         edit(shop, PRICES + "# one\n")

@@ -6,7 +6,10 @@ from pathlib import Path
 from codeplane.kernel.operation import Preview
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, plane, run
+
+pytestmark = requirement("TRUST-40")
 
 QUIET = ("embeddings.model=none", "index.watch=false", "tests.sandbox=off", "tests.runners={python: unittest}")
 FILES = {

@@ -15,6 +15,7 @@ from codeplane.trust.approvals.remembered import RememberedTable
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.clients.registry import ClientTable
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import (
     action_of,
@@ -31,6 +32,8 @@ from tests.trust.approvals.asking import (
     soon,
 )
 
+pytestmark = requirement("TRUST-10")
+
 SECRET = "cpl_client_" + "s" * 43
 
 
@@ -44,6 +47,7 @@ async def answering(opened: Plane, ask: AskPerson) -> Caller:
 GUARDED = ["fixture.destroy", "fixture.send", "fixture.shell"]
 
 
+@requirement("TRUST-01")
 @pytest.mark.parametrize("name", GUARDED)
 def test_an_agent_waits_for_a_person(tmp_path: Path, name: str) -> None:
     async def scenario() -> None:
@@ -220,6 +224,7 @@ def test_one_key_is_one_question(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-02")
 def test_a_preview_that_changed_is_not_what_was_approved(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
@@ -305,6 +310,7 @@ def test_all_of_this_kind_in_this_task(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-61")
 @pytest.mark.parametrize(("said", "error"), [(Answer.APPROVE, None), (Answer.REJECT, "REJECTED")])
 def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str | None) -> None:
     async def scenario() -> None:
@@ -324,6 +330,7 @@ def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str 
     run(scenario())
 
 
+@requirement("TRUST-61")
 def test_a_client_whose_person_puts_it_aside_leaves_it_open(tmp_path: Path) -> None:
     async def scenario() -> None:
         async def ask(question: str) -> None:
@@ -606,6 +613,7 @@ def test_an_approval_is_for_who_asked(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-61")
 def test_a_client_that_cannot_show_the_question_leaves_it_to_others(tmp_path: Path) -> None:
     async def scenario() -> None:
         async def ask(question: str) -> Answer:
@@ -618,6 +626,7 @@ def test_a_client_that_cannot_show_the_question_leaves_it_to_others(tmp_path: Pa
     run(scenario())
 
 
+@requirement("TRUST-61")
 @pytest.mark.parametrize("name", ["fixture.destroy", "fixture.shell"])
 def test_a_clients_own_word_is_not_enough_for_what_destroys_or_is_a_command(tmp_path: Path, name: str) -> None:
     async def scenario() -> None:
@@ -636,6 +645,7 @@ def test_a_clients_own_word_is_not_enough_for_what_destroys_or_is_a_command(tmp_
     run(scenario())
 
 
+@requirement("TRUST-61")
 def test_what_is_too_long_to_be_shown_in_a_client_is_left_to_others(tmp_path: Path) -> None:
     async def scenario() -> None:
         async def ask(question: str) -> Answer:
@@ -650,6 +660,7 @@ def test_what_is_too_long_to_be_shown_in_a_client_is_left_to_others(tmp_path: Pa
     run(scenario())
 
 
+@requirement("TRUST-61")
 def test_whoever_asks_for_more_rights_does_not_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         asked: list[str] = []
@@ -669,6 +680,7 @@ def test_whoever_asks_for_more_rights_does_not_answer(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-61")
 def test_the_client_of_an_agent_with_a_token_of_its_own_is_not_asked(tmp_path: Path) -> None:
     async def scenario() -> None:
         asked: list[str] = []

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codeplane.kernel.envelope import Outcome
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps, events, plane, run
 from tests.trust.approvals.asking import (
     action_of,
@@ -18,6 +19,8 @@ from tests.trust.approvals.asking import (
     refused,
     result,
 )
+
+pytestmark = requirement("TRUST-62")
 
 JOINED = "an equal call waits already"
 

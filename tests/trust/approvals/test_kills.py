@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-11")
+
 STEPS = 21
 
 

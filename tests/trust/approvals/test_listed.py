@@ -8,8 +8,11 @@ from typer.testing import CliRunner
 
 from codeplane.surfaces.cli.commands.approvals import approvals
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.trust.approvals.asking import action_of, asking, call, decide
+
+pytestmark = requirement("TRUST-10")
 
 
 def test_who_decided_is_said(tmp_path: Path) -> None:

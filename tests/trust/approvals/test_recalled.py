@@ -6,8 +6,11 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, executed, key_of, refused, shown
+
+pytestmark = requirement("TRUST-10")
 
 
 def test_a_rejected_key_stays_rejected_when_nothing_would_be_lost_any_more(tmp_path: Path) -> None:

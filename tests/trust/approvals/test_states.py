@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.approvals.asking import action_of, asking, call, decide, executed, items, refused, result, shown
+
+pytestmark = requirement("TRUST-10")
 
 
 def test_a_run_that_was_denied_on_its_way_failed_and_is_audited_as_that(tmp_path: Path) -> None:

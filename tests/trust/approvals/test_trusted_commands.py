@@ -8,9 +8,12 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, items, refused
 from tests.trust.shell.shells import needs_bubblewrap
+
+pytestmark = requirement("TRUST-10")
 
 COMMAND = "echo one\necho two"
 TRUSTED: JsonObject = {"command": COMMAND, "cwd": "src", "timeout_ms": 20_000, "justification": "to see"}

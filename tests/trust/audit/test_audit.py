@@ -16,8 +16,11 @@ from codeplane.ledger.retention import Retention
 from codeplane.trust.audit.bounded import MAX_BYTES, bounded
 from codeplane.trust.audit.entry import AuditExport, AuditPage, AuditRequest
 from codeplane.trust.audit.table import AUDITED, AuditTable
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.capabilities.rig import AGENT, OWNER, Rig, rig
+
+pytestmark = requirement("TRUST-27")
 
 DAY = 86_400.0
 

@@ -19,8 +19,11 @@ from codeplane.ledger.retention import Retention
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, stricter
 from codeplane.trust.capabilities.grants import MAX_LIVE_PER_AGENT
 from codeplane.trust.capabilities.held import Held
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered, ManualClock, Said, run
 from tests.trust.capabilities.rig import AGENT, ASSISTANT, DEVICE, DRIVEN, JOB, OTHER, OWNER, PEOPLE, SYSTEM, Rig, rig
+
+pytestmark = requirement("TRUST-25")
 
 NARROW = TrustConfig(agent_capabilities=("read_files",))
 FAR = 2**62

@@ -13,8 +13,11 @@ from codeplane.kernel.operation import Preview, Risk
 from codeplane.kernel.ports import EventQuery
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.requests import AskRequest, GrantList, GrantRequest, GrantView
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, ManualClock, run
 from tests.trust.capabilities.rig import AGENT, DRIVEN, OTHER, OWNER, PEOPLE, Rig, rig
+
+pytestmark = requirement("TRUST-25")
 
 LOW = ("read_files", "context_sharing", "streaming_tasks")
 HIGH = ("write_files", "execute_tools", "execute_shell", "spawn_agents", "p2p_mesh")

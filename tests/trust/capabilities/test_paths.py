@@ -9,6 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from codeplane.trust.capabilities.paths import PathScope, PathTrick, check_pattern, real_below
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-26")
 
 REACHED = [
     ("src/**", "src/a.py"), ("src/**", "src/a/b/c.py"), ("src/*", "src/a.py"), ("src", "src/a/b.py"), ("src/", "src/x"),

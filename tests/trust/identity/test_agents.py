@@ -30,8 +30,11 @@ from codeplane.ledger.projection import differences
 from codeplane.trust.identity.agent_operations import AgentList, AgentToken, RevokedTokens, RotatedKeys
 from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.issued import AgentTable
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.identity.desk import MCP, OWNER, Desk, desk, holding
+
+pytestmark = requirement("TRUST-22")
 
 
 def refused(opened: Desk, token: str) -> type[CodePlaneError] | None:

@@ -5,6 +5,9 @@ import pytest
 from codeplane.kernel.binding import address, is_loopback, may_bind
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import BindRefused
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-23")
 
 LOOPBACK = ["127.0.0.1", "localhost", "::1", "127.8.9.1", "::ffff:127.0.0.1"]
 BEYOND = ["0.0.0.0", "::", "192.168.1.5", "10.0.0.1", "8.8.8.8", "fe80::1", "::ffff:10.0.0.1", "::ffff:0.0.0.0"]

@@ -10,6 +10,7 @@ from codeplane.kernel.actor import ActorKind, Caller
 from codeplane.kernel.errors import StorageReadOnly, Unauthorized
 from codeplane.trust.identity import Identities, owner_token
 from codeplane.trust.people import is_person
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.trust.identity.desk import desk, holding
 
@@ -37,6 +38,7 @@ def test_without_a_token_an_unknown_surface_is_nobody(surface: str) -> None:
     assert "owner.token" in caught.value.hint
 
 
+@requirement("TRUST-04")
 @pytest.mark.parametrize("token", [None, TOKEN])
 def test_an_agent_is_never_the_owner(token: str | None) -> None:
     actor = IDENTITY.identify(Caller(surface="mcp", client="claude", token=token))

@@ -16,7 +16,10 @@ from cryptography.x509.oid import NameOID
 from codeplane.adapters.certificates import Tls, tls
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
+
+pytestmark = requirement("TRUST-23")
 
 NOW = 1_750_000_000
 DAY = 86_400

@@ -13,8 +13,11 @@ from codeplane.kernel.errors import DeviceNotFound, PolicyDenied, TokenExpired, 
 from codeplane.ledger.projection import differences
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.device_operations import DeviceList, DeviceToken, RevokedDevice
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.identity.desk import MCP, OWNER, Desk, Waited, desk, holding
+
+pytestmark = requirement("TRUST-21")
 
 DAY = 86_400.0
 

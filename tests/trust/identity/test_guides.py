@@ -12,7 +12,10 @@ from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.grants import grants
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import plane, run
+
+pytestmark = requirement("TRUST-22")
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"
 NARROW = ("agents", "token", "deploy", "--can", "read_files")

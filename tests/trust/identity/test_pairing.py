@@ -19,8 +19,11 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.json import JsonObject
 from codeplane.trust.identity.device_operations import DeviceToken, PairingCode
 from codeplane.trust.identity.pairing import ALPHABET
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.identity.desk import MCP, NOBODY, OWNER, Desk, desk, holding
+
+pytestmark = requirement("TRUST-20")
 
 
 async def bind(opened: Desk, code: str, caller: Caller = NOBODY) -> DeviceToken:

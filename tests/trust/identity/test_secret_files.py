@@ -11,7 +11,10 @@ from codeplane.kernel.errors import StorageFailed, StorageReadOnly
 from codeplane.trust.identity.secret_file import read_secret, write_secret
 from codeplane.trust.identity.server_key import ServerKey
 from codeplane.trust.identity.signing_keys import SigningKeys
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
+
+pytestmark = requirement("TRUST-24")
 
 
 def server_key(path: Path) -> None:

@@ -7,7 +7,10 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.ports import EventQuery
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, ManualClock, plane, run
+
+pytestmark = requirement("TRUST-45")
 
 DENIED = "CAPABILITY_DENIED"
 

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.trust.approvals.asking import action_of, asking, call, decide, items, refused, result
+
+pytestmark = requirement("TRUST-45")
 
 
 def test_what_was_remembered_for_it_is_forgotten(tmp_path: Path) -> None:

@@ -14,8 +14,11 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.retention import Retention
 from codeplane.trust.notifications import table
 from codeplane.trust.notifications.operations import NotificationList, ReadResult
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.capabilities.rig import DEVICE, DRIVEN, OWNER, PEOPLE, SYSTEM, Rig, rig
+
+pytestmark = requirement("TRUST-28")
 
 SOMEBODY = Actor(kind=DEVICE.kind, actor_id="dev_9", owner_id="somebody")
 

@@ -16,8 +16,11 @@ from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.policy.policy import Policy
 from codeplane.wiring.app import Plane, configuration, running
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, NO_WAIT, PATIENCE_SEC, FixtureOps, ManualClock, run
 from tests.trust.policy.calls import HEAD, of_call, own, write
+
+pytestmark = requirement("TRUST-15")
 
 FOR_EVER = "some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == 7"
 LOOPS = HEAD + f'deny contains "x" if {{ input.operation.name == "fixture.write"; {FOR_EVER} }}\n'

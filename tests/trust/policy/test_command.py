@@ -6,6 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from codeplane.surfaces.cli.commands.policy import policy
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-17")
 
 
 def test_the_three_commands_are_there() -> None:

@@ -15,7 +15,10 @@ from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.policy import Policy
 from codeplane.trust.policy.rego_text import Looks, shipped
+from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import of_call, policy
+
+pytestmark = requirement("TRUST-13")
 
 PEOPLE = ("owner", "device")
 DRIVEN = ("agent", "assistant", "job")
@@ -41,6 +44,7 @@ def expected(kind: str, risk: str, mode: str) -> Verdict:
     return Verdict.ASK if risk in asking[mode] else Verdict.ALLOW
 
 
+@requirement("TRUST-01")
 @pytest.mark.parametrize(("kind", "risk", "mode"), [*product((*PEOPLE, *DRIVEN), RISKS, MODES)])
 def test_the_table(rules: Policy, kind: str, risk: str, mode: str) -> None:
     decision = rules.decide(of_call(risk, kind, mode=mode))
@@ -48,6 +52,7 @@ def test_the_table(rules: Policy, kind: str, risk: str, mode: str) -> None:
     assert decision.reasons
 
 
+@requirement("TRUST-01")
 @pytest.mark.parametrize(("kind", "mode"), [*product(DRIVEN, MODES)])
 def test_a_named_operation_runs_and_a_shell_command_does_not(rules: Policy, kind: str, mode: str) -> None:
     allow = ("git.push", "run_bash")
@@ -99,6 +104,7 @@ def test_a_document_that_is_out_of_shape_never_runs_what_asks(rules: Policy, par
     assert rules.decide(of_call(**{part: value})).verdict is not Verdict.ALLOW  # type: ignore[arg-type]  # that is the point
 
 
+@requirement("TRUST-01")
 @settings(max_examples=60, deadline=None)
 @given(
     kind=st.sampled_from([*PEOPLE, *DRIVEN, "system"]),

@@ -11,7 +11,10 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Risk
 from codeplane.trust.policy.document import Circumstances, document
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps
+
+pytestmark = requirement("TRUST-13")
 
 OPERATION = Catalogue([FixtureOps()]).get("fixture.push")
 AGENT = Actor(kind=ActorKind.AGENT, actor_id="mcp:editor")

@@ -8,7 +8,10 @@ import pytest
 from codeplane.trust.policy.doubts import FIELDS, Vocabulary
 from codeplane.trust.policy.rego_text import shipped
 from tests.harness import Server, cpl
+from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import HEAD, of_call
+
+pytestmark = requirement("TRUST-14")
 
 DOCS = Path(__file__).parents[3] / "docs"
 

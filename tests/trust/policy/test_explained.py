@@ -11,9 +11,12 @@ from codeplane.kernel.json import JsonObject
 from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.trust.approvals.asking import action_of, executed
 from tests.trust.policy.calls import HEAD, own, write
+
+pytestmark = requirement("TRUST-17")
 
 # One policy for all: who calls says which of its rules speaks.
 RULES = HEAD + "".join(

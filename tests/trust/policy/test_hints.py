@@ -8,8 +8,11 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.cli.commands.policy import given
 from codeplane.trust.policy.operations import PolicyExplained
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
 from tests.trust.policy.calls import HEAD, own, write
+
+pytestmark = requirement("TRUST-15")
 
 
 def refused(root: Path, text: str, arguments: JsonObject) -> tuple[CodePlaneError, Result | None]:

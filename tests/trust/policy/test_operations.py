@@ -19,8 +19,11 @@ from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import CheckRequest, ExplainRequest, PolicyOperations, SummaryRequest
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.untrusted.rule import UntrustedRule
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, run
 from tests.trust.policy.calls import HEAD, PATIENCE_SEC, own, policy, write
+
+pytestmark = requirement("TRUST-17")
 
 MINE = HEAD + 'deny contains "not today" if input.operation.name == "fixture.send"\n'
 

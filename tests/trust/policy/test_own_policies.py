@@ -14,8 +14,11 @@ from codeplane.trust.policy.judgement import Nonsense, judged
 from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.trust.policy.rego_text import Looks
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
 from tests.trust.policy.calls import HEAD, of_call, own, policy, write
+
+pytestmark = requirement("TRUST-14")
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "policy.md"
 EXAMPLES = re.findall(r"```rego\n(.*?)```\s+```text\n(.*?)```", GUIDE.read_text(), re.DOTALL)

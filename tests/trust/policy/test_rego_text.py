@@ -4,7 +4,10 @@ import pytest
 
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.trust.policy.rego_text import Looks, check
+from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import HEAD, of_call
+
+pytestmark = requirement("TRUST-15")
 
 RULE = 'deny contains "x" if true\n'
 

@@ -17,9 +17,12 @@ from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.folder import MAX_BYTES, MAX_FILES, PolicyFolder
 from codeplane.trust.policy.operations import PolicyExplained, PolicySummary
 from codeplane.trust.policy.policy import Policy
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, Said, plane, run
 from tests.ledger.logs import opened as opened_log
 from tests.trust.policy.calls import HEAD, PATIENCE_SEC, of_call, own, policy, write
+
+pytestmark = requirement("TRUST-16")
 
 DENY = HEAD + 'deny contains "never" if input.risk == "WRITE"\n'
 WRITES = of_call("WRITE")

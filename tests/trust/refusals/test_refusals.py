@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.harness import until
+from tests.interaction.requirements import requirement
 from tests.trust.refusals.callers import BEFORE_THE_DOOR, SAMPLED, STREAMING, STREAMS, WHO
 from tests.trust.refusals.places import Place, statuses
 from tests.trust.refusals.table import ROWS, Ask, Row
+
+pytestmark = requirement("TRUST-35")
 
 Places = dict[str, list[Place]]
 EVERY = 4
@@ -37,6 +40,7 @@ HARMLESS = frozenset(
 )
 
 
+@requirement("MCP-12", "TRUST-61", "TRUST-60")
 def test_the_table_is_refused_everywhere_and_its_twins_pass(places: Places) -> None:
     # One test, since the worlds are made once for a process of tests.
     wrong: list[str] = []

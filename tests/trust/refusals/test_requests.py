@@ -12,6 +12,7 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tests.harness import Server, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, acting_as, connect, needs_root, read_to_end
 from tests.surfaces.grpc.calling import as_it_is
 from tests.surfaces.http.test_flood import grpc_address, tls_address
@@ -57,6 +58,7 @@ def _wrong(server: Server, sent: Sent) -> str | None:
     return f"{status} and not {sent.status} {sent.error}: {answer[:300]!r}"
 
 
+@requirement("SRV-13", "SRV-14")
 def test_requests_are_refused_by_account_size_and_time_and_their_twins_pass(impatient: Server) -> None:
     sends = {
         f"{pair.id}: {kind}": sent for pair in PAIRS for kind, sent in (("refused", pair.refused), ("twin", pair.twin))
@@ -79,6 +81,7 @@ def test_requests_are_refused_by_account_size_and_time_and_their_twins_pass(impa
     assert not wrong, "\n".join(f"{name}: {problem}" for name, problem in wrong.items())
 
 
+@requirement("SRV-13")
 def test_a_slow_upload_that_goes_on_lives_while_one_that_stalls_is_ended(impatient: Server) -> None:
     body = b'{"operation":"status","arguments":{}}'.ljust(4000)
     head = b"POST /codeplane.v1.OperationService/Call HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -92,6 +95,7 @@ def test_a_slow_upload_that_goes_on_lives_while_one_that_stalls_is_ended(impatie
         assert b"200" in read_to_end(slow)[:20]
 
 
+@requirement("SRV-13")
 def test_a_stream_of_mcp_that_has_begun_may_pause(impatient: Server) -> None:
     address = impatient.host, impatient.port
     head = b"POST /mcp/stdio HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-ndjson\r\n"
@@ -111,6 +115,7 @@ def test_a_stream_of_mcp_that_has_begun_may_pause(impatient: Server) -> None:
 
 
 class TestGrpc:
+    @requirement("SRV-13")
     def test_a_request_that_does_not_come_ends_its_call_and_one_that_does_is_answered(self, impatient: Server) -> None:
         with _channel(impatient) as channel:
             for method in ("/codeplane.v1.OperationService/Call", "/grpc.health.v1.Health/Check"):
@@ -123,6 +128,7 @@ class TestGrpc:
                 channel.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)(b"", timeout=60) == b"\x08\x01"
             )
 
+    @requirement("SRV-13")
     def test_a_connection_that_says_nothing_is_ended(self, impatient: Server) -> None:
         with connect(grpc_address(impatient)) as silent:
             assert read_to_end(silent) == b""
@@ -143,6 +149,7 @@ def _channel(server: Server) -> grpc.Channel:
 class TestNames:
     """Another account learns neither the path nor the name of the repository."""
 
+    @requirement("SRV-14")
     def test_no_answer_names_it(self, impatient: Server) -> None:
         told = {}
         for text in EVERYONES:
@@ -156,6 +163,7 @@ class TestNames:
             sock.sendall(EVERYONES[1].encode())
             assert NAME.encode() in read_to_end(sock), "the owner's own programs are told"
 
+    @requirement("SRV-14")
     def test_nor_does_the_certificate_or_grpc(self, impatient: Server) -> None:
         pem = ssl.get_server_certificate(tls_address(impatient))
         assert NAME.encode() not in ssl.PEM_cert_to_DER_cert(pem)
@@ -170,6 +178,7 @@ class TestNames:
             assert NAME not in str(refused.value)
 
 
+@requirement("SRV-14")
 @needs_root
 def test_a_setting_opens_metrics_and_nothing_else(tmp_path: Path) -> None:
     server = start(make_repo(tmp_path / NAME), overrides=["observe.metrics_open=true"])

@@ -9,7 +9,10 @@ from codeplane.kernel.binding import may_bind
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import BindRefused
 from codeplane.kernel.workspace import Workspace
+from tests.interaction.requirements import requirement
 from tests.trust.refusals.worlds import STARTS, Start
+
+pytestmark = requirement("TRUST-35")
 
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: " ".join(start.settings))

@@ -4,6 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.trust.shell.captured import CHUNK_BYTES, Captured, Chunk, Room
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-31")
 
 pieces = st.lists(st.one_of(st.binary(max_size=50), st.text(max_size=50).map(str.encode)), max_size=20)
 

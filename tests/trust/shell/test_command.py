@@ -6,8 +6,11 @@ import pytest
 
 from codeplane.kernel.actor import ActorKind
 from codeplane.trust.shell.looks import looks
+from tests.interaction.requirements import requirement
 from tests.trust.door import run
 from tests.trust.shell.shells import needs_bubblewrap, shell
+
+pytestmark = requirement("TRUST-30")
 
 REFUSALS: list[tuple[dict[str, str | int | bool], str]] = [
     ({"command": "ls", "cwd": "/"}, "PATH_DENIED"),

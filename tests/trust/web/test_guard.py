@@ -11,6 +11,9 @@ from codeplane.kernel.errors import AddressDenied, CodePlaneError, ConfigInvalid
 from codeplane.trust.web.addresses import refusal, strict
 from codeplane.trust.web.hosts import HostLists
 from codeplane.trust.web.target import redirected, target
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-33")
 
 PRIVATE = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),

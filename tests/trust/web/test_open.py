@@ -13,8 +13,11 @@ from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import FetchFailed
 from codeplane.trust.web.addresses import strict
 from codeplane.trust.web.target import target
+from tests.interaction.requirements import requirement
 from tests.trust.door import run
 from tests.trust.web.pages import HOST, Site, answer, certificate, moved, web
+
+pytestmark = requirement("TRUST-33")
 
 
 class Rebinding(list[str]):

@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.trust.web.readable import readable
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("TRUST-65")
 
 BASE = "https://example.org/a/b"
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 from codeplane.kernel.actor import Caller
 from codeplane.trust.web.answers import SearchResult
+from tests.interaction.requirements import requirement
 from tests.trust.door import run
 from tests.trust.web.pages import Site, answer, moved, web
+
+pytestmark = requirement("TRUST-34")
 
 HITS = {
     "results": [

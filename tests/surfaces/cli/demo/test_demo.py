@@ -9,7 +9,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import cpl, git
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.demo.playing import FOREVER, Demo, playing, processes_in, programs
+
+pytestmark = requirement("CLI-21")
 
 OPERATIONS = [
     *("session.create", "map_repo", "search", "read_files", "write_files", "test.run", "read_files", "write_files"),

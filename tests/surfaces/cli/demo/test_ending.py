@@ -7,6 +7,9 @@ import signal
 import pytest
 
 from codeplane.surfaces.cli.demo.ending import Ending, ToldToEnd
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-21")
 
 
 def test_a_signal_is_why_it_ends_even_if_a_connection_fails_by_it() -> None:

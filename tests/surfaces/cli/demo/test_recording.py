@@ -10,6 +10,9 @@ import pytest
 from codeplane.surfaces.cli.demo.recording import recorded
 from codeplane.surfaces.cli.demo.sample import lay_out
 from tests.harness import Server, git
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-21")
 
 
 def test_every_tool_is_one_that_the_server_has(codeplane_server: Server) -> None:

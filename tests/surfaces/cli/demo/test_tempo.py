@@ -3,6 +3,9 @@
 import time
 
 from codeplane.surfaces.cli.demo.tempo import Tempo
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CLI-21")
 
 
 def test_without_a_pace_there_is_none() -> None:

@@ -9,7 +9,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import nobody, seen
+
+pytestmark = requirement("CLI-22")
 
 
 @pytest.fixture

@@ -15,8 +15,11 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.examination import examined
 from tests.edit.batches import Place, applying, killed
 from tests.harness import git, start
+from tests.interaction.requirements import requirement
 from tests.ledger.disks import read_only, small_disk
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("CLI-22")
 
 
 class TestHome:

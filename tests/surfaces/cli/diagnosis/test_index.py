@@ -13,7 +13,10 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.index import judged
 from tests.harness import CPL, Server, git, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import nobody, seen, until_seen
+
+pytestmark = requirement("CLI-20")
 
 
 @contextmanager

@@ -9,7 +9,10 @@ import pytest
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import CPL
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("CLI-20")
 
 
 def program(folder: Path, name: str, script: str) -> Path:

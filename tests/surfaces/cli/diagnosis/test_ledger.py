@@ -12,9 +12,12 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.workspace import Workspace
 from codeplane.wiring.app import configuration
 from tests.harness import Server, cpl
+from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
 from tests.surfaces.cli.diagnosis.seen import seen
 from tests.surfaces.http.wire import send
+
+pytestmark = requirement("CLI-20")
 
 
 class Ahead(SystemClock):

@@ -5,7 +5,10 @@ import socket
 import pytest
 
 from codeplane.kernel.workspace import Workspace
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import nobody, seen
+
+pytestmark = requirement("CLI-22")
 
 _ENDPOINTS = {
     "embeddings.base_url": "embeddings: {model: endpoint, endpoint_model: m, dimensions: 8, base_url: 'ADDRESS/v1'}",

@@ -4,7 +4,10 @@ import pytest
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("CLI-20")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,10 @@ import pytest
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("CLI-22")
 
 
 class TestRepository:

@@ -2,8 +2,11 @@
 
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
+from tests.interaction.requirements import requirement
 from tests.refactor.scip.encoded import Doc, index_bytes
 from tests.surfaces.cli.diagnosis.seen import seen
+
+pytestmark = requirement("CLI-20")
 
 
 def test_an_index_that_is_outdated(server: Server) -> None:

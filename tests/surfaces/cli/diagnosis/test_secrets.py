@@ -11,7 +11,10 @@ from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.identity.secret_file import write_secret
 from tests.harness import cpl
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import seen, settings
+
+pytestmark = requirement("CLI-20")
 
 _FILES = "server: {tls: files, tls_certificate: .codeplane/tls/certificate.pem, tls_key: .codeplane/tls/key.pem}\n"
 
@@ -115,6 +118,7 @@ class TestCertificate:
 
 
 class TestRedaction:
+    @requirement("TRUST-53")
     def test_a_file_with_too_many_values_is_named(self, workspace: Workspace) -> None:
         (workspace.root / ".env").write_text("DB_PASSWORD=hunter2-correct\n")
         assert seen(workspace, "redaction").verdict == "ok"

@@ -17,10 +17,13 @@ from codeplane.surfaces.cli.diagnosis.served import Served
 from codeplane.surfaces.cli.diagnosis.server import server as looked_at
 from codeplane.surfaces.cli.discovery import find_server
 from tests.harness import Server, cpl, make_repo, start, until
+from tests.interaction.requirements import requirement
 from tests.ledger.disks import small_disk
 from tests.surfaces.cli.diagnosis.seen import asking, seen
 from tests.surfaces.http.wire import call, send
 from tests.test_faults import fill
+
+pytestmark = requirement("CLI-24")
 
 
 def test_none(workspace: Workspace) -> None:

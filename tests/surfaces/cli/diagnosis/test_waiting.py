@@ -7,7 +7,10 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from tests.browser.proposing import propose
 from tests.harness import Server, start, until
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.seen import seen, until_seen
+
+pytestmark = requirement("CLI-22")
 
 
 def test_questions_are_counted(server: Server) -> None:
