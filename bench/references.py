@@ -205,8 +205,8 @@ def bound_at(facts: Facts, path: str, at: int) -> Bound | None:
         if one.name_at == at:
             return Bound(path, one.scope, one.name)
     for row, name in enumerate(facts.bind_names):
-        if int(facts.binds[row, 1]) == at:
-            return Bound(path, int(facts.binds[row, 0]), name)
+        if facts.bind_at(row) == at:
+            return Bound(path, facts.bind_scope(row), name)
     return None
 
 

@@ -153,7 +153,7 @@ def candidates(path: str, facts: Facts) -> Iterator[Symbol]:
         if kind:
             yield Symbol(kind=kind, name=one.name, qualname=one.path, path=path, at=one.name_at)
     for row, name in enumerate(facts.bind_names):
-        scope, at, reason, _ = facts.binds[row].tolist()
+        scope, at, reason = facts.bind_scope(row), facts.bind_at(row), facts.bind_reason(row)
         of = facts.scopes[scope].definition
         if name in ("self", "cls", "_") or facts.scopes[scope].kind != "function" or of < 0:
             continue

@@ -26,7 +26,7 @@ def signature(facts: Facts, text: bytes, one: Definition) -> str:
     if one.kind in _VALUES and (stop := text.find(b"\n", one.start, end)) >= 0:
         end = stop
     kept, at = b"", one.start
-    for first, last in facts.texts[(facts.texts[:, 0] >= one.start) & (facts.texts[:, 0] < end)].tolist():
+    for first, last in facts.text_spans(one.start, end):
         if text.startswith(_COMMENT, first):
             kept += text[at:first]
             at = max(at, last)

@@ -51,8 +51,18 @@ def test_the_numbers_of_a_row() -> None:
     facts = facts_of("python", SOURCE)
     assert facts.bind_names
     for row in range(len(facts.bind_names)):
-        told = [facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)]
-        assert told == facts.binds[row, 1:].tolist()
+        row_of_numbers = [facts.bind_scope(row), facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)]
+        assert row_of_numbers == facts.binds[row].tolist()
+
+
+def test_the_strings_and_comments_of_a_stretch() -> None:
+    facts = facts_of("python", "a = 'x'\n# one\nb = 'y'\n")
+    assert facts.text_spans(0, 24) == list(map(tuple, facts.texts.tolist())) != []
+    assert facts.text_spans(5, 14) == facts.text_spans(0, 24)[1:2]
+    assert facts.text_spans(1, 2) == []
+    for start, end in facts.text_spans(0, 24):
+        assert facts.text_span(start) == facts.text_span(end) == (start, end)
+    assert facts.text_span(0) == (0, 0)
 
 
 def test_nothing_is_bound_in_an_empty_file() -> None:

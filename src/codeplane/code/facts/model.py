@@ -180,6 +180,11 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         scopes, steps, reasons, targets = _columns(self.bind_packed, 4)
         return scopes, _summed(steps).data, reasons, targets
 
+    def bind_scope(self, row: int) -> int:
+        """The scope in which a binding binds its name."""
+        scope: int = self._bind_columns[0][row]
+        return scope
+
     def bind_at(self, row: int) -> int:
         """Where a binding stands."""
         place: int = self._bind_columns[1][row]
@@ -321,6 +326,18 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     def in_text(self, offset: int) -> bool:
         """Whether a place is inside a string or comment."""
         return _inside(self._text_bounds, offset)
+
+    def text_span(self, offset: int) -> tuple[int, int]:
+        """Start and end of the last string or comment that starts at or before a place; two zeros without one."""
+        starts, ends = self._text_bounds
+        index = bisect_right(starts, offset) - 1
+        return (starts[index], ends[index]) if index >= 0 else (0, 0)
+
+    def text_spans(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Start and end of each string or comment that starts in a stretch, in order."""
+        starts, ends = self._text_bounds
+        first, last = bisect_left(starts, start), bisect_left(starts, end)
+        return list(zip(starts[first:last], ends[first:last], strict=True))
 
     def is_label(self, offset: int) -> bool:
         """Whether an identifier at a place names a field or an argument."""

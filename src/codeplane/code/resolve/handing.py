@@ -29,8 +29,8 @@ def _calls_with_another(facts: Facts, text: bytes, definition: Definition, name:
     for one in call.finditer(text, definition.name_at, definition.end):
         if facts.in_text(one.start()) or one.start() < text.find(b":", definition.name_at):
             continue
-        rows = facts.binds[(facts.binds[:, 0] == facts.scope_at(one.start())) & (facts.binds[:, 2] == _PARAM)]
-        first = _NAME.match(text, int(rows[:, 1].min())) if len(rows) else None
+        parameter = facts.first_parameters.get(facts.scope_at(one.start()))
+        first = _NAME.match(text, parameter) if parameter is not None else None
         taken = first[0] if first is not None else None
         if one[1] and not one[1].startswith(b"*") and one[2] != b"=" and one[1] != taken:
             return True

@@ -24,10 +24,9 @@ def yields(facts: Facts, text: bytes, one: Definition) -> bool:
         for scope in facts.scopes
         if scope.kind in _INNER and one.body <= scope.start and scope.end <= one.end
     ]
-    said = [(int(first), int(last)) for first, last in facts.texts if int(first) < one.end and int(last) > one.body]
     for match in _YIELD.finditer(text, one.body, one.end):
         at = match.start()
-        if not any(first <= at < last for first, last in inner) and not any(first <= at < last for first, last in said):
+        if not any(first <= at < last for first, last in inner) and not facts.in_text(at):
             return True
     return False
 

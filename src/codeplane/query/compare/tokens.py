@@ -135,15 +135,11 @@ def _indented(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
 
 def _texts(facts: Facts, start: int, end: int) -> list[Span]:
     """The strings and comments that begin in a stretch, outermost only."""
-    texts = facts.texts
-    if not len(texts):
-        return []
-    first, last = texts[:, 0].searchsorted((start, end))
-    found: list[Span] = []
-    for one, other in texts[first:last].tolist():
-        if not found or one >= found[-1][1]:
-            found.append((one, other))
-    return found
+    spans: list[Span] = []
+    for span in facts.text_spans(start, end):
+        if not spans or span[0] >= spans[-1][1]:
+            spans.append(span)
+    return spans
 
 
 def balanced(tokens: Sequence[str], at: int, opening: str = "([{", closing: str = ")]}") -> int:

@@ -221,7 +221,7 @@ def _doc(facts: Facts, text: bytes, one: Definition) -> str | None:
 
 def _first_place(facts: Facts | None, bound: Bound) -> int:
     rows = facts.bound.get((bound.scope, bound.name), []) if facts else []
-    return int(facts.binds[rows[0], 1]) if facts is not None and rows else 0
+    return facts.bind_at(rows[0]) if facts is not None and rows else 0
 
 
 def _members(facts: Facts, text: bytes, position: int, inside: dict[int, Symbol]) -> list[Member]:

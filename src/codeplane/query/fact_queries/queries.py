@@ -291,24 +291,24 @@ class FactQueries:
     def _binds(self, scope_id: str, name: str | None) -> Iterator[LocalBindFact]:
         path, scope = _parted(scope_id, "scope")
         facts = self._world.facts(path)
-        if facts is None or not len(facts.binds):
+        if facts is None:
             return
-        for row in np.flatnonzero(facts.binds[:, 0] == scope).tolist():
-            if name is not None and facts.bind_names[row] != name:
+        for row, bound_name in enumerate(facts.bind_names):
+            if facts.bind_scope(row) != scope or name not in (None, bound_name):
                 continue
-            _, offset, reason, target = facts.binds[row].tolist()
-            kind, uid = self._bind_target(path, facts, REASONS[reason], target)
+            reason = REASONS[facts.bind_reason(row)]
+            kind, uid = self._bind_target(path, facts, reason, facts.bind_target(row))
             yield LocalBindFact(
                 bind_id=f"{shown(path)}#bind{row}",
                 path=shown(path),
                 unit_id=self._unit(facts),
                 scope_id=scope_id,
-                name=facts.bind_names[row],
+                name=bound_name,
                 target_kind=kind,
                 target_uid=uid,
-                certainty=_certainty(REASONS[reason] not in ("GLOBAL", "NONLOCAL")),
-                reason_code=REASONS[reason],
-                start_line=self._place(path, offset)[0],
+                certainty=_certainty(reason not in ("GLOBAL", "NONLOCAL")),
+                reason_code=reason,
+                start_line=self._place(path, facts.bind_at(row))[0],
             )
 
     def _bind_target(self, path: str, facts: Facts, reason: str, target: int) -> tuple[str, str | None]:

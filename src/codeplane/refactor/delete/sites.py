@@ -56,7 +56,7 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
 
 def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
     rows = facts.bound.get((bound.scope, bound.name), [])
-    found = {int(facts.binds[row, 1]): int(facts.binds[row, 2]) for row in rows}
+    found = {facts.bind_at(row): facts.bind_reason(row) for row in rows}
     for index in facts.declared.get((bound.scope, bound.name), []):
         one = facts.definitions[index]
         if rows or definition is None or one.path == definition.path:

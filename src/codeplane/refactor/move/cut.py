@@ -44,7 +44,7 @@ def cut(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
     found: dict[int, Piece] = {}
     listed = tops(text, "python")
     for row in rows:
-        at, reason = int(facts.binds[row, 1]), int(facts.binds[row, 2])
+        at, reason = facts.bind_at(row), facts.bind_reason(row)
         if reason == _IMPORTED:
             _refuse(bound, text, at, "it is imported here, not defined", "name the file that defines it")
         top = next((one for one in listed if one.start <= at < one.end), None)

@@ -63,7 +63,7 @@ def _shared(loading: Loading, package: str) -> Iterator[tuple[str, str, int]]:
         if module is None:
             continue
         rows = facts.bound.get((0, name), ())
-        places = [int(facts.binds[row, 1]) for row in rows]
+        places = [facts.bind_at(row) for row in rows]
         places += [at for at, place in stars if _brings(loading, place, name)]
         if places and resolver.export(package, name) != (Module(module),):
             yield name, module, max(places)

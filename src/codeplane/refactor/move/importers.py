@@ -174,7 +174,7 @@ class Importer:
                 self.dangers.append(Danger(kind="unresolved_use", what=what, path=self.path, offset=offset))
         for own, some in by_first.items():
             rows = facts.rows(own.scope, own.name)
-            imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
+            imports = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORTED]
             if self.path == self.to_path:
                 new, statement = "", ""
             elif not imports:

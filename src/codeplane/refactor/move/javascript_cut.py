@@ -38,7 +38,7 @@ def script_cut(bound: Bound, facts: Facts, text: bytes, grammar: str) -> ScriptC
         raise NotRefactorable(
             f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module declares itself can go"
         )
-    places = {int(facts.binds[row, 1]): int(facts.binds[row, 2]) for row in facts.bound.get((0, bound.name), [])}
+    places = {facts.bind_at(row): facts.bind_reason(row) for row in facts.bound.get((0, bound.name), [])}
     for index in facts.declared.get((0, bound.name), []):
         places.setdefault(facts.definitions[index].name_at, -1)
     listed = tops(text, grammar)

@@ -121,12 +121,12 @@ class _Symbol:
             return
         text = self.world.text(self.to_path)
         for row in there.bound.get((0, self.bound.name), []):
-            at, reason, target = (int(one) for one in there.binds[row, 1:])
-            if reason == _IMPORTED and self.modules.find(there.imports[target].source, self.to_path) == (
-                self.bound.file,
-            ):
+            target = there.bind_target(row)
+            if there.bind_reason(row) == _IMPORTED and self.modules.find(
+                there.imports[target].source, self.to_path
+            ) == (self.bound.file,):
                 continue
-            self._taken(text, at, f"has a {self.bound.name} already")
+            self._taken(text, there.bind_at(row), f"has a {self.bound.name} already")
         if "default" in self.cut.exported:
             for one in there.exports:
                 if one.name == "default":
@@ -158,7 +158,7 @@ class _Symbol:
         brought: list[tuple[Given, Specifier | None]] = []
         for name in used:
             rows = facts.bound.get((0, name), [])
-            if not any(int(facts.binds[row, 2]) == _IMPORTED for row in rows):
+            if not any(facts.bind_reason(row) == _IMPORTED for row in rows):
                 self._is_free(there, name)
                 from_old.append(name)
                 continue
@@ -209,7 +209,7 @@ class _Symbol:
         known = self._resolver.meaning(Bound(self.to_path, 0, name))
         if known == self._resolver.meaning(Bound(self.bound.file, 0, name)) and known:
             return False
-        self._taken(self.world.text(self.to_path), int(there.binds[rows[0], 1]), f"has another {name}")
+        self._taken(self.world.text(self.to_path), there.bind_at(rows[0]), f"has another {name}")
         return False
 
     def _stays(self, facts: Facts, text: bytes) -> list[int]:

@@ -137,7 +137,7 @@ class Loading:
         if facts is None:
             return False
         rows = facts.bound.get((0, name), ())
-        if any(int(facts.binds[row, 1]) < at for row in rows) or name.startswith("__"):
+        if any(facts.bind_at(row) < at for row in rows) or name.startswith("__"):
             return True
         stars = [one for one in facts.imports if one.imported == "*" and one.at < at] if facts.star else []
         places = [self.world.python().find(one.source, module) for one in stars]

@@ -57,7 +57,7 @@ class Needs:
             elif own is None and facts.star:
                 self._by_star(facts, at, name)
         for row in range(len(facts.bind_names)):
-            if facts.bind_names[row] in used and int(facts.binds[row, 2]) == _GLOBAL:
+            if facts.bind_names[row] in used and facts.bind_reason(row) == _GLOBAL:
                 raise NotRefactorable(
                     f"{self.bound.name} uses {facts.bind_names[row]}, which `global` binds anew",
                     hint="an import would keep its first value; move what assigns it along by hand",
@@ -74,7 +74,7 @@ class Needs:
 
     def _bound_at(self, facts: Facts, name: str) -> int:
         rows = facts.rows(0, name)
-        return int(facts.binds[rows[0], 1]) if rows else 0
+        return facts.bind_at(rows[0]) if rows else 0
 
     def source(self, module: str, was: str | None) -> str | None:
         """What a module is called in the destination, written the way it was."""
@@ -115,7 +115,7 @@ class Needs:
 
     def _needed(self, facts: Facts, text: bytes, listed: list[Top], name: str, places: list[int]) -> None:
         rows = facts.rows(0, name)
-        imports = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
+        imports = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORTED]
         tops_of = [next((top for top in listed if top.start <= one.at < top.end), None) for one in imports]
         plainly = all(top is not None and (top.is_import or type_checking(text, top)) for top in tops_of)
         if len(imports) < len(rows) or not plainly:
@@ -214,13 +214,13 @@ class Needs:
             return self._is_unstarred(facts, name, meant)
         known = self.resolver.meaning(Bound(self.to_path, 0, name))
         if isinstance(meant, Bound | Module) and known == (meant,):
-            return self._for_types([int(facts.binds[row, 1]) for row in rows])
+            return self._for_types([facts.bind_at(row) for row in rows])
         if brought is not None and not brought.imported and not brought.alias:
             # `import a.b` beside `import a.c`: both bind the same package.
-            others = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORTED]
+            others = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORTED]
             if len(others) == len(rows) and all(not other.imported and not other.alias for other in others):
                 return True
-        at = int(facts.binds[rows[0], 1])
+        at = facts.bind_at(rows[0])
         text = self.world.text(self.to_path)
         line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
         why = f"{self.bound.name} uses another {name}"

@@ -291,7 +291,7 @@ class PythonFile:
         for index, one in enumerate(facts.bind_names):
             if one != name:
                 continue
-            scope = int(facts.binds[index, 0])
+            scope = facts.bind_scope(index)
             meant = self.resolver.meaning(Bound(self.path, scope, name))
             if not top or tuple(
                 Module(self.relocation.path(place.path)) for place in meant if isinstance(place, Module)
@@ -355,7 +355,7 @@ class PythonFile:
             end = at + len(stem.encode())
             own = self.resolver.lexical(self.path, facts, steps[0].at, steps[0].name)
             rows = [] if own is None else facts.rows(own.scope, own.name)
-            targets = [int(facts.binds[row, 3]) for row in rows]
+            targets = [facts.bind_target(row) for row in rows]
             bound_by = [facts.imports[one] for one in targets if one < len(facts.imports)]
             said = ".".join([*(step.name for step in steps), stem])
             whole = bool(bound_by) and all(not one.imported and not one.alias for one in bound_by)
@@ -429,7 +429,7 @@ class PythonFile:
         """A package that other names still begin with stays imported."""
         bound = Bound(self.path, scope, top)
         rows = facts.rows(scope, top)
-        others = [facts.imports[int(facts.binds[row, 3])].at for row in rows if int(facts.binds[row, 2]) == 3]
+        others = [facts.imports[facts.bind_target(row)].at for row in rows if facts.bind_reason(row) == 3]
         if any(at not in {one.start for one in kept} for at in others) or len(others) < len(rows):
             return
         used = [

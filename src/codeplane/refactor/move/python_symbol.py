@@ -115,7 +115,7 @@ def _must_take(world: World, bound: Bound, to_path: str) -> None:
     if facts is None or facts.errors:
         raise NotRefactorable(f"{shown(to_path)} does not parse", hint="mend its syntax first")
     for row in facts.bound.get((0, bound.name), []):
-        at, reason, target = int(facts.binds[row, 1]), int(facts.binds[row, 2]), int(facts.binds[row, 3])
+        at, reason, target = facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)
         if reason == _IMPORTED:
             found = Resolver(world).imported(to_path, facts, facts.imports[target])
             if found == (bound,):

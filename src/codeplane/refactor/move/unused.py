@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from codeplane.code.facts.model import Facts, Import
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
@@ -75,8 +73,7 @@ def _is_use(resolver: Resolver, facts: Facts, text: bytes, path: str, name: str,
 
 def _is_type(facts: Facts, text: bytes, at: int) -> bool:
     """Whether a name in text may be one that types are read from: a quoted expression, or a comment that says so."""
-    index = int(np.searchsorted(facts.texts[:, 0], at, side="right")) - 1
-    start, end = (int(one) for one in facts.texts[index])
+    start, end = facts.text_span(at)
     said = text[start:end]
     return b"type:" in said if said.startswith(b"#") else _QUOTED_TYPE.fullmatch(said) is not None
 

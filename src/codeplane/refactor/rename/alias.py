@@ -64,7 +64,7 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
 def is_alias(facts: Facts, bound: Bound) -> bool:
     """Whether imports bind a name, each of which gives it to something of another name."""
     rows = facts.bound.get((bound.scope, bound.name), ())
-    brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+    brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
     return bool(brought) and all(one.alias == bound.name != one.imported for one in brought)
 
 
@@ -78,7 +78,7 @@ def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> 
 def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
     """Refuse the same where it is imported under that name: what is defined has another."""
     rows = facts.bound.get((bound.scope, bound.name), ()) if bound.file == path else ()
-    brought = [facts.imports[int(facts.binds[row, 3])] for row in rows if int(facts.binds[row, 2]) == _IMPORT]
+    brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
     modules = world.modules(facts)
     if modules is None:
         return

@@ -66,7 +66,7 @@ def _in_scope(ground: Ground, bound: Bound, why: str) -> Iterator[Taken]:
     if facts is None:
         return
     for row in facts.rows(bound.scope, ground.new):
-        yield bound.file, int(facts.binds[row, 1]), why
+        yield bound.file, facts.bind_at(row), why
     for index in facts.declared.get((bound.scope, ground.new), ()):
         one = facts.definitions[index]
         mine = ground.subject.definition
@@ -114,7 +114,7 @@ def _by_star(ground: Ground) -> Iterator[Taken]:
             continue
         rows = facts.rows(0, ground.new)
         for row in rows:
-            yield path, int(facts.binds[row, 1]), "it takes everything from there, and has one of its own"
+            yield path, facts.bind_at(row), "it takes everything from there, and has one of its own"
         if not rows and ground.resolver.export(path, ground.new):
             star = next(one for one in facts.imports if one.imported == "*")
             yield path, star.at, "it takes everything from there, and one of that name from elsewhere"
@@ -215,7 +215,7 @@ def _in_file(
         captor = resolver.lexical(path, facts, edit.start, ground.new)
         if captor is not None and captor.scope != own.scope and _within(facts, captor.scope, own.scope):
             for row in facts.rows(captor.scope, ground.new)[:1]:
-                yield path, int(facts.binds[row, 1]), "a use of it would mean this one instead"
+                yield path, facts.bind_at(row), "a use of it would mean this one instead"
     if homes:
         yield from _captured(ground, path, facts, text, homes)
 

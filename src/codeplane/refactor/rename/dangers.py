@@ -106,7 +106,7 @@ def _both(ground: Ground) -> Iterator[Danger]:
         return
     facts, text = subject.facts, ground.world.text(subject.bound.file)
     rows = facts.rows(0, subject.name)
-    said = {_SAID.search(text, max(0, at - 40), at) for at in (int(facts.binds[row, 1]) for row in rows)}
+    said = {_SAID.search(text, max(0, at - 40), at) for at in (facts.bind_at(row) for row in rows)}
     words = {one[1] for one in said if one is not None}
     if words & {b"interface", b"type"} and words & {b"const", b"let", b"var", b"function"}:
         what = f"{subject.name} is a type and a value; both are renamed"

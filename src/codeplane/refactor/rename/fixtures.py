@@ -67,9 +67,9 @@ def _other_homes(ground: Ground) -> Iterator[str]:
 def _asking(ground: Ground, path: str, facts: Facts) -> Iterator[int]:
     """The scopes of tests and fixtures that have a parameter of the name."""
     for row, name in enumerate(facts.bind_names):
-        if name != ground.name or int(facts.binds[row, 2]) != _PARAM:
+        if name != ground.name or facts.bind_reason(row) != _PARAM:
             continue
-        scope = int(facts.binds[row, 0])
+        scope = facts.bind_scope(row)
         of = facts.scopes[scope].definition
         if of >= 0 and facts.scopes[scope].kind == "function":
             function = facts.definitions[of]

@@ -29,7 +29,7 @@ def format_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
                 or ground.resolver.lexical(path, facts, at, ground.name) not in bounds
             ):
                 continue
-            start = int(facts.texts[int(facts.texts[:, 0].searchsorted(at, side="right")) - 1, 0])
+            start, _ = facts.text_span(at)
             formatting = _FORMATTING.search(text[max(0, start - _FAR) : start]) is not None
             yield Edit(
                 path=path,

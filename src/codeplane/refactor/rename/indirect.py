@@ -59,7 +59,7 @@ def takes(ground: Ground, function: Bound, name: str) -> bool:
     for index, _ in ground.resolver.definitions(function) if facts is not None else ():
         assert facts is not None
         rows = facts.bound.get((facts.body_of.get(index, -1), name), ())
-        if any(int(facts.binds[row, 2]) == _PARAM for row in rows):
+        if any(facts.bind_reason(row) == _PARAM for row in rows):
             return True
     return False
 
@@ -97,4 +97,4 @@ def _stand_in(text: bytes, at: int, end: int) -> tuple[str, int] | None:
 def _bindings(facts: Facts, name: str) -> Iterator[tuple[int, int]]:
     for row, one in enumerate(facts.bind_names):
         if one == name:
-            yield int(facts.binds[row, 0]), int(facts.binds[row, 1])
+            yield facts.bind_scope(row), facts.bind_at(row)

@@ -142,7 +142,7 @@ def _is_right_after(ground: Ground, facts: Facts, call: Call) -> bool:
     """Whether a definition is the last thing that gave the name of what is called, and nothing ran since."""
     scope, text = facts.scope_at(call.callee_at), ground.world.text(call.path)
     rows = facts.rows(scope, call.callee)
-    places = [int(facts.binds[row, 1]) for row in rows]
+    places = [facts.bind_at(row) for row in rows]
     at = binding_before(text, places, call.callee_at)
     defined = ground.resolver.defined_at(call.path, facts, at) if at >= 0 else None
     return defined is not None and defined.kind == "function" and b")" not in text[defined.end : call.callee_at]

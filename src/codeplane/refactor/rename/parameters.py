@@ -68,6 +68,6 @@ def _parameter(ground: Ground, function: Bound) -> Bound | None:
     for index in facts.declared.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
         rows = facts.bound.get((body, ground.name), ()) if body >= 0 else ()
-        if any(int(facts.binds[row, 2]) == _PARAM for row in rows):
+        if any(facts.bind_reason(row) == _PARAM for row in rows):
             return Bound(function.file, body, ground.name)
     return None

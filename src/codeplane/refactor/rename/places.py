@@ -213,9 +213,9 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
         facts, text = ground.world.facts(home.file), ground.world.text(home.file)
         assert facts is not None
         for row in facts.rows(home.scope, home.name):
-            if int(facts.binds[row, 2]) != _IMPORT:
+            if facts.bind_reason(row) != _IMPORT:
                 continue
-            one = facts.imports[int(facts.binds[row, 3])]
+            one = facts.imports[facts.bind_target(row)]
             start, end = one.local_at, one.local_at + ground.length
             if (home.file, start) in done or text[start:end] != ground.name.encode():
                 continue

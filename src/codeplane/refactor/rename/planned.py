@@ -183,7 +183,7 @@ def _facts(ground: Ground, family: Family) -> Iterable[Fact]:
             continue
         places = [facts.definitions[index].name_at for index in facts.declared.get((member.scope, member.name), ())]
         for row in facts.bound.get((member.scope, member.name), ())[:1] if not places else ():
-            places.append(int(facts.binds[row, 1]))
+            places.append(facts.bind_at(row))
         for at in places:
             yield Fact(fact_type="definition", path=member.file, offset=at)
 

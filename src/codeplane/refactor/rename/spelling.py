@@ -81,9 +81,9 @@ class Spelling:
         if facts is None:
             return False
         for row in facts.rows(bound.scope, bound.name):
-            if int(facts.binds[row, 2]) != _IMPORT:
+            if facts.bind_reason(row) != _IMPORT:
                 continue
-            one = facts.imports[int(facts.binds[row, 3])]
+            one = facts.imports[facts.bind_target(row)]
             if one.imported in _NAMELESS or (
                 one.imported == self._name and self._taken(bound.file, facts, one.source, one.imported)
             ):

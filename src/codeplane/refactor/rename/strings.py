@@ -105,8 +105,7 @@ def _reached(facts: Facts, name: str) -> list[int]:
 
 
 def _span(facts: Facts, at: int) -> tuple[int, int]:
-    index = int(facts.texts[:, 0].searchsorted(at, side="right")) - 1
-    return int(facts.texts[index, 0]), int(facts.texts[index, 1])
+    return facts.text_span(at)
 
 
 def _named(ground: Ground, spelling: Spelling, bounds: Sequence[Bound], path: str, at: int) -> bool:

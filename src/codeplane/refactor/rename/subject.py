@@ -62,7 +62,7 @@ class Subject:
         if self.definition is not None:
             return self.definition.name_at
         row = self.facts.bound.get((self.bound.scope, self.bound.name), [0])[0]
-        return int(self.facts.binds[row, 1])
+        return self.facts.bind_at(row)
 
 
 def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
@@ -78,7 +78,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
     if definition is not None and definition.kind == "module":
         raise NotRefactorable(f"{bound.name} is a module", hint="a module is renamed by moving its file")
     rows = facts.bound.get((bound.scope, bound.name), [])
-    reasons = {int(facts.binds[row, 2]) for row in rows}
+    reasons = {facts.bind_reason(row) for row in rows}
     if definition is None and reasons <= {_IMPORT} and not is_alias(facts, bound):
         raise NotRefactorable(
             f"{bound.name} in {shown(bound.file)} is brought from elsewhere",
@@ -113,16 +113,16 @@ def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Defini
     if definition is None or language.family != "javascript" or member:
         return False
     rows = facts.bound.get((bound.scope, bound.name), ())
-    bound_there = any(int(facts.binds[row, 1]) == definition.name_at for row in rows)
+    bound_there = any(facts.bind_at(row) == definition.name_at for row in rows)
     return not bound_there and definition.kind in ("method", "field", "property", "function")
 
 
 def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
     """The binding itself, or the one further out that `global` or `nonlocal` says it is."""
     rows = facts.bound.get((bound.scope, bound.name), [])
-    if not any(int(facts.binds[row, 2]) in _FURTHER_OUT for row in rows):
+    if not any(facts.bind_reason(row) in _FURTHER_OUT for row in rows):
         return bound
-    return resolver.lexical(bound.file, facts, int(facts.binds[rows[0], 1]), bound.name) or bound
+    return resolver.lexical(bound.file, facts, facts.bind_at(rows[0]), bound.name) or bound
 
 
 def is_generated(text: bytes) -> bool:
@@ -137,8 +137,7 @@ def is_fixture(world: World, path: str, definition: Definition) -> bool:
 
 def first_parameter(facts: Facts, scope: int) -> int:
     """Where the first parameter of a function stands, or -1."""
-    rows = facts.binds[(facts.binds[:, 0] == scope) & (facts.binds[:, 2] == _PARAM)]
-    return int(rows[:, 1].min()) if len(rows) else -1
+    return facts.first_parameters.get(scope, -1)
 
 
 def _facts(world: World, path: str) -> Facts:
@@ -190,7 +189,7 @@ def _siblings(subject: Subject) -> Iterator[Bound]:
     for index in facts.declared.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
         rows = facts.bound.get((body, subject.name), ())
-        if body >= 0 and any(int(facts.binds[row, 2]) == _PARAM for row in rows):
+        if body >= 0 and any(facts.bind_reason(row) == _PARAM for row in rows):
             yield Bound(function.file, body, subject.name)
 
 
@@ -237,8 +236,8 @@ def _property(subject: Subject) -> Iterator[Bound]:
         return
     if subject.sort == "member":
         for row, name in enumerate(facts.bind_names):
-            if name == subject.name and int(facts.binds[row, 1]) == at:
-                yield Bound(subject.bound.file, int(facts.binds[row, 0]), name)
+            if name == subject.name and facts.bind_at(row) == at:
+                yield Bound(subject.bound.file, facts.bind_scope(row), name)
     elif subject.sort == "parameter":
         for one in facts.definitions:
             if one.name_at == at and one.kind == "field":
