@@ -27,11 +27,11 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences, references
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore, FileParsed
-from codeplane.index.parsers import Parsers
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.files.file import Stamp
+from codeplane.index.parse_worker import Source
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.file import Stamp
-from codeplane.index.worker import Source
 
 _SURE = ("PROVEN", "STRONG")
 _LEFT_OUT = frozenset({".git", "node_modules", ".codeplane"})

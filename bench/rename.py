@@ -22,7 +22,7 @@ from typing import IO
 from bench.measure import machine, table
 from bench.references import Asked, Lines, Place, bound_at, parsed, symbols
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target

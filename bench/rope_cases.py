@@ -32,10 +32,10 @@ from codeplane.code.facts.language import languages
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.files.file import Stamp
+from codeplane.index.parse_worker import Source, parse
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.file import Stamp
-from codeplane.index.worker import Source, parse
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target, targets
 from codeplane.refactor.draft import Draft, Edit

@@ -29,15 +29,15 @@ from codeplane.adapters.git_cli import clean_environment
 from codeplane.code.facts.extract import extractor
 from codeplane.code.facts.language import languages
 from codeplane.git.read.reading import Reading
-from codeplane.index.facts import FactStore
-from codeplane.index.parsers import Parsers
+from codeplane.index.fact_store import FactStore
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.compare.change import Change, FileOutlines
+from codeplane.query.compare.changed_files import differing
 from codeplane.query.compare.comparison import Comparison
-from codeplane.query.compare.files import differing
-from codeplane.query.compare.loading import Loading
+from codeplane.query.compare.content_parser import Parsing
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.parsing import Parsing
+from codeplane.query.compare.outline_loader import Loading
 from codeplane.query.compare.states import states
 
 _GRIFFE = """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bench.measure import Sample, Stopwatch, machine, table
 from codeplane.vectors.chunks import Chunk, chunk
 from codeplane.vectors.embedder import normalised
-from codeplane.vectors.static import StaticVectors
+from codeplane.vectors.static_vectors import StaticVectors
 from codeplane.vectors.store import VectorStore
 from codeplane.vectors.tensors import tensors
 from codeplane.vectors.wordllama import wordllama

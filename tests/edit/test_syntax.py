@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.edit.syntax import Compared, Syntax, Texts
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from tests.interaction.requirements import requirement
 
 BEFORE = b"""\

@@ -20,7 +20,7 @@ from codeplane.git.read.refs import BranchesResult, TagsResult
 from codeplane.git.read.show import ShowResult
 from codeplane.git.read.stashes import StashListResult
 from codeplane.git.read.status import StatusResult
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.operation import Result
 from tests.git.made import Made, made
 from tests.git.reads import Reads

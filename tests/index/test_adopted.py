@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from codeplane.code.facts.model import Facts, packed, packed_columns, unpacked
 from codeplane.index.archive import Packed
-from codeplane.index.facts import FactStore
-from codeplane.index.follower import Follower, Progress
+from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
 from tests.harness import PATIENCE_SEC, make_repo
 from tests.index.indexed import Indexed

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.index.definitions import _kept, may_be_kept
-from codeplane.index.facts import FactStore, FileParsed
-from codeplane.index.truth.file import digest_of
-from codeplane.index.worker import Parsed, Row, Source, parse
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.files.file import digest_of
+from codeplane.index.parse_worker import Parsed, Row, Source, parse
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-44")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.early import Early
-from codeplane.index.facts import FactStore
-from codeplane.index.follower import Follower, Progress
+from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.early_parsing import Early
+from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parsers import Parsers, Worker, Workers
+from codeplane.index.parser_pool import Parsers, Worker, Workers
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.index.test_follower import follower, rows

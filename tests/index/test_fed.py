@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.parse_worker import Parsed
 from codeplane.index.path_key import path_key
-from codeplane.index.worker import Parsed
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-44")

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.fitting import fitted
+from codeplane.index.page_packing import fitted
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-44")

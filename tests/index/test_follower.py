@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.index.facts import FactStore
-from codeplane.index.follower import Follower, Progress
+from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText, Term
-from codeplane.index.parsers import Parsers
-from codeplane.index.worker import Source
+from codeplane.index.parse_worker import Source
+from codeplane.index.parser_pool import Parsers
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.git_cli import GitCli
-from codeplane.index.truth.include import IncludeRules
-from codeplane.index.truth.listing import list_files
+from codeplane.index.files.include import IncludeRules
+from codeplane.index.files.listing import list_files
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.names import SCHEMA, Mentions, Segment, add, packed_keys
+from codeplane.index.name_postings import SCHEMA, Mentions, Segment, add, packed_keys
 from tests.interaction.requirements import requirement
 
 _SAID = st.dictionaries(st.integers(0, 5), st.sets(st.sampled_from("abcdefgh"), max_size=8), min_size=1)

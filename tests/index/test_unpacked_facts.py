@@ -1,7 +1,7 @@
 """Facts that are kept unpacked: bounded, and none of contents that are long gone."""
 
 from codeplane.code.facts.model import Facts
-from codeplane.index.unpacked_facts import UnpackedFacts
+from codeplane.index.facts_cache import UnpackedFacts
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-46")

@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from codeplane.index.facts import FactStore
-from codeplane.index.follower import Follower
-from codeplane.index.following import Following
+from codeplane.index.derived_index import Follower
+from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.update_loop import Following
 from tests.code.resolve.written import written
 from tests.harness import make_repo
 from tests.index.indexed import Indexed

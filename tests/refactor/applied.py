@@ -8,10 +8,10 @@ from pathlib import Path
 
 from codeplane.code.facts.language import languages
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.files.file import Stamp, digest_of
+from codeplane.index.parse_worker import Source, parse
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.file import Stamp, digest_of
-from codeplane.index.worker import Source, parse
 from codeplane.query.search.symbols import Target, targets
 from codeplane.refactor.draft import Draft, Edit
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 from codeplane.edit.syntax import MAX_PARSED, Compared, Syntax, Texts
+from codeplane.index.files.file import read
+from codeplane.index.files.ignore import says_what_belongs
+from codeplane.index.files.paths import shown
 from codeplane.index.freshness import Fresh
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.file import read
-from codeplane.index.truth.ignore import says_what_belongs
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.knowledge import Knowledge
 

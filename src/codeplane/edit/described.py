@@ -14,7 +14,7 @@ from codeplane.edit.history.told import Told
 from codeplane.edit.hunks import Hunk, hunks, lines_of
 from codeplane.edit.syntax import Texts
 from codeplane.edit.text import Text
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Effects
 from codeplane.kernel.errors import NotText
 from codeplane.kernel.ids import digest

@@ -21,7 +21,7 @@ from codeplane.edit.placeholder import refuse_placeholders
 from codeplane.edit.reversal import reversed_batch
 from codeplane.edit.scope import Scope
 from codeplane.edit.syntax import Compared
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import EditsConfig

@@ -8,7 +8,7 @@ from codeplane.edit.described import Described
 from codeplane.edit.entry import Change
 from codeplane.edit.hunks import diff
 from codeplane.edit.text import Text
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Preview
 

@@ -21,7 +21,7 @@ from codeplane.edit.history.mutations import MANIFEST, KeptMutations, manifest_b
 from codeplane.edit.refusal import refusal
 from codeplane.edit.staging import PLAN, Staging, Step
 from codeplane.edit.work_tree import Stamps, WorkTree
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, StorageFailed
 
 # The batch that left a kept mutation as it is: by it the log's event of the outcome is found.

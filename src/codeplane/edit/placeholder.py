@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.edit.described import content_of
 from codeplane.edit.entry import Change
 from codeplane.edit.hunks import hunks
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import PlaceholderWritten
 from codeplane.kernel.redaction import MARK

@@ -15,8 +15,8 @@ from codeplane.edit.request import Edit
 from codeplane.edit.scope import Scope
 from codeplane.edit.swaps import swapped
 from codeplane.edit.text import Text
-from codeplane.index.truth.file import digest_of
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.file import digest_of
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged, InvalidArgument, NotFound, PathDenied, TooLarge
 
 _XXH3_LENGTH = 32

@@ -10,7 +10,7 @@ from codeplane.edit.history.kept import Kept
 from codeplane.edit.history.mutations import KeptMutations
 from codeplane.edit.index_moves import IndexMoves, moves_of
 from codeplane.edit.journal import JOURNAL
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import SequenceConflict
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject

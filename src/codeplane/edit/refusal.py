@@ -2,7 +2,7 @@
 
 import errno
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError, FileChanged, PathDenied, StorageFailed, StorageFull, StorageReadOnly
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.edit.entry import Batch, Change, Entry, Was, state_of
 from codeplane.edit.history.kept import Kept
 from codeplane.edit.refusal import refusal
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CannotUndo
 
 _NAMED = 20

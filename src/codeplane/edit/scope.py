@@ -9,9 +9,9 @@ from pathlib import Path
 import pygit2
 
 from codeplane.edit.beneath import beside, looked_at
-from codeplane.index.truth.ignore import IgnoreRules
-from codeplane.index.truth.include import NOTHING_INCLUDED, IncludeRules
-from codeplane.index.truth.paths import canonical, is_ours, shown
+from codeplane.index.files.ignore import IgnoreRules
+from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
+from codeplane.index.files.paths import canonical, is_ours, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.plain_path import is_plain

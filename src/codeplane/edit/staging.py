@@ -12,7 +12,7 @@ from codeplane.edit.beneath import GONE, Folders, beside, linked_to, looked_at, 
 from codeplane.edit.copied import copy, dress
 from codeplane.edit.durable import Syncs, begun
 from codeplane.edit.entry import Change, Entry, Was, digest, state_at, state_in, state_of
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged
 
 Step = Callable[[str], None]

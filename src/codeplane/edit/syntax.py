@@ -13,10 +13,10 @@ from tempfile import NamedTemporaryFile
 from codeplane.code.facts.language import Language, languages
 from codeplane.code.facts.model import Definition, Facts, unpacked
 from codeplane.edit.hunks import Hunk, hunks, lines_of
-from codeplane.index.parsers import Parsers
-from codeplane.index.truth.file import identity_of
-from codeplane.index.truth.paths import shown
-from codeplane.index.worker import Parsed, Source
+from codeplane.index.files.file import identity_of
+from codeplane.index.files.paths import shown
+from codeplane.index.parse_worker import Parsed, Source
+from codeplane.index.parser_pool import Parsers
 
 MAX_PARSED = 1024 * 1024
 _MAX_BYTES = 8 * 1024 * 1024

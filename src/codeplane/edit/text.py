@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from codeplane.edit.hunks import hunks, lines_of
-from codeplane.index.truth.encoding import LATIN, decode, encode, mark_of
+from codeplane.index.files.encoding import LATIN, decode, encode, mark_of
 from codeplane.kernel.errors import InvalidArgument, NotText
 
 

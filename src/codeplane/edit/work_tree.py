@@ -13,7 +13,7 @@ from codeplane.edit.copied import copy
 from codeplane.edit.durable import Syncs
 from codeplane.edit.entry import Batch, Entry, Was, is_spelled, state_at, was_of
 from codeplane.edit.staging import Step
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged
 
 Stamp = tuple[int, int, int, int]

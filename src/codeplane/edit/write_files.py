@@ -17,7 +17,7 @@ from codeplane.edit.plan import Plan
 from codeplane.edit.refusal import refusal
 from codeplane.edit.request import Edit, WriteRequest
 from codeplane.edit.scope import Scope
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.json import JsonValue

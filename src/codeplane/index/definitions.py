@@ -15,7 +15,7 @@ import msgspec
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.facts.language import languages
 from codeplane.index import terms
-from codeplane.index.worker import Row, uid_of
+from codeplane.index.parse_worker import Row, uid_of
 
 SCHEMA = """CREATE TABLE definitions(
     id INTEGER PRIMARY KEY, uid INTEGER, name TEXT, kind INTEGER, inside, signature BLOB, ordinal INTEGER,

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.index.content import ContentFile
+from codeplane.index.files.file import FileRead, identity_of, read, stamp_of, text_digest
+from codeplane.index.files.file_clock import Ticks
+from codeplane.index.files.ignore import says_what_belongs
+from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
+from codeplane.index.files.listing import GitAt, Listing, list_files
 from codeplane.index.snapshot import Known, LeftOut, Snapshot
 from codeplane.index.store import Epoch, IndexStore
-from codeplane.index.truth.file import FileRead, identity_of, read, stamp_of, text_digest
-from codeplane.index.truth.ignore import says_what_belongs
-from codeplane.index.truth.include import NOTHING_INCLUDED, IncludeRules
-from codeplane.index.truth.listing import GitAt, Listing, list_files
-from codeplane.index.truth.ticks import Ticks
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.ports import RepoState

@@ -6,16 +6,16 @@ from typing import Protocol
 
 from codeplane.index.archive import Packed
 from codeplane.index.content import ContentFile
-from codeplane.index.facts import FactStore
-from codeplane.index.filler import Filler
-from codeplane.index.follower import Follower, Progress
-from codeplane.index.following import Behind, Following
+from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.freshness import Fresh
 from codeplane.index.fulltext import FullText
 from codeplane.index.indexer import Changes, Indexer
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import shown
+from codeplane.index.update_loop import Behind, Following
+from codeplane.index.vector_index import Filler
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.index.content import ContentMap
-from codeplane.index.truth.file import Stamp
+from codeplane.index.files.file import Stamp
 
 _DERIVED = frozenset({"texts", "_by_offset", "state"})
 _STATE_BYTES = 16

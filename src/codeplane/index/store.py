@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.index.derived import DerivedDatabase
+from codeplane.index.derived_database import DerivedDatabase
+from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.file import Stamp
 
 SCHEMA_VERSION = 3
 _SCHEMA = (

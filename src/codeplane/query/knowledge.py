@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from codeplane.code.resolve.world import SharedModules
-from codeplane.index.facts import FactStore
-from codeplane.index.filler import Filler
-from codeplane.index.following import Behind
+from codeplane.index.fact_store import FactStore
 from codeplane.index.freshness import Fresh
 from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.update_loop import Behind
+from codeplane.index.vector_index import Filler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from codeplane.edit.consequences import Consequence
 from codeplane.edit.engine import Applied, Engine
 from codeplane.edit.entry import Change
 from codeplane.edit.scope import Scope
-from codeplane.index.truth.paths import written
+from codeplane.index.files.paths import written
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.operation import Assessment, Risk

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codeplane.edit.described import compared
 from codeplane.edit.foretold import foretold as told_before
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
 from codeplane.refactor.applying import chosen, undecided

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codeplane.edit.engine import Applied
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.refactor.answers import AppliedInfo, RefactorResult
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.plan import Plan, differing

@@ -11,7 +11,7 @@ import msgspec
 
 from codeplane.code.resolve.tier import SURE, TIERS, Tier
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject

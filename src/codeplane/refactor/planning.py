@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.world import World
+from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.contexts.router import Router
-from codeplane.index.contexts.service import ContextOperations
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import Cancelled, CodePlaneError, IndexNotReady, InvalidArgument, PlanNotFound
 from codeplane.kernel.ids import new_id
+from codeplane.query.consistent_read import settled
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.settled import settled
 from codeplane.refactor.divergence import conflicts
 from codeplane.refactor.draft import Danger, Draft, Edit
 from codeplane.refactor.plan import Asked, Basis, Plan, Planner, ordered, texts_of

@@ -7,7 +7,7 @@ from tempfile import NamedTemporaryFile
 
 import msgspec
 
-from codeplane.index.truth.paths import written
+from codeplane.index.files.paths import written
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import PlanNotFound
 from codeplane.refactor.plan import Asked, Plan

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from pydantic import Field
 
-from codeplane.index.truth.file import digest_of
+from codeplane.index.files.file import digest_of
 from codeplane.kernel.operation import Request
 
 _MAX = 100

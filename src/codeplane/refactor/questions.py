@@ -9,8 +9,8 @@ from pathlib import Path
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import canonical
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, NotRefactorable
 from codeplane.kernel.json import JsonValue

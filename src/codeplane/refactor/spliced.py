@@ -8,7 +8,7 @@ from pathlib import Path
 from codeplane.edit.delta import SemanticLines
 from codeplane.edit.described import Described, compared
 from codeplane.edit.entry import Change, state_of
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged, InvalidArgument
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.plan import Plan

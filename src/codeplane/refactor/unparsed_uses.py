@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.refactor.draft import Danger, Draft
 
 UNPARSED_USE = "unparsed_use"

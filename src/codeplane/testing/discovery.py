@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Protocol
 
 from codeplane.code.facts.language import languages
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.testing.runner import Marker, Runner, glob_regex, runners

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from codeplane.git.read.refusal import few
+from codeplane.index.files.file import Stamp, read
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.file import Stamp, read
 from codeplane.kernel.config import TestsConfig
 from codeplane.testing.discovery import Discovery
 from codeplane.testing.program import Programs

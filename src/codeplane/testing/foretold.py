@@ -5,8 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 from shlex import join
 
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.testing.command import Filters, custom_words, words
 from codeplane.testing.program import Programs
 from codeplane.testing.target import Wanted

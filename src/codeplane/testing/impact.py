@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from codeplane.code.facts.language import languages
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotGit
 from codeplane.query.knowledge import Knowledge

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codeplane.code.facts.language import languages
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.testing.changes import Lines
 from codeplane.testing.target import Target
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.testing.changes import Lines
 from codeplane.testing.imports import Imports
 from codeplane.testing.target import Target

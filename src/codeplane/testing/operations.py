@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from codeplane.git.read.refusal import few
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import TestRunNotFound

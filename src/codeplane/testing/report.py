@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from codeplane.index.truth.file import TOO_LARGE, read
+from codeplane.index.files.file import TOO_LARGE, read
 from codeplane.testing.case import MAX_CASES, Case
 from codeplane.testing.reports import cargo, go, jest, junit, mix, rspec, trx, unittest
 from codeplane.testing.reports.unreadable import Unreadable

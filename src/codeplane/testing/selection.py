@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.errors import NotFound
 from codeplane.testing.history import History
 from codeplane.testing.target import Target, Wanted

@@ -11,8 +11,8 @@ import pygit2
 
 from codeplane import __version__
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import canonical
 from codeplane.kernel.clock import Clock, SystemClock, rfc3339
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import (

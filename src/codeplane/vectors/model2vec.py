@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from codeplane.kernel.errors import EmbedderFailed
 from codeplane.vectors.fingerprint import fingerprint
-from codeplane.vectors.static import StaticVectors
+from codeplane.vectors.static_vectors import StaticVectors
 from codeplane.vectors.tensors import tensors
 
 # Raised when the same text would get another vector than before.

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from codeplane.kernel.errors import EmbedderFailed
-from codeplane.vectors.static import StaticVectors
+from codeplane.vectors.static_vectors import StaticVectors
 from codeplane.vectors.tensors import tensors
 
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"

@@ -17,7 +17,7 @@ from codeplane.edit.recovery import record
 from codeplane.git.read.state_hash import StateHash
 from codeplane.git.safety.recovery_secrets import cleared
 from codeplane.git.write.pending import Pending
-from codeplane.index.parsers import Workers
+from codeplane.index.parser_pool import Workers
 from codeplane.index.service import IndexService
 from codeplane.index.workspaces.workspaces import Workspaces
 from codeplane.kernel.actor import Actor

@@ -38,9 +38,9 @@ from codeplane.git.write.reversal import GitReversal
 from codeplane.git.write.unfinished import Unfinished
 from codeplane.git.write.writing import Writer
 from codeplane.git.write.writing_operations import GitWrites
-from codeplane.index.contexts.service import ContextOperations
-from codeplane.index.parsers import Parsers
-from codeplane.index.truth.include import IncludeRules
+from codeplane.index.contexts.operations import ContextOperations
+from codeplane.index.files.include import IncludeRules
+from codeplane.index.parser_pool import Parsers
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import CodePlaneError, GitRefused, NotGit

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeplane.edit.engine import Engine
 from codeplane.edit.scope import Scope
-from codeplane.index.contexts.service import ContextOperations
+from codeplane.index.contexts.operations import ContextOperations
 from codeplane.kernel.catalogue import Disabled
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.applying import Applying

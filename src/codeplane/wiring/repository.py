@@ -18,17 +18,17 @@ from codeplane.git.read.reading import Before, Reading
 from codeplane.git.read.reading_operations import reading_operations
 from codeplane.git.read.tracked_state import git_status_of
 from codeplane.git.safety.guarded import GuardedPrograms
-from codeplane.index.contexts.service import ContextOperations
-from codeplane.index.facts import FactStore
-from codeplane.index.filler import Filler
-from codeplane.index.follower import Follower
+from codeplane.index.archive_operations import PortableOperations
+from codeplane.index.contexts.operations import ContextOperations
+from codeplane.index.derived_index import Follower
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.freshness import Fresh
 from codeplane.index.fulltext import FullText
 from codeplane.index.indexer import Indexer
-from codeplane.index.parsers import Parsers
-from codeplane.index.portable import PortableOperations
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.service import STREAM, IndexService
-from codeplane.index.truth.include import NOTHING_INCLUDED, IncludeRules
+from codeplane.index.vector_index import Filler
 from codeplane.index.workspaces.folders import Folders
 from codeplane.index.workspaces.leases import Leases
 from codeplane.index.workspaces.operations import WorkspaceOperations
@@ -45,12 +45,12 @@ from codeplane.query.explain.explain import ExplainOperations
 from codeplane.query.fact_queries.operations import FactOperations
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.overview.map_repo import MapOperations
-from codeplane.query.reading.list_dir import ListOperations
-from codeplane.query.reading.read import ReadOperations
+from codeplane.query.read.list_dir import ListOperations
+from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
 from codeplane.refactor.structural.operations import StructuralOperations
 from codeplane.testing.suite import CACHE
-from codeplane.vectors.chosen import embedder
+from codeplane.vectors.embedder_loader import embedder
 from codeplane.wiring.changing import Changing, changing
 from codeplane.wiring.shared import Shared
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codeplane.adapters.bubblewrap import bubblewrap_of_other_work_tree
 from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.secret_files import SecretFiles
-from codeplane.index.parsers import Workers
+from codeplane.index.parser_pool import Workers
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from codeplane.code.resolve.given_members import GivenMembers
+from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.file import Stamp
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("RES-41")

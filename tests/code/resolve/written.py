@@ -8,10 +8,10 @@ from pathlib import Path
 
 from codeplane.code.resolve.references import references
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore
-from codeplane.index.follower import Follower
+from codeplane.index.derived_index import Follower
+from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.search.symbols import targets
 from tests.harness import git, make_repo

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codeplane.index.contexts.file import LISTED, MAX_BYTES, ContextsFile
+from codeplane.index.contexts.contexts_file import LISTED, MAX_BYTES, ContextsFile
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid, SchemaTooNew, StorageFailed
 from tests.index.contexts.tree import BAD, GOOD, Tree
 from tests.interaction.requirements import requirement

@@ -13,7 +13,7 @@ from codeplane.index.contexts.candidate import Context, is_inside, relative
 from codeplane.index.contexts.contexts import Contexts
 from codeplane.index.contexts.family import families_of
 from codeplane.index.contexts.router import Router
-from codeplane.index.truth.ignore import as_text
+from codeplane.index.files.ignore import as_text
 from codeplane.kernel.errors import IndexNotReady
 from tests.index.contexts.tree import BAD, GOOD, Tree
 from tests.interaction.requirements import requirement

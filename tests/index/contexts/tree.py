@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from codeplane.index.contexts.candidate import Candidate
 from codeplane.index.contexts.contexts import Contexts
+from codeplane.index.contexts.contexts_file import ContextsFile
 from codeplane.index.contexts.discovery import discover
-from codeplane.index.contexts.file import ContextsFile
 from codeplane.index.contexts.probe import ParseCheck
 
 GOOD = b"good"

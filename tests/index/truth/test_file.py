@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.truth.file import BINARY, TOO_LARGE, digest_of, identity_of, read, text_digest
+from codeplane.index.files.file import BINARY, TOO_LARGE, digest_of, identity_of, read, text_digest
 from tests.interaction.requirements import requirement
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.git_cli import GitCli
-from codeplane.index.truth.listing import list_files
+from codeplane.index.files.listing import list_files
 from codeplane.kernel.errors import StorageFailed
 from codeplane.kernel.secret_files import SecretRules
 from tests.harness import git, make_repo

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.truth.file import stamp_of
-from codeplane.index.truth.ticks import Ticks, tells_apart
+from codeplane.index.files.file import stamp_of
+from codeplane.index.files.file_clock import Ticks, tells_apart
 from tests.harness import make_repo
 from tests.index.indexed import Indexed, texts
 from tests.interaction.requirements import requirement

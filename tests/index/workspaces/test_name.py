@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.workspaces.name import checked, is_name, suggested
+from codeplane.index.workspaces.workspace_name import checked, is_name, suggested
 from codeplane.kernel.errors import InvalidArgument
 from tests.interaction.requirements import requirement
 

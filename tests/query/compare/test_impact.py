@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from codeplane.query.compare.hint import every
 from codeplane.query.compare.impact import Impacts
+from codeplane.query.compare.summary import every
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared

@@ -2,9 +2,9 @@
 
 import pytest
 
-from codeplane.query.compare.category import category
+from codeplane.query.compare.file_category import category
 from codeplane.query.compare.parameters import Parameter, Shape, parameters
-from codeplane.query.compare.unions import narrows, widens
+from codeplane.query.compare.type_compatibility import narrows, widens
 from tests.interaction.requirements import requirement
 from tests.query.compare.versions import outline
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore, FileParsed
-from codeplane.index.worker import Source, parse
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.parse_worker import Source, parse
 from codeplane.kernel.errors import DeadlineExceeded
 from codeplane.query.fact_queries.queries import FactQueries
 from tests.harness import make_repo

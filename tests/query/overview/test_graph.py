@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.facts import FactStore, FileParsed
-from codeplane.index.truth.file import digest_of
-from codeplane.index.worker import Source, parse
+from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.files.file import digest_of
+from codeplane.index.parse_worker import Source, parse
 from codeplane.query.overview.focus import Words, focused
 from codeplane.query.overview.graph import Graph, graph_of
 from tests.interaction.requirements import requirement

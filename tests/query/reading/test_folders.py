@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.file import Stamp
 from codeplane.query.folders import Folder, folders_of
 from tests.interaction.requirements import requirement
 

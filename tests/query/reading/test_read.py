@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from codeplane.query.reading.read import MAX_BYTES, MAX_LINES, FileText
+from codeplane.query.read.read_files import MAX_BYTES, MAX_LINES, FileText
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane

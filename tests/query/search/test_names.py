@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.query.search.names import NameTable
+from codeplane.query.search.name_table import NameTable
 from tests.interaction.requirements import requirement
 
 WORDS = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+"

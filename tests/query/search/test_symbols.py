@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from codeplane.query.search.uses import COUNTED
+from codeplane.query.search.references import COUNTED
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane

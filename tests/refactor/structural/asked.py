@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from codeplane.code.resolve.world import SharedModules
-from codeplane.index.following import Behind
 from codeplane.index.freshness import Fresh
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.update_loop import Behind
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue

@@ -20,7 +20,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))

@@ -12,7 +12,7 @@ from codeplane.code.resolve.go_packages import GoPackages
 from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.python_modules import PythonModules
 from codeplane.code.resolve.rust_modules import RustModules
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Known, Snapshot
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from codeplane.edit.history.kept import Kept, Kind, State
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.short_ids import fits, the_one

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.edit.history.kept import Kept, Reversal, Sides
 from codeplane.edit.undo.show import file_side
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview

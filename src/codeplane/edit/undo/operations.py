@@ -14,7 +14,7 @@ from codeplane.edit.history.mutations import KeptMutations
 from codeplane.edit.history.told import Told
 from codeplane.edit.undo.foreseen import MUTATION, ForeseenUndo
 from codeplane.edit.write_files import summary
-from codeplane.index.truth.paths import shown, written
+from codeplane.index.files.paths import shown, written
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339

@@ -13,7 +13,7 @@ from codeplane.edit.history.told import Told
 from codeplane.edit.hunks import diff, hunks, lines_of
 from codeplane.edit.text import Text
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors

@@ -10,7 +10,7 @@ from codeplane.git.read.commit_info import Author, moment
 from codeplane.git.read.pages import Continued, Pages
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, RefNotFound

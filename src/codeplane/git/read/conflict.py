@@ -2,7 +2,7 @@
 
 import pygit2
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.operation import Result
 
 

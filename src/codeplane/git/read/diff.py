@@ -12,7 +12,7 @@ from codeplane.git.read.patch import FORM, FilePatch, parsed
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.status import status
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import GitRefused, InvalidArgument

@@ -6,7 +6,7 @@ from typing import Literal
 
 from codeplane.git.read.patch import FilePatch, Origin, PatchHunk, PatchLine
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.operation import Result
 
 MAX_BYTES = 16 * 1024

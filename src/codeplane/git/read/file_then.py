@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Result

@@ -13,7 +13,7 @@ from codeplane.git.read.opened import bare, git_dir_of, not_opened
 from codeplane.git.read.piped import piped
 from codeplane.git.read.refusal import ended
 from codeplane.git.read.unentered import unentered
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.errors import (
     CodePlaneError,
     DeadlineExceeded,

@@ -9,7 +9,7 @@ from pydantic import Field
 from codeplane.git.read.commit_info import moment
 from codeplane.git.read.pages import Continued, Page, Pages
 from codeplane.git.read.reading import Reading
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ids import digest

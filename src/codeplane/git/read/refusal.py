@@ -5,7 +5,7 @@ import signal
 from collections.abc import Sequence
 
 from codeplane.git.read.partial_clone import LACKING
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
 
 _MAX_WORDS = 1500

@@ -12,7 +12,7 @@ from codeplane.git.read.opened import git_dir_of
 from codeplane.git.read.pages import Continued, Pages
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.state import State, progress_in, state_in
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.git_folders import git_folders

@@ -8,7 +8,7 @@ from typing import Literal
 from codeplane.git.read.opened import git_dir_of
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.remote_list import without_secret
-from codeplane.index.truth.paths import inside, shown
+from codeplane.index.files.paths import inside, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result, Risk, operation

@@ -6,7 +6,7 @@ from typing import Literal
 
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.status import status
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError
 
 GitStatus = Literal["clean", "modified", "untracked"]

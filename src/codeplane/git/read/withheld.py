@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from codeplane.index.truth.ignore import IgnoreRules
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.ignore import IgnoreRules
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.secret_files import SecretRules
 

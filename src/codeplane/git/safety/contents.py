@@ -16,7 +16,7 @@ from codeplane.git.read.store import Store
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.obstacles import above, mode_at, obstacles
 from codeplane.git.safety.secret_contents import SecretContents
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from codeplane.git.safety.hook_watch import links_in
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
 from codeplane.kernel.secret_files import is_secret_name

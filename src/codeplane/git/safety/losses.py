@@ -6,7 +6,7 @@ from codeplane.git.safety.command import Git
 from codeplane.git.safety.hidden import LISTED, hidden_edits
 from codeplane.git.safety.loss import Loss, lost_files
 from codeplane.git.safety.obstacles import Named, Obstacles, named_in_raw, named_in_tree, obstacles
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 
 # Ids of one length: git's own short ones grow with the repository.
 ONELINE = ("--abbrev=12", "--format=%h %s")

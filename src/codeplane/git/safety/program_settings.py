@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codeplane.git.safety.settings import Entry, Settings
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
 
 _OF_REPOSITORY = frozenset({"local", "worktree"})

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.loss import Loss, few_of
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, ServerRunning

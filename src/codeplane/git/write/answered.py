@@ -7,7 +7,7 @@ from pydantic import Field
 from codeplane.edit.delta import FileDelta
 from codeplane.git.read.conflict import Conflict
 from codeplane.git.read.state import State
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 

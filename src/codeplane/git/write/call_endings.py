@@ -7,7 +7,7 @@ from codeplane.edit.engine import APPLIED, REDONE, STREAM, UNDONE
 from codeplane.edit.history.kept import Kept
 from codeplane.edit.history.mutations import KeptMutations
 from codeplane.git.write.pending import Note
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.ports import Ending, EventLog, EventQuery
 
 _LOOKED_AT = 1000

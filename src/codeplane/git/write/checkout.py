@@ -27,7 +27,7 @@ from codeplane.git.write.revision import (
     revision_of,
 )
 from codeplane.git.write.writing import Writer, Writing
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews

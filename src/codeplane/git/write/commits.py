@@ -16,7 +16,7 @@ from codeplane.git.write.picture import Picture
 from codeplane.git.write.revision import commit_of
 from codeplane.git.write.sequence import stashes_left
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument
 from codeplane.kernel.operation import (

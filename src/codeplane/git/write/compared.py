@@ -6,7 +6,7 @@ from codeplane.edit.delta import DiffStats, FileDelta
 from codeplane.git.safety.contents import Contents, Difference, Entry
 from codeplane.git.write.answered import MAX_FILES
 from codeplane.git.write.picture import Picture
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 
 Compared = Literal["worktree", "commits", "index"]
 # Files before and after.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from codeplane.git.write.picture import Picture
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 
 SHORT = 7
 _NAMED = 3

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codeplane.git.safety.command import Git
 from codeplane.git.write.foreseen import Foreseen, listing
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from codeplane.git.read.refusal import redacted
 from codeplane.git.safety.command import Git
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 

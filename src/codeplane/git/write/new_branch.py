@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.git.read.refusal import refusal
 from codeplane.git.safety.command import Git
 from codeplane.git.write.revision import Revision
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused
 

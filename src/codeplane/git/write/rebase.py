@@ -20,7 +20,7 @@ from codeplane.git.write.resolution import resolved, resolved_work
 from codeplane.git.write.revision import MAX_REF, checked, commit_now, commit_of
 from codeplane.git.write.sequence import commits_left, refuse_commands, refuse_strategies, stashes_left, targets_left
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import GitRefused, InvalidArgument

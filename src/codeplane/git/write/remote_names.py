@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from codeplane.git.read.refusal import redacted
 from codeplane.git.safety.command import Git
 from codeplane.git.write.revision import checked
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import RefNotFound
 
 

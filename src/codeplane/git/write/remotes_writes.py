@@ -22,7 +22,7 @@ from codeplane.git.write.remote_names import RemoteName, remote_now, talking
 from codeplane.git.write.revision import MAX_REF, checked, not_found
 from codeplane.git.write.sending import Sending
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Kind, Preview, Result, Risk, assesses, operation, previews

@@ -17,7 +17,7 @@ from codeplane.git.write.reversible import Reversible, Side, entries_at
 from codeplane.git.write.worktree_places import BESIDE
 from codeplane.git.write.worktree_undo import AddedWorktree
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CannotUndo
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeplane.git.safety.command import Git
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
 
 MAX_REF = 1000

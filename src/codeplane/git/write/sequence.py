@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codeplane.git.read.opened import plain_bytes
 from codeplane.git.safety.command import Git
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
 
 _MAX_COMMAND = 200

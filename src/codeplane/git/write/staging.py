@@ -12,7 +12,7 @@ from codeplane.git.write.answered import Changed
 from codeplane.git.write.foreseen import Foreseen
 from codeplane.git.write.picture import links_in
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import canonical
+from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace

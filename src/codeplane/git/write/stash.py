@@ -17,7 +17,7 @@ from codeplane.git.write.foreseen import Foreseen, listing
 from codeplane.git.write.merges import stopped_or_raise
 from codeplane.git.write.picture import links_in
 from codeplane.git.write.writing import Writer, Writing
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, RefNotFound

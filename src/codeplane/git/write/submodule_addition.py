@@ -11,7 +11,7 @@ from typing import cast
 from codeplane.git.read.opened import git_dir_of
 from codeplane.git.safety.command import Git
 from codeplane.git.write.submodule_settings import GITMODULES, SubmoduleSettings
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.json import JsonObject
 

@@ -18,7 +18,7 @@ from codeplane.git.write.submodule_addition import (
 )
 from codeplane.git.write.submodule_settings import SubmoduleSettings
 from codeplane.git.write.writing import Writer, Writing, to_its_end
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, RefNotFound
 

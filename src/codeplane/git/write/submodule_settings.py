@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 
 from codeplane.git.safety.command import Git
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
 
 GITMODULES = ".gitmodules"

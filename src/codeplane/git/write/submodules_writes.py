@@ -21,7 +21,7 @@ from codeplane.git.write.revision import checked
 from codeplane.git.write.submodule_checkout import SubmoduleCheckout
 from codeplane.git.write.submodule_settings import SubmoduleSettings
 from codeplane.git.write.writing import Writer, Writing
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.index.workspaces.remote import MAX_URL, Remote
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound

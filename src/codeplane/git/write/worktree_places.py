@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from codeplane.git.read.opened import common
 from codeplane.git.safety.command import Git
 from codeplane.git.write.exclude_file import ExcludeFile, pattern_of
-from codeplane.index.truth.paths import canonical, is_ours, shown
+from codeplane.index.files.paths import canonical, is_ours, shown
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import NotFound, PathDenied
 

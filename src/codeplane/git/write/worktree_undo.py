@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.edit.history.kept import Kept
 from codeplane.git.safety.command import Git
 from codeplane.git.write.worktree_places import exclude_worktree, forget_excluded, worktree_paths
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 

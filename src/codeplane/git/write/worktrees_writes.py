@@ -22,7 +22,7 @@ from codeplane.git.write.picture import pictured
 from codeplane.git.write.revision import MAX_REF, Revision, commit_now, fresh_name, revision_of
 from codeplane.git.write.worktree_places import WorktreePlaces, exclude_worktree, forget_excluded, worktree_paths
 from codeplane.git.write.writing import Writer, to_its_end
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, InvalidArgument, NotFound, TooLarge
 from codeplane.kernel.operation import (

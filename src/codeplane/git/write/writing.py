@@ -26,8 +26,8 @@ from codeplane.git.write.described import moved_refs
 from codeplane.git.write.keeping import Keeper, Keeping
 from codeplane.git.write.pending import Pending, Started
 from codeplane.git.write.picture import Picture, pictured
+from codeplane.index.files.paths import canonical, shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import canonical, shown
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import ARE, counted

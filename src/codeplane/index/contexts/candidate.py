@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from codeplane.index.truth.paths import written
+from codeplane.index.files.paths import written
 
 Status: TypeAlias = Literal["pending", "detached", "valid", "failed", "empty"]
 # A path's place in the order in which a probe looks at files: shortest first, then by name.

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, m
 
 from codeplane.index.contexts.candidate import Candidate
 from codeplane.index.contexts.family import FAMILY, family_of_language
-from codeplane.index.truth.paths import canonical, written
+from codeplane.index.files.paths import canonical, written
 from codeplane.kernel.errors import PathDenied
 
 VERSION = 1

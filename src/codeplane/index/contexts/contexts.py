@@ -6,8 +6,8 @@ from typing import Literal
 
 from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.choice import Choices, Defaults
+from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 from codeplane.index.contexts.discovery import Read, discover, is_marker
-from codeplane.index.contexts.file import NAME, ContextsFile
 from codeplane.index.contexts.probe import Parse, order_of, probed
 from codeplane.index.contexts.router import Router
 from codeplane.kernel.errors import CodePlaneError

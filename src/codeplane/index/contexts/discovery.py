@@ -9,7 +9,7 @@ from codeplane.index.contexts.family import FAMILIES, FAMILY
 from codeplane.index.contexts.fence import Fence
 from codeplane.index.contexts.manifest import READ, read_marker
 from codeplane.index.contexts.membership import is_excluded
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 
 Read: TypeAlias = Callable[[str], bytes | None]
 

@@ -13,7 +13,7 @@ import yaml
 from codeplane.index.contexts.fence import Fence, Marked
 from codeplane.index.contexts.glob import SPECIAL, FolderGlob, NotAGlob
 from codeplane.index.contexts.gradle import gradle_settings
-from codeplane.index.contexts.nesting import must_be_shallow
+from codeplane.index.contexts.yaml_depth import must_be_shallow
 
 MAX_BYTES = 500_000
 MAX_GLOBS = 500

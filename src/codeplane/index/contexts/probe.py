@@ -9,7 +9,7 @@ from codeplane.index.contexts.candidate import Candidate, Context, Order, Status
 from codeplane.index.contexts.discovery import Read
 from codeplane.index.contexts.family import FAMILY, families_of
 from codeplane.index.contexts.membership import Territory, exclude_specs
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 
 SAMPLES = 5
 # How many files are opened in search of the samples: empty and large ones are passed over at first.

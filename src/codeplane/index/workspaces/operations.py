@@ -9,11 +9,11 @@ from typing import Protocol
 
 from pydantic import Field
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.index.workspaces.folders import Folders
-from codeplane.index.workspaces.name import checked, suggested
 from codeplane.index.workspaces.register import Attached
 from codeplane.index.workspaces.remote import MAX_URL, Remote
+from codeplane.index.workspaces.workspace_name import checked, suggested
 from codeplane.index.workspaces.workspaces import CHECKOUT, PARTIAL, Workspaces
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted

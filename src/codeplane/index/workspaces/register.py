@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.index.workspaces.name import checked
+from codeplane.index.workspaces.workspace_name import checked
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
-from codeplane.query.compare.category import Category
+from codeplane.query.compare.file_category import Category
 
 _MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
 _WORDS = {"signature_changed": "signature", "body_changed": "body"}

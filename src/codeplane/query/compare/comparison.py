@@ -4,15 +4,15 @@ import re
 from collections.abc import Sequence
 
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
+from codeplane.query.compare.compatibility import layout_breaks, on_added, on_changed
+from codeplane.query.compare.constructors import is_constructor, needs_nothing
 from codeplane.query.compare.lines import line_change
-from codeplane.query.compare.making import is_constructor, needs_nothing
 from codeplane.query.compare.outline import Entity, Outline
 from codeplane.query.compare.overloads import Side, is_hidden, joined
 from codeplane.query.compare.pairing import Pair, Pairing
-from codeplane.query.compare.passing import Known, Passing
+from codeplane.query.compare.reexports import Known, Passing
 from codeplane.query.compare.rules import CALLABLES, VALUES, Visibility
 from codeplane.query.compare.tokens import words
-from codeplane.query.compare.verdict import layout_breaks, on_added, on_changed
 
 _SEEN = ("public", "protected")
 _MINOR, _MAJOR = 3, 20

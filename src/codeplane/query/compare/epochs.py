@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from codeplane.code.facts.language import languages
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.compare.change import FileOutlines
-from codeplane.query.compare.files import Differing, Status
-from codeplane.query.compare.loading import DATA, Loaded
+from codeplane.query.compare.changed_files import Differing, Status
 from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.outline_loader import DATA, Loaded
 
 NOTE = "epochs keep names and signatures: what bodies did, and what exactly changed in a signature, is not known"
 

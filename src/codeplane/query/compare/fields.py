@@ -6,8 +6,8 @@ from typing import Literal
 
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.reasons import Verdict
 from codeplane.query.compare.tokens import balanced, code_of, split_at
+from codeplane.query.compare.verdict import Verdict
 
 Given = Literal["required", "optional", "never"]
 _DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attrib", "s", "dataclass_transform"})

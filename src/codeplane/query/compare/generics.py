@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.reasons import Verdict
 from codeplane.query.compare.tokens import split_at
+from codeplane.query.compare.verdict import Verdict
 
 _WORDS = frozenset({"typename", "class", "in", "out", "const", "reified", "inferred"})
 _SIGNS = frozenset({":", "extends", "<:"})

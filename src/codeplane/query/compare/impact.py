@@ -13,7 +13,7 @@ from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.change import Change
 from codeplane.query.compare.meanings import Meanings

@@ -3,7 +3,7 @@
 import re
 
 from codeplane.code.facts.model import Definition
-from codeplane.query.compare.surroundings import start_of, template_from
+from codeplane.query.compare.source_scan import start_of, template_from
 
 _MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
 _ENDED = re.compile(rb"[)\]}\s,]*$")

@@ -13,7 +13,7 @@ from pydantic import Field
 from codeplane.code.resolve.world import World
 from codeplane.git.read.pages import Continued, Pages
 from codeplane.git.read.reading import Before, Reading
-from codeplane.index.parsers import Parsers
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -26,15 +26,15 @@ from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.query.compare import epochs
 from codeplane.query.compare.answer import SemanticDiffResult
 from codeplane.query.compare.change import Change, FileOutlines, order
+from codeplane.query.compare.changed_files import Differing, differing
 from codeplane.query.compare.comparison import Comparison
-from codeplane.query.compare.files import Differing, differing
-from codeplane.query.compare.hint import breaking_summary, every, hint, summary
+from codeplane.query.compare.content_parser import Parsing
 from codeplane.query.compare.impact import Impacts
-from codeplane.query.compare.loading import Loaded, Loading, Unparsed
 from codeplane.query.compare.markdown import markdown
-from codeplane.query.compare.parsing import Parsing
-from codeplane.query.compare.rendered import Rendering, other
+from codeplane.query.compare.outline_loader import Loaded, Loading, Unparsed
+from codeplane.query.compare.renderer import Rendering, other
 from codeplane.query.compare.states import EpochState, GitState, State, WorkTree, epoch_of, is_epoch, states
+from codeplane.query.compare.summary import breaking_summary, every, hint, summary
 from codeplane.query.compare.tokens import body_of
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import PathFilter

@@ -3,7 +3,7 @@
 import re
 
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.reasons import Verdict
+from codeplane.query.compare.verdict import Verdict
 
 _OPERATOR = re.compile(rb"\boperator\s*([^\s(]+)\s*\(([^)]*)\)")
 

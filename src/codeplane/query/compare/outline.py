@@ -11,9 +11,9 @@ from codeplane.query.compare.generators import yields
 from codeplane.query.compare.header import Header, Said, taken_apart
 from codeplane.query.compare.marked import marked_from
 from codeplane.query.compare.passed import passed_through
-from codeplane.query.compare.passing import Passing, is_private
+from codeplane.query.compare.reexports import Passing, is_private
 from codeplane.query.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
-from codeplane.query.compare.surroundings import implemented, start_of, type_only, unnamed
+from codeplane.query.compare.source_scan import implemented, start_of, type_only, unnamed
 from codeplane.query.compare.tokens import Span, balanced, body_of, code_of, without_docstring
 from codeplane.query.compare.visibility import seen_by_itself
 

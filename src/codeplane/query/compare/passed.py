@@ -4,7 +4,7 @@ from collections.abc import Set
 
 from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
-from codeplane.query.compare.surroundings import is_passed_on
+from codeplane.query.compare.source_scan import is_passed_on
 
 
 def passed_through(facts: Facts, path: str, text: bytes, defined: Set[str]) -> dict[str, tuple[str, int]]:

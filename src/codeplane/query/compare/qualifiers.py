@@ -1,7 +1,7 @@
 """Types that take, or give, what others did, as far as a word or a sign around them tells."""
 
 from codeplane.query.compare.parameters import Parameter
-from codeplane.query.compare.unions import widens
+from codeplane.query.compare.type_compatibility import widens
 
 _C_LIKE = frozenset({"c", "cpp"})
 _QUESTIONED = frozenset({"kotlin", "swift", "csharp"})

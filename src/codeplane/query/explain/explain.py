@@ -15,21 +15,21 @@ from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore, Symbol
+from codeplane.index.fact_store import FactStore, Symbol
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.place import InWorkspace
-from codeplane.query.explain.explained import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
-from codeplane.query.explain.outline_file import outlined
+from codeplane.query.consistent_read import settled
+from codeplane.query.explain.explanation import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
+from codeplane.query.explain.file_outline import outlined
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.search.found import Place
+from codeplane.query.search.matches import Place
 from codeplane.query.search.scope import Keep, scope
 from codeplane.query.search.symbols import Target, targets
-from codeplane.query.settled import settled
 from codeplane.query.signature import doc, signature
 
 _MAX_CANDIDATES = 30

@@ -9,12 +9,13 @@ from pydantic import Field
 
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
+from codeplane.query.consistent_read import Settled, settled
 from codeplane.query.fact_queries.queries import Bounded, FactQueries
 from codeplane.query.fact_queries.records import (
     AnchorGroup,
@@ -29,7 +30,6 @@ from codeplane.query.fact_queries.records import (
 )
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.language_names import known_family
-from codeplane.query.settled import Settled, settled
 
 F = TypeVar("F", bound=Result)
 

@@ -16,8 +16,8 @@ from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore, Symbol
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore, Symbol
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import DeadlineExceeded, InvalidArgument
 from codeplane.kernel.ids import digest

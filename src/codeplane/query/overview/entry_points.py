@@ -6,10 +6,10 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.operation import Result
 from codeplane.query.search.symbols import targets
 from codeplane.query.signature import opening

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.code.facts.language import languages
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_test
 from codeplane.query.overview.neighbourhood import Neighbourhood
 

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from codeplane.code.facts.language import languages
 from codeplane.index.contexts.discovery import discover
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.query.folders import Folder

@@ -13,8 +13,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -22,9 +22,11 @@ from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.place import InWorkspace
-from codeplane.query.fitting import fitting
+from codeplane.query.budget import fitting
+from codeplane.query.consistent_read import settled
 from codeplane.query.folders import folders_of
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.overview.composition import MakeUp, MakeUpRequest, make_up
 from codeplane.query.overview.entry_points import EntryPoint, entry_points
 from codeplane.query.overview.focus import Words, focused
 from codeplane.query.overview.graph import Graph, graph_of
@@ -37,11 +39,9 @@ from codeplane.query.overview.layout import (
     rest_of_tree,
     structure,
 )
-from codeplane.query.overview.make_up import MakeUp, MakeUpRequest, make_up
 from codeplane.query.overview.most_used import MostUsed, MostUsedRequest, most_used
 from codeplane.query.overview.outline import OutlineFile, outline
 from codeplane.query.overview.surface import Dependencies, PublicName, dependencies, public_names
-from codeplane.query.settled import settled
 
 DEFAULT_BUDGET = 6_000
 MAX_BUDGET = 50_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 
 _PART = re.compile(r"[^\W\d]\w*")
 _FRONTS = frozenset({"__init__", "index", "mod", "lib", "main"})

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from codeplane.code.facts.model import Facts
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.operation import Result
 from codeplane.query.overview.graph import Graph, Ranking
 from codeplane.query.signature import signature

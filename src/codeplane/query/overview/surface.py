@@ -9,9 +9,9 @@ from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_test
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 
 _OF_KINDS = frozenset({"definitions", "symbol"})

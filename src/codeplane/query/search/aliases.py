@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from codeplane.code.resolve.world import World
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 
 _TOLD = 5

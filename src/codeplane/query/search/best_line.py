@@ -5,7 +5,7 @@ from bisect import insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codeplane.query.search.sweep import Find, finding
+from codeplane.query.search.byte_search import Find, finding
 
 # What a line is. One that opens a definition says more than one that uses it; one that only brings names in, or a
 # banner, says nothing.

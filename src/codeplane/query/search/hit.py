@@ -4,9 +4,9 @@ from typing import Literal as OneOf
 
 import numpy as np
 
-from codeplane.index.facts import Symbol
+from codeplane.index.fact_store import Symbol
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination

@@ -1,6 +1,6 @@
 """Looking for the nearest of a few texts, each of which is looked for only once."""
 
-from codeplane.query.search.sweep import Content, find
+from codeplane.query.search.byte_search import Content, find
 
 _SAMPLES = 4
 _SAMPLE = 128 * 1024

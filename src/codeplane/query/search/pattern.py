@@ -6,9 +6,9 @@ from typing import Protocol
 import re2  # type: ignore[import-untyped]  # the package ships no types
 
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.query.search.byte_search import Content, find
 from codeplane.query.search.needles import Needles
 from codeplane.query.search.required import required
-from codeplane.query.search.sweep import Content, find
 
 MAX_PATTERN = 4096
 _MAX_IDLE = 2_000

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Literal
 
 from codeplane.code.facts.language import languages
+from codeplane.index.files.ignore import as_text, compiled, is_pattern
+from codeplane.index.files.paths import canonical
 from codeplane.index.path_kinds import is_test
-from codeplane.index.truth.ignore import as_text, compiled, is_pattern
-from codeplane.index.truth.paths import canonical
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.language_names import known_language
 

@@ -14,10 +14,10 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.resolve.world import World
-from codeplane.index.following import Behind
+from codeplane.index.files.paths import shown
 from codeplane.index.freshness import Fresh
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
+from codeplane.index.update_loop import Behind
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument
@@ -29,16 +29,16 @@ from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.advice import on_kinds, on_path, on_undefined
-from codeplane.query.search.found import Found
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
-from codeplane.query.search.names import NameTable
+from codeplane.query.search.matches import Found
+from codeplane.query.search.name_table import NameTable
 from codeplane.query.search.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case, looks_like_regex
-from codeplane.query.search.ranked import hybrid, ranked
+from codeplane.query.search.ranked_search import hybrid, ranked
+from codeplane.query.search.references import uses
 from codeplane.query.search.scan import Line, Page, scan
 from codeplane.query.search.scope import Keep, Tests, scope
-from codeplane.query.search.semantic import semantic
+from codeplane.query.search.semantic_search import semantic
 from codeplane.query.search.symbols import definitions, symbols
-from codeplane.query.search.uses import uses
 
 _COUNT_SEC = 0.01
 _SCAN_SEC = 10.0

@@ -11,14 +11,14 @@ from codeplane.code.resolve.instance import Side, side_of
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore, Symbol
+from codeplane.index.fact_store import FactStore, Symbol
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NotFound
-from codeplane.query.search.found import Found, Place
 from codeplane.query.search.hit import MatchType, line_start
-from codeplane.query.search.names import NameTable
+from codeplane.query.search.matches import Found, Place
+from codeplane.query.search.name_table import NameTable
 from codeplane.query.search.scope import Keep
 
 _LOCATION = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from codeplane.index.truth.paths import written
+from codeplane.index.files.paths import written
 from codeplane.kernel.call import Call
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, JsonValue

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.refactor.draft import Danger
 
 _MOST = 10_000

@@ -9,7 +9,7 @@ from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.refactor.move.module_names import modules_of, steps_of
 
 _WORD = re.compile(r"[\w$]+")

@@ -9,9 +9,9 @@ from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from codeplane.code.facts.model import REASONS, Definition, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.world import World
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.statement import Span, is_alone, line_start, removed
 from codeplane.refactor.move.tops import Inner, statement_around, whole_lines, without_gap

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.refactor.documents.comments import Remark
 from codeplane.refactor.documents.judged import Judgement, Meant
 from codeplane.refactor.documents.markup import Setting

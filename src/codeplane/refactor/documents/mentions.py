@@ -7,7 +7,7 @@ from codeplane.code.resolve.classes import CLASSES
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_copy, is_test
 
 _MAX_CLASSES = 200

@@ -8,10 +8,10 @@ from functools import cached_property
 from urllib.parse import quote, unquote
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import Known
-from codeplane.query.search.sweep import find
+from codeplane.query.search.byte_search import find
 from codeplane.refactor.documents.blocks import Flavour
 from codeplane.refactor.documents.markup import Markup
 from codeplane.refactor.documents.records import is_record

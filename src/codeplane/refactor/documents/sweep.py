@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from codeplane.code.facts.language import languages
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore, Symbol
+from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.config import DocSweepConfig
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.query.search.byte_search import find
 from codeplane.query.search.language_names import known_family
-from codeplane.query.search.sweep import find
 from codeplane.refactor.documents.blocks import Flavour
 from codeplane.refactor.documents.comments import remarks
 from codeplane.refactor.documents.judged import Judgement, Meant, judged

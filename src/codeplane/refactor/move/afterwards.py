@@ -7,9 +7,9 @@ from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import Known
-from codeplane.index.truth.file import Stamp
 from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.plan import ordered
 from codeplane.refactor.spliced import spliced

@@ -12,8 +12,8 @@ from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotFound, NotRefactorable
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, FileMove, NewFile

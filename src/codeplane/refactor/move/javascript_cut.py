@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.cut import Piece
 from codeplane.refactor.move.statement import is_alone, line_start

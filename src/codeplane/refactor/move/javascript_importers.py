@@ -10,8 +10,8 @@ from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.draft import Danger, Edit, Role
 from codeplane.refactor.move.javascript_cut import ScriptCut

@@ -16,8 +16,8 @@ from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, NewFile, Role
 from codeplane.refactor.move.javascript_cut import ScriptCut, script_cut

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.refactor.draft import Danger, Draft
 from codeplane.refactor.move.afterwards import Afterwards
 from codeplane.refactor.move.doubles import turned

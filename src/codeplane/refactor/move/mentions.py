@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from codeplane.code.facts.language import scripts
 from codeplane.code.resolve.javascript_config import joined
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.refactor.draft import Danger, Edit
 
 _UNPARSED = frozenset(

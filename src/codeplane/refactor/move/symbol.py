@@ -1,9 +1,9 @@
 """A top-level symbol that goes to another module."""
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.draft import Draft

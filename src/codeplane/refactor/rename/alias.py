@@ -9,7 +9,7 @@ from codeplane.code.resolve.exported import exported_places
 from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 

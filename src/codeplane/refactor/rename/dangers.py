@@ -7,8 +7,8 @@ from codeplane.code.facts.language import scripts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators, is_property
 from codeplane.code.resolve.tier import SURE
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
-from codeplane.index.truth.paths import shown
 from codeplane.refactor.draft import Danger, Edit
 from codeplane.refactor.rename.by_text import code_in_text
 from codeplane.refactor.rename.family import Family, heirs_with

@@ -9,9 +9,9 @@ from codeplane.code.resolve.instance import Side, side_of
 from codeplane.code.resolve.references import occurrences, unsigned
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
-from codeplane.index.truth.paths import shown
 from codeplane.refactor.rename.subject import Subject, is_generated
 from codeplane.refactor.rename.written import Syntax
 

@@ -6,7 +6,7 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft, Edit, Fact

@@ -11,8 +11,8 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.rename.alias import is_alias

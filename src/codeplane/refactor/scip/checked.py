@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.code.facts.language import languages
+from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import ScipRefused
 from codeplane.query.search.scope import Keep

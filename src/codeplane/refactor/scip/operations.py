@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.index.files.ignore import IgnoreRules
+from codeplane.index.files.paths import canonical, inside, shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.ignore import IgnoreRules
-from codeplane.index.truth.paths import canonical, inside, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import counted

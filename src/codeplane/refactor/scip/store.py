@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from codeplane.index.derived import DerivedDatabase
+from codeplane.index.derived_database import DerivedDatabase
 from codeplane.refactor.scip.checked import Accepted, Spoken
 
 _VERSION = 1

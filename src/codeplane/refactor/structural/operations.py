@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.cursor import Cursors
@@ -19,9 +19,9 @@ from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.place import InWorkspace
+from codeplane.query.consistent_read import Settled, settled
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import Keep, scope
-from codeplane.query.settled import Settled, settled
 from codeplane.refactor.structural.pattern import MAX_PATTERN, StructuralPattern, understood
 from codeplane.refactor.structural.search import FileMatches, Looked, Match, Stop, matched
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from codeplane.code.facts.language import languages
 from codeplane.index.snapshot import Known, Snapshot
+from codeplane.query.search.byte_search import find
 from codeplane.query.search.scope import Keep
-from codeplane.query.search.sweep import find
 from codeplane.refactor.structural.grammar import GRAMMARS, extent, faults, tree
 from codeplane.refactor.structural.pattern import StructuralPattern
 

@@ -15,7 +15,7 @@ from codeplane.git.write.picture import Picture, pictured
 from codeplane.git.write.revision import commit_of
 from codeplane.git.write.staging import StageRequest, Staging
 from codeplane.git.write.writing import Writer
-from codeplane.index.truth.paths import canonical, shown
+from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound

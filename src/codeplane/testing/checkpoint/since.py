@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.git.safety.command import Git
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 

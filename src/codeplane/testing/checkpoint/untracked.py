@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument
 

@@ -66,8 +66,8 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
 def runners(workspace: Workspace, config: "Config") -> Check:
     """Which runner each project's tests need and what starts it; those that are missing, and linters that are."""
     from codeplane.adapters.git_cli import GitCli
-    from codeplane.index.truth.include import IncludeRules
-    from codeplane.index.truth.listing import list_files
+    from codeplane.index.files.include import IncludeRules
+    from codeplane.index.files.listing import list_files
     from codeplane.testing.doctor import missing_linters, runner_states, unknown_runners
 
     if unknown := unknown_runners(config.tests):

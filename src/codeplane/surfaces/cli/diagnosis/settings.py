@@ -52,7 +52,7 @@ def names(workspace: Workspace, config: "Config", served: Served | None) -> Chec
 
 def contexts(workspace: Workspace) -> Check:
     """A contexts.yaml that cannot be heeded: projects are found without what was decided there."""
-    from codeplane.index.contexts.file import NAME, ContextsFile
+    from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 
     try:
         choices = ContextsFile(workspace.home / NAME).load()

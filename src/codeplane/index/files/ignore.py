@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from codeplane.index.truth.paths import shown
+from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import PathDenied, StorageFailed
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from codeplane.index.facts import Symbol
+from codeplane.index.fact_store import Symbol
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.search.hit import Hit, MatchType, SymbolInfo, line_at, line_hit
 

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.choice import VERSION, Choices, ContextsDocument
-from codeplane.index.contexts.nesting import TooDeep, must_be_shallow
-from codeplane.index.truth.paths import written
+from codeplane.index.contexts.yaml_depth import TooDeep, must_be_shallow
+from codeplane.index.files.paths import written
 from codeplane.kernel.errors import ConfigInvalid, SchemaTooNew, StorageFailed
 
 NAME = "contexts.yaml"

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from codeplane.code.facts.language import languages
 from codeplane.index.contexts.contexts import Contexts
+from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 from codeplane.index.contexts.family import families_of
-from codeplane.index.contexts.file import NAME, ContextsFile
 from codeplane.index.contexts.probe import ParseCheck
+from codeplane.index.files.file import Stamp, stamp_of
+from codeplane.index.files.paths import canonical, shown
 from codeplane.index.freshness import Fresh
-from codeplane.index.parsers import Parsers
+from codeplane.index.parse_worker import Source
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.file import Stamp, stamp_of
-from codeplane.index.truth.paths import canonical, shown
-from codeplane.index.worker import Source
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, NotFound

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from codeplane.code.facts.language import languages
-from codeplane.index.facts import FactStore
-from codeplane.index.filler import Filler
-from codeplane.index.follower import Follower, Progress
+from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.vector_index import Filler
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft

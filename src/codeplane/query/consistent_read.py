@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.query.knowledge import Knowledge
 
 T = TypeVar("T")

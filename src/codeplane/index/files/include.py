@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from codeplane.index.truth.ignore import DEFAULTS, Patterns, as_text, compiled
+from codeplane.index.files.ignore import DEFAULTS, Patterns, as_text, compiled
 
 # More would be a mistake in a pattern, such as `**` over a folder of packages.
 MAX_INCLUDED = 50_000

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.code.resolve.world import World
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
+from codeplane.query.consistent_read import settled
 from codeplane.query.explain.explain import entry, near_names, only_one
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.symbols import targets
-from codeplane.query.settled import settled
 
 PREFIX = "symbol:"
 _UID = re.compile(r"[0-9a-f]{16}")

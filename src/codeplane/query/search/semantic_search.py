@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
-from codeplane.index.filler import Filler, Near
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.vector_index import Filler, Near
 from codeplane.kernel.counted import counted
-from codeplane.query.search.found import Found, Place
+from codeplane.query.search.matches import Found, Place
 from codeplane.query.search.scope import Keep
 from codeplane.vectors.chunks import Chunk
 

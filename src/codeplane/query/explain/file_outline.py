@@ -1,10 +1,10 @@
 """A file as a symbol: what it says of itself, and what is defined in it, in the order it is written."""
 
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
-from codeplane.query.explain.explained import Explanation, Member
+from codeplane.query.explain.explanation import Explanation, Member
 from codeplane.query.signature import first_words, signature
 
 _MAX_MEMBERS = 200

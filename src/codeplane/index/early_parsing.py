@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from codeplane.code.facts.language import Language, languages
 from codeplane.index.content import ContentFile
-from codeplane.index.parsers import Parsers, Parsing
+from codeplane.index.parse_worker import Source
+from codeplane.index.parser_pool import Parsers, Parsing
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.worker import Source
 
 # Handed over in such groups, and no more in all: what was parsed waits for somebody to take it.
 _GROUP_BYTES = 1024 * 1024

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.index.files.paths import canonical, shown
 from codeplane.index.snapshot import Known, LeftOut, Snapshot
-from codeplane.index.truth.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -19,9 +19,9 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.place import InWorkspace
+from codeplane.query.consistent_read import settled
 from codeplane.query.folders import Folder, folders_of
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.settled import settled
 
 _KEPT = 4
 _ALL_THE_WAY = 1000

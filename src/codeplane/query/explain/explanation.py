@@ -4,7 +4,7 @@ from pydantic import Field
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
-from codeplane.query.fitting import fitting
+from codeplane.query.budget import fitting
 from codeplane.query.search.hit import Hit
 
 _SHOWN_TESTS = 5

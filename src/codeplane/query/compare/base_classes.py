@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from codeplane.code.facts.language import scripts
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.reasons import Verdict
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import tight
+from codeplane.query.compare.verdict import Verdict
 
 _SCRIPT_ERRORS = frozenset(
     {"EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError", "AggregateError"}

@@ -13,10 +13,10 @@ from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.facts.language import languages
 from codeplane.git.read.tracked_state import GitStatus
-from codeplane.index.truth.encoding import decode
-from codeplane.index.truth.file import TOO_LARGE, FileRead, read, text_digest
-from codeplane.index.truth.ignore import IgnoreRules
-from codeplane.index.truth.paths import canonical, inside, shown
+from codeplane.index.files.encoding import decode
+from codeplane.index.files.file import TOO_LARGE, FileRead, read, text_digest
+from codeplane.index.files.ignore import IgnoreRules
+from codeplane.index.files.paths import canonical, inside, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
@@ -27,7 +27,7 @@ from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.reading.named_lines import Lines, is_name, named_lines
+from codeplane.query.read.symbol_lines import Lines, is_name, named_lines
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000

@@ -3,15 +3,15 @@
 import os
 
 from codeplane.code.facts.language import languages
-from codeplane.index.facts import FactStore
-from codeplane.index.truth.paths import shown
-from codeplane.index.worker import uid_of
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
+from codeplane.index.parse_worker import uid_of
 from codeplane.query.compare.answer import FileChangeInfo, ImpactInfo, RefTiers, StructuralChange
-from codeplane.query.compare.category import category
 from codeplane.query.compare.change import Change
+from codeplane.query.compare.file_category import category
 from codeplane.query.compare.impact import Impacts, named, tiers_of
-from codeplane.query.compare.loading import Unparsed
 from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.outline_loader import Unparsed
 from codeplane.query.signature import signature
 
 _STATIC = frozenset({"static", "companion"})

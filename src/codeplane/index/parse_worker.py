@@ -16,7 +16,7 @@ from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.facts.extract import MAX_PARSED, extractor
 from codeplane.code.facts.language import Language, languages
 from codeplane.code.facts.model import Facts, packed
-from codeplane.index.names import packed_keys
+from codeplane.index.name_postings import packed_keys
 from codeplane.index.words import Vocabulary, prepared, with_parts
 
 _HEAD = struct.Struct("<I")

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from codeplane.index.truth.file import Stamp
+from codeplane.index.files.file import Stamp
 
 # CLOCK_REALTIME_COARSE, which Linux takes stamps from; Python has no name for it.
 _COARSE = 5

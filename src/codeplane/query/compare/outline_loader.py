@@ -10,14 +10,14 @@ from codeplane.code.facts.model import Facts
 from codeplane.git.read.reading import Reading
 from codeplane.git.read.store import Store
 from codeplane.git.read.withheld import Withheld
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.compare.change import FileOutlines
-from codeplane.query.compare.files import LINK, MODULE, Differing, with_renames
+from codeplane.query.compare.changed_files import LINK, MODULE, Differing, with_renames
+from codeplane.query.compare.content_parser import Content, Parsing
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.parsing import Content, Parsing
 
 MAX_FILES = 4000
 MAX_BYTES = 128 * 1024 * 1024

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
-from codeplane.index.facts import FactStore
+from codeplane.index.fact_store import FactStore
 from codeplane.query.search.aliases import other_names, told
-from codeplane.query.search.found import Found, Place
+from codeplane.query.search.matches import Found, Place
 from codeplane.query.search.scope import Keep
 from codeplane.query.search.symbols import Target, targets
 

@@ -19,14 +19,14 @@ from codeplane.code.facts.sound import fits
 from codeplane.index import definitions
 from codeplane.index.archive import Packed
 from codeplane.index.content import ContentFile
-from codeplane.index.early import Early, sources_of
-from codeplane.index.facts import FactStore, FileParsed
+from codeplane.index.early_parsing import Early, sources_of
+from codeplane.index.fact_store import FactStore, FileParsed
 from codeplane.index.fulltext import Document, FullText
-from codeplane.index.names import packed_keys
-from codeplane.index.parsers import Parsers
+from codeplane.index.name_postings import packed_keys
+from codeplane.index.parse_worker import MAX_FED, Parsed, Source, problem_of, rows_of
+from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.index.words import Vocabulary
-from codeplane.index.worker import MAX_FED, Parsed, Source, problem_of, rows_of
 
 _COMMIT_BYTES = 4 * 1024 * 1024
 _COMMIT_SEC = 3.0

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from codeplane.index.truth.ignore import IgnoreRules
-from codeplane.index.truth.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
+from codeplane.index.files.ignore import IgnoreRules
+from codeplane.index.files.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
 from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.qualifiers import accepts
-from codeplane.query.compare.reasons import Verdict
 from codeplane.query.compare.rules import Rules
 from codeplane.query.compare.tokens import tight
+from codeplane.query.compare.verdict import Verdict
 
 
 def judge_calls(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from codeplane.code.facts.language import languages
+from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.truth.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.place import InWorkspace

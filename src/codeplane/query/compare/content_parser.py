@@ -12,8 +12,8 @@ from tempfile import NamedTemporaryFile
 import xxhash
 
 from codeplane.code.facts.model import Facts, unpacked
-from codeplane.index.parsers import Parsers
-from codeplane.index.worker import Source
+from codeplane.index.parse_worker import Source
+from codeplane.index.parser_pool import Parsers
 
 _KEPT_BYTES = 48 * 1024 * 1024
 _MAX_FACTS = 64 * 1024 * 1024

@@ -14,15 +14,15 @@ import msgspec
 
 from codeplane.code.facts.language import tables_version
 from codeplane.code.facts.model import Facts, unpacked
-from codeplane.index import definitions, fed, names, terms
+from codeplane.index import definitions, feed_record, name_postings, terms
 from codeplane.index.definitions import Symbol as Symbol
-from codeplane.index.derived import DerivedDatabase
-from codeplane.index.fitting import fitted
-from codeplane.index.names import Mentions
+from codeplane.index.derived_database import DerivedDatabase
+from codeplane.index.facts_cache import UnpackedFacts
+from codeplane.index.files.paths import shown
+from codeplane.index.name_postings import Mentions
+from codeplane.index.page_packing import fitted
+from codeplane.index.parse_worker import LEFT_OUT, SYNTAX_ERROR, Parsed
 from codeplane.index.path_key import AT, at
-from codeplane.index.truth.paths import shown
-from codeplane.index.unpacked_facts import UnpackedFacts
-from codeplane.index.worker import LEFT_OUT, SYNTAX_ERROR, Parsed
 from codeplane.kernel.errors import StorageFailed
 
 _SCHEMA = (
@@ -33,8 +33,8 @@ _SCHEMA = (
     definitions.SCHEMA,
     *definitions.INDEXES.values(),
     terms.SCHEMA,
-    names.SCHEMA,
-    *fed.SCHEMA,
+    name_postings.SCHEMA,
+    *feed_record.SCHEMA,
     """CREATE TABLE snapshots(
         file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
 )
@@ -108,14 +108,14 @@ class FactStore:
 
     def fed(self, epoch: int | None) -> dict[str, str]:
         """What the full text holds if its last commit was this one; nothing if it was another."""
-        return fed.fed(self._database.connection, epoch)
+        return feed_record.fed(self._database.connection, epoch)
 
     def feed(self, added: Mapping[str, str], removed: Iterable[str], *, epoch: int, anew: bool) -> None:
         """Note what was fed, after the full text has committed it."""
         connection = self._database.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            fed.feed(connection, added, removed, epoch=epoch, anew=anew)
+            feed_record.feed(connection, added, removed, epoch=epoch, anew=anew)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -183,7 +183,7 @@ class FactStore:
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
                 with self.filling(len(files)):
                     self._write(files, first, epoch)
-                names.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
+                name_postings.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
             if follows:
                 after = {row.name for one in files for row in one.parsed.rows}
                 held = definitions.names_after(connection, held, gone=before - after, new=after - before)
@@ -424,7 +424,7 @@ class FactStore:
                 "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
                 (path, since, epoch, zlib.compress(msgspec.json.encode(rows), 1)),
             )
-        fed.part(connection, file_id)
+        feed_record.part(connection, file_id)
         definitions.remove(connection, file_id)
         connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
 

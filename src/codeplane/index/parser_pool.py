@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from codeplane.index.worker import Batch, Parsed, Source, receive, send
+from codeplane.index.parse_worker import Batch, Parsed, Source, receive, send
 
 _BATCH_BYTES = 512 * 1024
 _BATCH_FILES = 200
@@ -46,7 +46,7 @@ class Worker:
     def __init__(self) -> None:
         # Neither by its place nor by an empty entry of its path may it take modules from the repository it parses.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codeplane.index.worker"],
+            [sys.executable, "-P", "-m", "codeplane.index.parse_worker"],
             cwd="/",
             # numpy would start threads for algebra that nobody does here.
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

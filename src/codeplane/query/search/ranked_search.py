@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from codeplane.index.filler import Filler
 from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.vector_index import Filler
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.best_line import LineFinder
 from codeplane.query.search.file_kinds import kind_of
-from codeplane.query.search.found import Found, Place
+from codeplane.query.search.matches import Found, Place
 from codeplane.query.search.question import parsed, stem
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
-from codeplane.query.search.semantic import semantic
+from codeplane.query.search.semantic_search import semantic
 
 MAX_RANKED = 100
 # What scores less than this share of the best is left out: it shares a common word with the question, no more. The
