@@ -84,7 +84,7 @@ async def turns(root: Path, *, count: int, rounds: int) -> dict[str, list[tuple[
         await quiet(plane)
         traced = plane.conveyor
         # The same door with nobody listening: what is compared is tracing alone.
-        untraced = Conveyor(catalogue=traced.catalogue, stages=replace(traced._stages, tracer=None))
+        untraced = Conveyor(catalogue=traced.catalogue, ports=replace(traced.ports, tracer=None))
         for mode in MODES:
             queries = wanted.of(mode)
             await asked(traced, mode, queries)

@@ -9,10 +9,10 @@ from bench.fixture import BenchOperations, scratch
 from bench.measure import Sample, Stopwatch
 from bench.subjects import Load, Variant
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
 from codeplane.wiring.app import Plane, running
 
 Step = Callable[[int, int], Awaitable[None]]

@@ -13,7 +13,7 @@ from codeplane.kernel.operation import Result
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane, run
-from tests.kernel.stages import Asking, Broken, Person, exchange, overhear
+from tests.kernel.ports import Asking, Broken, Person, exchange, overhear
 
 EARS = ("identity", "tasks", "authority", "idempotency", "approver", "log", "observer")
 

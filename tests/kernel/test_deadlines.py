@@ -16,7 +16,7 @@ from codeplane.kernel.operation import Result
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, Answered, FixtureOps, events, of_call, plane, run
-from tests.kernel.stages import Asking, exchange, stages_of
+from tests.kernel.ports import Asking, exchange, ports_of
 
 SOON = replace(AGENT, timeout_sec=0.02)
 
@@ -129,14 +129,14 @@ def test_a_caller_that_leaves_while_the_outcome_is_written_changes_nothing(tmp_p
 
             class Log:
                 async def append(self, drafts: list[object]) -> object:
-                    writing = asyncio.ensure_future(stages_of(opened).log.append(drafts))  # type: ignore[arg-type]  # drafts
+                    writing = asyncio.ensure_future(ports_of(opened).log.append(drafts))  # type: ignore[arg-type]  # drafts
                     endings.append(drafts[0].type)  # type: ignore[attr-defined]  # as above
                     if len(endings) == 2:
                         appending.set()
                     return await asyncio.shield(writing)
 
                 def __getattr__(self, name: str) -> object:
-                    return getattr(stages_of(opened).log, name)
+                    return getattr(ports_of(opened).log, name)
 
             conveyor = exchange(opened, log=Log())
             arguments: JsonObject = {"text": "x", "idempotency_key": "k"}

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.call import Call, Effects, Failure
+from codeplane.kernel.call_record import MAX_RECORDED_ARGUMENTS
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import StorageFull
 from codeplane.kernel.event import Draft, Event, Source
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical, dumps
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.record import MAX_RECORDED_ARGUMENTS
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, Answered, FixtureOps, Said, events, of_call, plane, run
-from tests.kernel.stages import exchange, stages_of
+from tests.kernel.ports import exchange, ports_of
 
 
 def on_disk(path: Path, call_id: str) -> list[str]:
@@ -94,7 +94,7 @@ def test_a_read_is_recorded_without_waiting(tmp_path: Path) -> None:
             class Log:
                 def __getattr__(self, name: str) -> object:
                     heard.append(name)
-                    return getattr(stages_of(opened).log, name)
+                    return getattr(ports_of(opened).log, name)
 
             outcome = await exchange(opened, log=Log()).call("fixture.read", {"text": "x"}, AGENT)
             assert heard == ["append_soon"]
@@ -114,7 +114,7 @@ def test_a_read_waits_when_the_queue_is_half_full(tmp_path: Path) -> None:
                     return False
 
                 def __getattr__(self, name: str) -> object:
-                    return getattr(stages_of(opened).log, name)
+                    return getattr(ports_of(opened).log, name)
 
             outcome = await exchange(opened, log=Log()).call("fixture.read", {}, AGENT)
             assert outcome.error is None

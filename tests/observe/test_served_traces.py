@@ -1,25 +1,15 @@
 """Calls of a real server, traced: stages and what is inside, and the caller's own trace gone on with."""
 
-import dataclasses
 import json
-
-import pytest
 
 from codeplane.client.client import Client
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.stages import Stages
 from tests.harness import Server, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import owner
 from tests.surfaces.web.visitor import Visitor
 
-pytestmark = [
-    requirement("OBS-10"),
-    pytest.mark.skipif(
-        "tracer" not in {field.name for field in dataclasses.fields(Stages)},
-        reason="the conveyor has no tracer: traces of real calls are not tested",
-    ),
-]
+pytestmark = requirement("OBS-10")
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 

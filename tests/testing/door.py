@@ -95,7 +95,7 @@ def at_the_door(
             )
             operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
             # The same stages as everyone's; only the catalogue is the test's own.
-            conveyor = Conveyor(catalogue=Catalogue([operations]), stages=plane.conveyor._stages)
+            conveyor = Conveyor(catalogue=Catalogue([operations]), ports=plane.conveyor.ports)
             try:
                 return await body(
                     Door(conveyor=conveyor, suite=suite, knowledge=knowledge, root=workspace.root, said=[])

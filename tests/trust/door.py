@@ -19,7 +19,7 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Result
 from codeplane.kernel.ports import Decision, EventQuery, Question, Verdict
-from codeplane.kernel.stages import Stages
+from codeplane.kernel.stages.ports import StagePorts
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.work.sessions import Sessions
@@ -136,7 +136,7 @@ async def door(folder: Path, *operations: object) -> AsyncIterator[Door]:
     sessions = Sessions(
         log=log, repo=nobody, clock=clock, config=config.sessions, limits=config.limits, observer=nobody
     )
-    stages = Stages(
+    ports = StagePorts(
         identity=Names(),
         authority=authority,
         approver=person,
@@ -148,7 +148,7 @@ async def door(folder: Path, *operations: object) -> AsyncIterator[Door]:
         observer=nobody,
         clock=clock,
     )
-    conveyor = Conveyor(catalogue=Catalogue(operations), stages=stages)
+    conveyor = Conveyor(catalogue=Catalogue(operations), ports=ports)
     try:
         yield Door(log=log, conveyor=conveyor, authority=authority, person=person)
     finally:

@@ -10,17 +10,17 @@ import pytest
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, Said, events, of_call, plane, run
-from tests.kernel.stages import exchange
+from tests.kernel.ports import exchange
 
 KEYED: JsonObject = {"text": "x", "idempotency_key": "k"}
 

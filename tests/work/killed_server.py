@@ -13,8 +13,8 @@ from types import ModuleType
 
 from codeplane.edit.journal import Journal
 from codeplane.git.write.pending import Pending
+from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.event import Appended, Draft
-from codeplane.kernel.record import CALL_FINISHED
 from codeplane.ledger.log import SqliteLog
 from codeplane.surfaces.cli.entry import main
 from codeplane.wiring import app, changing

@@ -162,7 +162,7 @@ def test_a_task_that_ended_while_a_call_waited_takes_no_mutation(tmp_path: Path)
         async with plane(tmp_path, operations=[ops]) as opened:
             task = (await call(opened, "fixture.read")).meta.task_id
             session = next(iter(opened.sessions._by_id.values()))
-            held = await opened.conveyor._stages.idempotency.claim(
+            held = await opened.conveyor.ports.idempotency.claim(
                 actor=Actor(kind=ActorKind.AGENT, actor_id="agent"),
                 operation="fixture.write",
                 key="k",

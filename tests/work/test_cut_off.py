@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.kernel.record import key_holder
 from codeplane.trust.approvals.action import ActionStatus
 from codeplane.wiring.app import Plane
 from tests.harness import Server, git, make_repo, start, until

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.call_record import CALL_STARTED
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.record import CALL_STARTED
 from codeplane.wiring.app import Plane
 from codeplane.work.recovery import recover
 from tests.interaction.requirements import requirement

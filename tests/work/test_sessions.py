@@ -17,7 +17,7 @@ from codeplane.work.task import TaskState
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
-from tests.kernel.stages import exchange
+from tests.kernel.ports import exchange
 
 OTHER = Caller(surface="mcp", client="agent", connection_id="c2")
 OWNERS_ACTOR = Actor(kind=ActorKind.OWNER, actor_id="owner")

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.call_record import CALL_STARTED
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.record import CALL_STARTED
 from codeplane.ledger.operations import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell

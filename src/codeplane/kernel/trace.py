@@ -200,6 +200,13 @@ def span(name: str, **attributes: Attribute) -> "Span | _Unseen":
     return Span(trace, name, around.number, attributes)
 
 
+def note(**attributes: Attribute) -> None:
+    """Say more about the span that is open here; nothing outside of a call."""
+    around = _current.get()
+    if around is not None and around.trace is not None and around.trace.open:
+        around.note(**attributes)
+
+
 def traceparent() -> str | None:
     """The span that is open here as W3C trace context, for what is called from here; None outside of a call."""
     around = _current.get()

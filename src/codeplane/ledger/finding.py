@@ -7,8 +7,8 @@ and would sort half of the log by position to show its last page.
 import sqlite3
 from dataclasses import dataclass
 
+from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.ports import EventQuery
-from codeplane.kernel.record import task_stream
 from codeplane.ledger.rows import COLUMNS, Cell, Row
 
 # So many places are looked through one by one before an index is asked: whoever follows the log is near its end.

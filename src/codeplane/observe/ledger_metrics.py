@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from codeplane.kernel.call_record import no_said_as
 from codeplane.kernel.event import Event
 from codeplane.kernel.ports import EventLog, EventQuery
-from codeplane.kernel.record import no_said_as
 
 _PAGE = 1000
 _MOST_PAGES = 20

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, CUT_OFF, key_holder
 from codeplane.kernel.errors import (
     ERRORS,
     CodePlaneError,
@@ -17,7 +18,6 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.event import Draft, Event, Source
 from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, CUT_OFF, key_holder
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _NAMED = 20

@@ -33,7 +33,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.secret_files import SecretRules
-from codeplane.kernel.stages import Stages
+from codeplane.kernel.stages.ports import StagePorts
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.following import FollowOperations
 from codeplane.ledger.log import SqliteLog
@@ -313,7 +313,7 @@ def _wire(
     _check_names(config, catalogue)
     conveyor = Conveyor(
         catalogue=catalogue,
-        stages=Stages(
+        ports=StagePorts(
             identity=trust.identity.identities,
             authority=trust.authority,
             approver=trust.approvals,

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 from codeplane.ledger.rows import Cell
 

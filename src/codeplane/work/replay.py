@@ -8,6 +8,7 @@ from pydantic import Field
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.event import Event
@@ -15,7 +16,6 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import EventLog, EventQuery, RepoState
-from codeplane.kernel.record import CALL_FINISHED
 
 _MAX_CALLS = 200
 _READ = 1000

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import SessionConfig, TaskLimits
 from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound, TaskBudgetExceeded
@@ -12,7 +13,6 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
-from codeplane.kernel.record import task_stream
 from codeplane.work.limits import exceeding, recorded
 from codeplane.work.task import LiveTask, TaskState
 

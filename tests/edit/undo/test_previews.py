@@ -12,7 +12,7 @@ from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, Said, events, plane, run
-from tests.kernel.stages import Asking, exchange
+from tests.kernel.ports import Asking, exchange
 from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result, shown, soon
 
 pytestmark = requirement("TRUST-42")

@@ -20,7 +20,6 @@ from codeplane._gen.approvals_pb2 import ApproveActionRequest, ApproveActionResp
 from codeplane._gen.events_pb2 import Event, WatchRequest
 from codeplane._gen.operations_pb2 import CallRequest, CallResponse, StreamRequest, StreamResponse
 from codeplane.adapters.peer_account import PeerAccounts
-from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import GrpcConfig, ServerConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import BindRefused
@@ -30,6 +29,7 @@ from codeplane.surfaces.grpc.tls import Tls, check_binding
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.surfaces.grpc.calling import Metadata, as_it_is, call, channel, owner, refusal
+from tests.trust.door import door
 
 pytestmark = requirement("RPC-05")
 
@@ -170,31 +170,29 @@ class TestBinding:
     def test_loopback_needs_neither(self, host: str) -> None:
         check_binding(host, tls=None, require_token=False)
 
-    def test_a_port_that_is_taken_is_said_to_be(self, connect_server: Server) -> None:
+    def test_a_port_that_is_taken_is_said_to_be(self, connect_server: Server, tmp_path: Path) -> None:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             with pytest.raises(BindRefused, match="cannot listen"):
-                asyncio.run(self._run(taken.getsockname()[1]))
+                asyncio.run(self._run(taken.getsockname()[1], tmp_path))
 
     @staticmethod
-    async def _run(port: int) -> None:
-        conveyor = Conveyor(catalogue=Catalogue([]), stages=None)  # type: ignore[arg-type]  # nothing is called
-        surface = _surface(conveyor, GrpcConfig(port=port))
-        async with surface.run():
-            raise AssertionError("it listens")
+    async def _run(port: int, folder: Path) -> None:
+        async with door(folder) as opened:
+            surface = _surface(opened.conveyor, GrpcConfig(port=port))
+            async with surface.run():
+                raise AssertionError("it listens")
 
 
 class TestTls:
-    def test_only_who_trusts_the_certificate_gets_through(self) -> None:
+    def test_only_who_trusts_the_certificate_gets_through(self, tmp_path: Path) -> None:
         certificate, key = _self_signed()
-        asyncio.run(self._check(Tls(certificate=certificate, key=key), certificate))
+        asyncio.run(self._check(Tls(certificate=certificate, key=key), certificate, tmp_path))
 
     @staticmethod
-    async def _check(tls: Tls, certificate: bytes) -> None:
-        conveyor = Conveyor(catalogue=Catalogue([]), stages=None)  # type: ignore[arg-type]  # nothing is called
-        surface = _surface(conveyor, GrpcConfig(), tls)
-        async with surface.run() as port:
+    async def _check(tls: Tls, certificate: bytes, folder: Path) -> None:
+        async with door(folder) as opened, _surface(opened.conveyor, GrpcConfig(), tls).run() as port:
             for roots, reached in ((certificate, True), (_self_signed()[0], False)):
                 credentials = grpc.ssl_channel_credentials(roots)
                 async with grpc.aio.secure_channel(f"127.0.0.1:{port}", credentials) as found:

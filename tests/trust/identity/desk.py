@@ -15,7 +15,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.operation import Assessment, Result, Risk, operation
 from codeplane.kernel.ports import Decision, Verdict
-from codeplane.kernel.stages import Stages
+from codeplane.kernel.stages.ports import StagePorts
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.trust.identity import Identities
@@ -152,7 +152,7 @@ async def desk(folder: Path, *, clock: ManualClock | None = None, **settings: fl
             limits=TaskLimits(),
             observer=silent,  # type: ignore[arg-type]  # answers to every name
         )
-        stages = Stages(
+        ports = StagePorts(
             identity=parts.identities,
             authority=_Lenient(),
             approver=None,
@@ -173,5 +173,5 @@ async def desk(folder: Path, *, clock: ManualClock | None = None, **settings: fl
             devices=parts.devices,
             agents=parts.agents,
             keys=parts.keys,
-            conveyor=Conveyor(catalogue=Catalogue([*parts.operations, _Watching()]), stages=stages),
+            conveyor=Conveyor(catalogue=Catalogue([*parts.operations, _Watching()]), ports=ports),
         )

@@ -17,6 +17,7 @@ from codeplane.edit.write_files import summary
 from codeplane.index.files.paths import shown, written
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_STARTED
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -24,7 +25,6 @@ from codeplane.kernel.errors import CannotUndo, CodePlaneError
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery
-from codeplane.kernel.record import CALL_STARTED
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
 _NAMED = 20

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REPLAYED
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -15,7 +16,6 @@ from codeplane.kernel.failing import WELL
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger
-from codeplane.kernel.record import CALL_FINISHED, CALL_REPLAYED
 from codeplane.observe.dashboard.call_row import said_of
 
 # Rows of `operations` that failed; names of errors are words, so that they need no quoting.

@@ -4,13 +4,13 @@ import re
 
 from pydantic import Field
 
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Event
 from codeplane.kernel.failing import REFUSED, failure_said, is_failure
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.ports import Said
-from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
 
 _SHOWN = 160
 # Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.

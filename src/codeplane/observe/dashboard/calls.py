@@ -8,6 +8,7 @@ from typing import cast
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
@@ -18,7 +19,6 @@ from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger, Said, StreamObserver
-from codeplane.kernel.record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
 from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,

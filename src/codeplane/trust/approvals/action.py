@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream, no_said_as
 from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
-from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream, no_said_as
 
 # How answers are told of that no person gave to the action itself.
 CLIENT = "client:"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from codeplane.kernel.actor import Answer
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.config import ApprovalsConfig
 from codeplane.kernel.counted import counted
@@ -26,7 +27,6 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
-from codeplane.kernel.record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.short_ids import stored_one
 from codeplane.trust.approvals.action import (

@@ -1,5 +1,6 @@
 """What is written down of a question and of its answer."""
 
+from codeplane.kernel.call_record import action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
 from codeplane.kernel.counted import ARE, counted
@@ -9,7 +10,6 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
-from codeplane.kernel.record import action_stream
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import REMEMBERED_AS, Action, covered, kind_of, preview_hash

@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import NO_PERSON
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import ProjectionStore
-from codeplane.kernel.record import NO_PERSON
 from codeplane.trust.approvals.action import COLUMNS, OF_STATE, Action, ActionStatus, from_row
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.operation_noun import plain_noun

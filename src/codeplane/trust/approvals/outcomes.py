@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import Ledger
-from codeplane.kernel.record import key_holder
 from codeplane.trust.approvals.action import Action, ActionStatus
 
 _LINES = 20

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, CUT_OFF
 from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.record import CALL_FINISHED, CALL_STARTED, CUT_OFF
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 CREATED, APPROVED, REJECTED, EXPIRING = "action.created", "action.approved", "action.rejected", "action.expiring"

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+from codeplane.kernel.call_record import ACTION_EXECUTED, CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, no_said_as
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.record import ACTION_EXECUTED, CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, no_said_as
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 from codeplane.trust.approvals.table import REJECTED
 from codeplane.trust.audit.bounded import bounded

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+from codeplane.kernel.call_record import no_said_as
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.record import no_said_as
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 READ = "notification.read"

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.ports import EventLog, ProjectionStore
-from codeplane.kernel.record import task_stream
 from codeplane.trust.identity.identities import device_of, has_own_token
 from codeplane.trust.people import is_person
 from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, Mark

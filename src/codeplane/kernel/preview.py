@@ -1,4 +1,4 @@
-"""A call in words made of its arguments, for operations that have no preview of their own."""
+"""The preview of a call from its arguments, for operations that have none of their own."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,8 @@ _MAX_WORD = 80
 _NAMED = 3
 
 
-def described(operation: Operation, arguments: JsonObject) -> Preview:
-    """What the operation does, and everything it was given, in an order that does not depend on who gave it."""
+def preview_of_arguments(operation: Operation, arguments: JsonObject) -> Preview:
+    """Show what the operation does and all of its arguments, in the order of its fields."""
     fields = list(operation.request.model_fields)
     if not arguments:
         return Preview(summary=operation.summary, body=f"{operation.name}, without arguments")
@@ -30,7 +30,7 @@ def _word(value: JsonValue) -> str:
         named = ", ".join(map(_word, value[:_NAMED]))
         return f"{named or 'none'}{f' and {len(value) - _NAMED} more' if len(value) > _NAMED else ''}"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_word(one)}" for name, one in sorted(value.items())) or "none"
+        return ", ".join(f"{name} {_word(item)}" for name, item in sorted(value.items())) or "none"
     text = _plain(value).replace("\n", "\\n")
     return text if len(text) <= _MAX_WORD else f"{text[: _MAX_WORD - 1]}…"
 
@@ -43,8 +43,8 @@ def _lines(name: str, value: JsonValue, indent: str) -> Iterator[str]:
             yield from _lines(inner, value[inner], f"{indent}  ")
     elif isinstance(value, list) and value:
         yield f"{indent}{name}:"
-        for one in value:
-            yield from _lines("-", one, f"{indent}  ")
+        for item in value:
+            yield from _lines("-", item, f"{indent}  ")
     elif isinstance(value, str) and "\n" in value:
         yield f"{indent}{name}:"
         yield from (f"{indent}  | {line}" for line in value.split("\n"))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.described import described
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.preview import preview_of_arguments
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, plane, run
@@ -19,7 +19,7 @@ ASKED = ("embeddings.model=none", "index.watch=false", "trust.mode=always")
 
 
 def seen(**arguments: object) -> tuple[str, str]:
-    found = described(Catalogue([FixtureOps()]).get("fixture.write"), arguments)  # type: ignore[arg-type]  # JSON
+    found = preview_of_arguments(Catalogue([FixtureOps()]).get("fixture.write"), arguments)  # type: ignore[arg-type]  # JSON
     return found.summary, found.body
 
 

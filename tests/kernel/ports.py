@@ -1,4 +1,4 @@
-"""The real stages of a running CodePlane, with an ear at each of them, or one of them exchanged."""
+"""Conveyors of a running CodePlane with some ports listened to or replaced."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -9,7 +9,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.operation import Assessment, Preview, Result
 from codeplane.kernel.ports import Decision, Question, Verdict
-from codeplane.kernel.stages import Stages
+from codeplane.kernel.stages.ports import StagePorts
 from codeplane.wiring.app import Plane
 
 
@@ -31,24 +31,24 @@ class Overheard:
         return note
 
 
-def stages_of(opened: Plane) -> Stages:
-    """The stages that were wired."""
-    return opened.conveyor._stages
+def ports_of(opened: Plane) -> StagePorts:
+    """The ports that were wired."""
+    return opened.conveyor.ports
 
 
 def overhear(opened: Plane, heard: list[str], *, only: tuple[str, ...], **instead: object) -> Conveyor:
-    """A conveyor with the same stages, of which the named ones are overheard."""
-    stages = replace(stages_of(opened), **instead)  # type: ignore[arg-type]  # parts by the names of their stages
+    """A conveyor with the same ports, of which the named ones are listened to."""
+    ports = replace(ports_of(opened), **instead)  # type: ignore[arg-type]  # implementations by port names
     ears = {
-        field.name: Overheard(getattr(stages, field.name), field.name, heard)
-        for field in fields(stages)
+        field.name: Overheard(getattr(ports, field.name), field.name, heard)
+        for field in fields(ports)
         if field.name in only
     }
-    return Conveyor(catalogue=opened.conveyor.catalogue, stages=replace(stages, **ears))  # type: ignore[arg-type]  # as above
+    return Conveyor(catalogue=opened.conveyor.catalogue, ports=replace(ports, **ears))  # type: ignore[arg-type]  # as above
 
 
 def exchange(opened: Plane, **instead: object) -> Conveyor:
-    """A conveyor with the same stages but for the given ones."""
+    """A conveyor with the same ports but for the given ones."""
     return overhear(opened, [], only=(), **instead)
 
 

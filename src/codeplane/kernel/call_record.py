@@ -80,7 +80,7 @@ def key_holder(actor: Actor) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class CallRecord:
     """The facts of one call, ready to be appended."""
 
     call: Call

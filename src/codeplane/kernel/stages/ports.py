@@ -1,4 +1,4 @@
-"""What the conveyor's stages are made of."""
+"""What the stages need from outside the kernel."""
 
 from dataclasses import dataclass, field
 
@@ -19,8 +19,8 @@ from codeplane.kernel.trace import Tracer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
-    """The parts, from outside the kernel."""
+class StagePorts:
+    """One implementation of each port."""
 
     identity: Identity
     authority: Authority

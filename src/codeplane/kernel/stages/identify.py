@@ -1,0 +1,79 @@
+"""Stage 2: who calls, in which workspace, and which task the call belongs to."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.errors import SessionClosed, SessionNotFound
+from codeplane.kernel.operation import Operation
+from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.ports import Authority, EventLog, Identity, Task, Tasks
+from codeplane.kernel.result_redaction import ResultRedaction
+from codeplane.kernel.stages.idempotency import KeyClaims
+from codeplane.kernel.stages.progress import Identified, Received, Validated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identify:
+    """Refuses callers that are not known and sessions that are not theirs."""
+
+    name: ClassVar[str] = "identify"
+    catalogue: Catalogue
+    identity: Identity
+    tasks: Tasks
+    keys: KeyClaims
+    authority: Authority
+    log: EventLog
+    redaction: ResultRedaction
+
+    async def run(self, validated: Validated) -> Identified:
+        """Find the actor and its task, and make the call that the handler sees."""
+        received, request = validated.received, validated.request
+        operation, workspace = validated.operation, ""
+        actor = received.actor = actor_of(received.caller, operation.name, self.identity)
+        if isinstance(request, InWorkspace) and request.workspace:
+            workspace = request.workspace
+            # Handler, assessment and preview of that workspace.
+            operation = received.operation = self.catalogue.elsewhere(workspace).get(operation.name)
+        task = await self._enter(received, actor, operation)
+        return Identified(
+            received=received,
+            request=request,
+            arguments=validated.arguments,
+            workspace=workspace,
+            task=task,
+            call=Call(
+                call_id=received.call_id,
+                request_id=received.request_id,
+                operation=operation,
+                caller=received.caller,
+                actor=actor,
+                task=task,
+                idempotency_key=received.key,
+                log=self.log,
+                check_path=self.authority.may_write,
+                redact=partial(self.redaction.text, actor),
+                secrets_in=partial(self.redaction.secrets_in, actor),
+                secrets_margin=partial(self.redaction.margin, actor),
+                request=request,
+            ),
+        )
+
+    async def _enter(self, received: Received, actor: Actor, operation: Operation) -> Task:
+        """The call's task; a repeated call is answered even when the first one ended the session it names."""
+        try:
+            return self.tasks.enter(received.caller, actor, received.session_id or received.caller.session_id)
+        except (SessionClosed, SessionNotFound):
+            if not operation.mutates or received.key is None:
+                raise
+            if await self.keys.claim(received, operation.name, received.key) is None:
+                raise
+            return self.tasks.enter(received.caller, actor, None)
+
+
+def actor_of(caller: Caller, operation: str, identity: Identity) -> Actor:
+    """The actor behind a caller; calls of the plane itself name theirs."""
+    return caller.actor or identity.identify(caller, operation)

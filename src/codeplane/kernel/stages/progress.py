@@ -1,0 +1,217 @@
+"""How far a call has come: one type for each step, so that a stage has what it needs or is not reached."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.operation import Assessment, Budget, Operation, Request, Risk
+from codeplane.kernel.ports import Claim, Convergence, Decision, StoredOutcome, Task, Verdict
+from codeplane.kernel.trace import Trace
+
+NOBODY = Actor(kind=ActorKind.SYSTEM, actor_id="unidentified")
+
+
+@dataclass(slots=True, kw_only=True)
+class Received:
+    """A request as it arrived, what could be read of it so far, and how it ended."""
+
+    call_id: str
+    request_id: str
+    caller: Caller
+    name: str
+    given: Mapping[str, JsonValue]
+    streams: bool
+    started_ns: int
+    deadline: float | None
+    trace: Trace
+    # Known of a request that is refused, too, as far as it could be read.
+    operation: Operation | None = None
+    arguments: JsonObject | None = None
+    arguments_hash: str = ""
+    session_id: str | None = None
+    key: str | None = None
+    actor: Actor = NOBODY
+    # Held until the end has been recorded: others with the same key wait for it.
+    claim: Claim | None = None
+    recorded: bool = False
+    status: str = ""
+    convergence: Convergence = field(default_factory=Convergence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """Names an operation and fits its schema."""
+
+    received: Received
+    operation: Operation
+    request: Request
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identified:
+    """Belongs to an actor and a task."""
+
+    received: Received
+    call: Call
+    request: Request
+    arguments: JsonObject
+    workspace: str
+    task: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorised:
+    """Allowed by the rules, or theirs to ask a person about."""
+
+    identified: Identified
+    assessment: Assessment
+    decision: Decision
+    # Whether a person was asked under this key before.
+    recalled: bool
+
+    @property
+    def asked(self) -> bool:
+        """Whether the rules want a person to decide."""
+        return self.decision.verdict is Verdict.ASK
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it is a dry run, or a plan that is not applied: not claimed, counted or recorded as a change."""
+        return self.assessment.risk is Risk.READ and not self.asked and not self.recalled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """Nobody has to be asked any more; `replay` is how an earlier call with the same key ended."""
+
+    authorised: Authorised
+    replay: StoredOutcome | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """Counted, and if it changes anything its intent is in the log: the handler may run."""
+
+    authorised: Authorised
+    replay: StoredOutcome | None
+    repo_before: str | None = None
+    commit_before: str | None = None
+
+    @property
+    def identified(self) -> Identified:
+        """Whose call it is."""
+        return self.authorised.identified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executing:
+    """Its handler has started."""
+
+    admitted: Admitted
+
+
+Reached: TypeAlias = Received | Validated | Identified | Authorised | Approved | Admitted | Executing
+
+
+@dataclass(slots=True)
+class Progress:
+    """The last step that one call has reached."""
+
+    received: Received
+    reached: Reached
+
+    @property
+    def admitted(self) -> Admitted | None:
+        """Set once every check has passed."""
+        match self.reached:
+            case Executing(admitted=admitted):
+                return admitted
+            case Admitted() as admitted:
+                return admitted
+        return None
+
+    @property
+    def authorised(self) -> Authorised | None:
+        """Set once the rules have been asked."""
+        match self.reached:
+            case Authorised() as authorised:
+                return authorised
+            case Approved(authorised=authorised):
+                return authorised
+        return self.admitted.authorised if self.admitted is not None else None
+
+    @property
+    def identified(self) -> Identified | None:
+        """Set once the call belongs to somebody and to a task."""
+        if isinstance(self.reached, Identified):
+            return self.reached
+        return self.authorised.identified if self.authorised is not None else None
+
+    @property
+    def executed(self) -> bool:
+        """Whether the handler has started."""
+        return isinstance(self.reached, Executing)
+
+    @property
+    def operation(self) -> Operation | None:
+        """What is called, once that is known."""
+        return self.received.operation
+
+    @property
+    def mutates(self) -> bool:
+        """Whether this call can change anything; of an operation that can, a dry run does not."""
+        return self.operation is not None and self.operation.mutates and not self._only_reads
+
+    @property
+    def mutated(self) -> bool:
+        """Whether something that can change the world has started to run."""
+        return self.executed and self.mutates
+
+    @property
+    def budget(self) -> Budget:
+        """What the call is counted as."""
+        return self.operation.mark.budget if self.operation is not None and not self._only_reads else Budget.NONE
+
+    @property
+    def _only_reads(self) -> bool:
+        return self.authorised is not None and self.authorised.only_reads
+
+    def ids(self) -> JsonObject:
+        """What names this call in the server's own log."""
+        return {
+            "call_id": self.received.call_id,
+            "request_id": self.received.request_id,
+            "task_id": self.identified.task.task_id if self.identified else None,
+            "actor": str(self.received.actor),
+        }
+
+    def facts(self) -> JsonObject:
+        """What the call's trace says beside where its time went."""
+        received, identified, authorised = self.received, self.identified, self.authorised
+        verdict = authorised.decision.verdict.value if authorised else None
+        known: JsonObject = {
+            **self.ids(),
+            "session_id": identified.task.session_id if identified else None,
+            "surface": received.caller.surface,
+            "client": received.caller.client,
+            "arguments": received.arguments,
+            "arguments_hash": received.arguments_hash or None,
+            "workspace": (identified.workspace or None) if identified else None,
+            "verdict": verdict or ("deny" if received.status == PolicyDenied.name else None),
+            "mutation_fingerprint": received.convergence.mutation_fingerprint,
+            "failure_fingerprint": received.convergence.failure_fingerprint,
+            "signals": [signal["kind"] for signal in received.convergence.signals] or None,
+        }
+        if identified is not None:
+            call = identified.call
+            known["action_id"] = call.action_id
+            if call.effects is not None:
+                known["files_changed"] = len(call.effects.changed_paths)
+            if call.failure is not None and call.failure.failing_tests:
+                known["failing_tests"] = len(call.failure.failing_tests)
+        return {name: value for name, value in known.items() if value is not None}

@@ -1,0 +1,184 @@
+"""Stage 7: the intent of a mutation before it runs, and how every call ended."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codeplane.kernel.call_record import CALL_REFUSED, CallRecord, with_action
+from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
+from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Result
+from codeplane.kernel.ports import CallReport, Convergence
+from codeplane.kernel.refusal_count import RefusalCount
+from codeplane.kernel.stages.ports import StagePorts
+from codeplane.kernel.stages.progress import NOBODY, Admitted, Identified, Progress, Received
+
+_MAX_NAME = 100
+_MAX_REASON = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a call ended, as it was recorded."""
+
+    result: Result | None = None
+    result_json: str = "null"
+    error: CodePlaneError | None = None
+
+
+class Recorder:
+    """Records every call once: durably when it could have changed something, without waiting when it only reads."""
+
+    name: ClassVar[str] = "record"
+
+    def __init__(self, ports: StagePorts) -> None:
+        self._ports = ports
+        self._refusals = RefusalCount(ports.clock)
+
+    async def intent(self, admitted: Admitted) -> None:
+        """Record that a mutation is about to run; returns when that is durable."""
+        identified = admitted.identified
+        progress = Progress(identified.received, admitted)
+        await self._ports.log.append([_record(progress, identified).started()])
+
+    async def finished(
+        self, progress: Progress, *, result: Result | None = None, error: CodePlaneError | None
+    ) -> Ended:
+        """Record how a call ended, or the refusal of one that never belonged to a task."""
+        result_json = result.model_dump_json() if result is not None else "null"
+        lost: CodePlaneError | None = None
+        if progress.identified is not None:
+            encoded = result_json.encode() if result is not None else None
+            draft = await self._settle(progress, progress.identified, result, encoded, error)
+            keeps = progress.mutated and progress.received.key and result is not None and not result.secret
+            lost = await self._append(progress, with_action(draft), blob=encoded if keeps else None)
+        elif error is not None:
+            refused = _refused(progress.received, error)
+            # Known callers have limits of their own.
+            is_nobody = progress.received.actor is NOBODY
+            await self._append(progress, self._refusals.recorded(refused) if is_nobody else [refused])
+        if lost is not None and (error is None or progress.mutated):
+            return Ended(error=_unrecorded(progress, lost))
+        return Ended(result=result, result_json=result_json, error=error)
+
+    async def _settle(
+        self,
+        progress: Progress,
+        identified: Identified,
+        result: Result | None,
+        encoded: bytes | None,
+        error: CodePlaneError | None,
+    ) -> Draft:
+        """Tell the task how its call ended, and describe that for the log."""
+        ports, call, admitted = self._ports, identified.call, progress.admitted
+        repo_after = await ports.repo.state() if progress.mutated else None
+        report = CallReport(
+            operation=call.operation,
+            budget=progress.budget,
+            effects=call.effects,
+            failure=call.failure,
+            error=error,
+            repo_before=admitted.repo_before if admitted else None,
+            repo_after=repo_after,
+        )
+        convergence = progress.received.convergence = ports.tasks.settle(identified.task, report)
+        return _record(progress, identified).finished(
+            duration_ns=ports.clock.monotonic_ns() - progress.received.started_ns,
+            result=encoded,
+            lasting=result.lasting() if result is not None else None,
+            unmet=result.unmet() if result is not None else None,
+            error=error,
+            convergence=convergence,
+            repo_after=repo_after,
+            commit_after=ports.repo.head() if progress.mutated else None,
+        )
+
+    async def replayed(self, progress: Progress, identified: Identified) -> None:
+        """Record that an earlier answer was given again."""
+        await self._append(progress, [_record(progress, identified).replayed()])
+
+    def abandoned(self, progress: Progress) -> bool:
+        """Record without waiting that the caller is gone; False when the end was recorded already."""
+        identified = progress.identified
+        if identified is None or progress.received.recorded:
+            return False
+        draft = _record(progress, identified).finished(
+            duration_ns=self._ports.clock.monotonic_ns() - progress.received.started_ns,
+            result=None,
+            error=Cancelled(f"{progress.received.name} was cancelled by its caller"),
+            convergence=Convergence(),
+            repo_after=None,
+        )
+        # What cannot be queued any more is what recovery calls an unknown outcome.
+        with suppress(CodePlaneError):
+            self._ports.log.append_soon(with_action(draft))
+        return True
+
+    async def count_refusals(self, *, is_closing: bool = False) -> None:
+        """Record how many calls of unknown callers were only counted, once their window is over."""
+        if drafts := self._refusals.ended(is_closing=is_closing):
+            await self._ports.log.append(drafts)
+
+    async def _append(
+        self, progress: Progress, drafts: Sequence[Draft], *, blob: bytes | None = None
+    ) -> CodePlaneError | None:
+        """Append how a call ended; waits when it changed something, and returns why it could not be written."""
+        progress.received.recorded = True
+        log = self._ports.log
+        try:
+            if blob is not None:
+                self._ports.blobs.put(blob)
+            if drafts and (progress.mutated or not log.append_soon(drafts)):
+                await log.append(drafts)
+        except CodePlaneError as error:
+            return error
+        return None
+
+
+def _record(progress: Progress, identified: Identified) -> CallRecord:
+    """What the ledger keeps of a call that belongs to a task."""
+    received, admitted = identified.received, progress.admitted
+    return CallRecord(
+        call=identified.call,
+        operation=identified.call.operation,
+        arguments=identified.arguments,
+        arguments_hash=received.arguments_hash,
+        workspace=identified.workspace,
+        repo_before=admitted.repo_before if admitted else None,
+        commit_before=admitted.commit_before if admitted else None,
+        executed=progress.executed,
+        mutates=progress.mutates,
+        budget=progress.budget,
+    )
+
+
+def _refused(received: Received, error: CodePlaneError) -> Draft:
+    """What the ledger keeps of a call that was refused before it belonged to any task."""
+    payload: JsonObject = {
+        "operation": received.operation.name if received.operation else received.name[:_MAX_NAME],
+        "status": error.name,
+        "reason": error.message[:_MAX_REASON],
+        "surface": received.caller.surface,
+        "client": received.caller.client,
+    }
+    return Draft(
+        stream="audit",
+        type=CALL_REFUSED,
+        payload=payload,
+        actor=str(received.actor),
+        source=Source.POLICY_ENGINE,
+        correlation=Correlation(call_id=received.call_id),
+    )
+
+
+def _unrecorded(progress: Progress, lost: CodePlaneError) -> CodePlaneError:
+    if not progress.mutated:
+        return lost
+    unknown = OutcomeUnknown(
+        f"{progress.received.name} ran, but how it ended could not be recorded: {lost.message}",
+        details={"executed": True},
+    )
+    unknown.__cause__ = lost
+    return unknown
