@@ -127,7 +127,7 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
         workspace = Workspace(root=root)
         loaded = configuration(workspace, ("embeddings.model=none",), {}).without_terminal()
         async with running(workspace, loaded=loaded) as plane:
-            index, suite = plane.index, plane.changing.suite
+            index, suite = plane.index, plane.edits.suite
             tried = caught = 0
             shares: list[float] = []
             ranks: list[int] = []

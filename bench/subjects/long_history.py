@@ -12,8 +12,7 @@ from codeplane.kernel.event import ContentTrust, Correlation, Draft, Source
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
-from codeplane.wiring.trusting import trust_tables
-from codeplane.work.projections import OperationTable, SessionTable, TaskTable
+from codeplane.wiring.app import tables
 
 DAYS = 13
 _BATCH = 2000
@@ -270,7 +269,7 @@ def opened(path: Path, clock: Hurried) -> SqliteLog:
     """The log with every table that a server keeps."""
     return SqliteLog(
         path=path,
-        projections=(SessionTable(), TaskTable(), OperationTable(), *trust_tables()),
+        projections=tables(),
         config=LedgerConfig(batch_events=_BATCH, queue_events=20 * _BATCH),
         clock=clock,
     )

@@ -2,14 +2,18 @@
 
 from pathlib import Path
 
+import pytest
+
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import ApprovalPending, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
 from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.schema import input_schema
+from codeplane.kernel.stages.ports import no_workspace
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, events, of_call, plane, run
+from tests.kernel.ports import exchange
 
 
 class Asked(InWorkspace):
@@ -61,8 +65,7 @@ def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) 
 
     async def body() -> None:
         async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
-            opened.conveyor.catalogue.reach(elsewhere)
-            call = opened.conveyor.call
+            call = exchange(opened, elsewhere=elsewhere).call
             for arguments, place in (({}, "here"), ({"workspace": ""}, "here"), ({"workspace": "there"}, "there")):
                 for name in ("place.read", "place_write"):
                     outcome = await call(name, arguments, AGENT)
@@ -85,12 +88,12 @@ def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) 
 def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
     async def body() -> None:
         async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
-            opened.conveyor.catalogue.reach(lambda name: Catalogue([Places(name)]))
-            await opened.conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
-            again = await opened.conveyor.call("place.write", {"idempotency_key": "k", "workspace": "there"}, AGENT)
+            conveyor = exchange(opened, elsewhere=lambda name: Catalogue([Places(name)]))
+            await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
+            again = await conveyor.call("place.write", {"idempotency_key": "k", "workspace": "there"}, AGENT)
             assert again.error is not None
             assert again.error.name == "IDEMPOTENCY_CONFLICT"
-            replayed = await opened.conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
+            replayed = await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
             assert replayed.meta.replayed
 
     run(body())
@@ -99,10 +102,9 @@ def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
 @requirement("WSP-06")
 def test_without_other_workspaces_every_name_is_unknown() -> None:
     catalogue = Catalogue([Places("here")])
-    try:
-        catalogue.elsewhere("x" * 1000)
-    except NotFound as error:
-        assert len(error.message) < 200
+    with pytest.raises(NotFound) as refused:
+        no_workspace("x" * 1000)
+    assert len(refused.value.message) < 200
     assert input_schema(catalogue.get("place.read"))["properties"] == {
         "workspace": {"description": "an attached workspace", "type": "string"},
         "text": {"type": "string"},

@@ -12,7 +12,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog
 from codeplane.kernel.redaction import Redactor
 from codeplane.observe.export import TraceExport
-from codeplane.observe.index_metrics import IndexMetrics
+from codeplane.observe.index_metrics import IndexMetrics, ReconcileTimes
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.streams import Streams
 from codeplane.observe.trace_metrics import TraceMetrics
@@ -46,7 +46,13 @@ def series() -> dict[str, set[str]]:
     state: JsonObject = {"version": 1, "commit": "a", "healthy": True}
     logger = bench.logs.logger("traces")
     bench.metrics.include(
-        IndexMetrics(state=lambda: state, head=lambda: "a", clock=HandClock(), indexers=lambda: {"python": 1}),
+        IndexMetrics(
+            state=lambda: state,
+            head=lambda: "a",
+            clock=HandClock(),
+            reconciles=ReconcileTimes(),
+            indexers=lambda: {"python": 1},
+        ),
         LedgerMetrics(log=cast(EventLog, None), after=0, pending=nobody),
         Streams(position=lambda: 0),
         TraceMetrics(),

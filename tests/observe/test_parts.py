@@ -11,7 +11,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.trace import Trace
 from codeplane.ledger.log import SqliteLog
-from codeplane.observe.index_metrics import IndexMetrics
+from codeplane.observe.index_metrics import IndexMetrics, ReconcileTimes
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.streams import Streams
 from codeplane.observe.trace_metrics import TraceMetrics
@@ -161,10 +161,18 @@ class TestIndex:
             "symbols": {"files": 3, "files_total": 10, "vectors": {"waiting": 4}},
         }
         taken_in = {"python": clock.now_ns() - 90 * SECOND_NS, "go": None}
-        counted = IndexMetrics(state=lambda: state, head=lambda: "def", clock=clock, indexers=lambda: taken_in)
-        counted.reconciled("walk", 20_000_000)
-        counted.reconciled("made up", 1)
-        found = values(counted)
+        reconciles = ReconcileTimes()
+        reconciles.reconciled("walk", 20_000_000)
+        reconciles.reconciled("made up", 1)
+        found = values(
+            IndexMetrics(
+                state=lambda: state,
+                head=lambda: "def",
+                clock=clock,
+                reconciles=reconciles,
+                indexers=lambda: taken_in,
+            )
+        )
         assert round(found["codeplane_index_verified_age_seconds"]) == 10
         assert (found["codeplane_index_head_drift"], found["codeplane_index_epoch"]) == (1, 7)
         assert (found["codeplane_index_files_waiting"], found["codeplane_index_vectors_waiting"]) == (7, 4)
@@ -176,7 +184,9 @@ class TestIndex:
 
     def test_before_the_first_epoch_it_is_not_ready(self) -> None:
         state: JsonObject = {"version": 0, "healthy": False, "state": "no space"}
-        found = values(IndexMetrics(state=lambda: state, head=lambda: None, clock=HandClock()))
+        found = values(
+            IndexMetrics(state=lambda: state, head=lambda: None, clock=HandClock(), reconciles=ReconcileTimes())
+        )
         assert (found["codeplane_index_ready"], found["codeplane_index_healthy"]) == (0, 0)
         assert "codeplane_index_epoch" not in found
 
@@ -187,7 +197,8 @@ def test_a_part_that_fails_is_left_out_and_said() -> None:
     def broken() -> JsonObject:
         raise OSError("gone")
 
-    bench.metrics.include(IndexMetrics(state=broken, head=lambda: None, clock=HandClock()), TraceMetrics())
+    index = IndexMetrics(state=broken, head=lambda: None, clock=HandClock(), reconciles=ReconcileTimes())
+    bench.metrics.include(index, TraceMetrics())
     assert bench.value("codeplane_spans_dropped_total") == 0
     assert bench.value("codeplane_index_ready") is None
     assert {said["event"] for said in bench.said()} == {"metrics could not be read"}

@@ -20,7 +20,7 @@ from codeplane.testing.operations import TestOperations
 from codeplane.testing.sandbox import Sandbox
 from codeplane.testing.suite import Suite
 from codeplane.wiring.app import configuration
-from codeplane.wiring.changing import Tested
+from codeplane.wiring.edit import TestTools
 from tests.kernel.plane import running_here
 
 T = TypeVar("T")
@@ -88,9 +88,9 @@ def at_the_door(
         loaded = configuration(workspace, settings, {}).without_terminal()
         async with running_here(workspace, loaded=loaded) as plane:
             variables = dict(os.environ) if environment is None else dict(environment)
-            tested = Tested.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
-            knowledge = plane.changing.knowledge
-            suite = tested.suite(
+            tools = TestTools.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
+            knowledge = plane.edits.knowledge
+            suite = tools.suite(
                 root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests
             )
             operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))

@@ -17,7 +17,7 @@ from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.event import Appended, Draft
 from codeplane.ledger.log import SqliteLog
 from codeplane.surfaces.cli.entry import main
-from codeplane.wiring import app, changing
+from codeplane.wiring import edit, foundation
 
 KILL_AT = os.environ["KILL_AT"]
 
@@ -40,9 +40,9 @@ class KilledLog(SqliteLog):
 
 if __name__ == "__main__":
     replaced: tuple[tuple[ModuleType, str, object], ...] = (
-        (changing, "Journal", partial(Journal, step=step)),
-        (changing, "Pending", partial(Pending, step=step)),
-        (app, "SqliteLog", KilledLog),
+        (edit, "Journal", partial(Journal, step=step)),
+        (edit, "Pending", partial(Pending, step=step)),
+        (foundation, "SqliteLog", KilledLog),
     )
     for module, name, made in replaced:
         setattr(module, name, made)

@@ -16,12 +16,11 @@ from codeplane.ledger.operations import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Writing
-from codeplane.wiring.app import Plane
-from codeplane.wiring.trusting import trust_tables
+from codeplane.wiring.app import Plane, tables
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
 
-TABLES = ("sessions", "tasks", "operations", "decisions", *(table for one in trust_tables() for table in one.tables))
+TABLES = tuple(name for projection in tables() for name in projection.tables)
 OTHER = Caller(surface="mcp", client="other", connection_id="c2")
 SMALL = (
     "limits.max_mutations=3",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast, get_args, get_origin, get_type_hints
 
-from codeplane.kernel.errors import NotFound, OperationDisabled, UnknownOperation
+from codeplane.kernel.errors import OperationDisabled, UnknownOperation
 from codeplane.kernel.operation import (
     Assess,
     Foresee,
@@ -42,11 +42,21 @@ class Disabled:
 class Catalogue:
     """The operations found on the given objects."""
 
-    def __init__(self, owners: Iterable[object], *, around: Callable[[Handler], Handler] | None = None) -> None:
+    def __init__(
+        self,
+        owners: Iterable[object] = (),
+        *,
+        around: Callable[[Handler], Handler] | None = None,
+    ) -> None:
         """`around` wraps every handler; none of them may be a stream then."""
         self._by_name: dict[str, Operation] = {}
+        self._by_tool: dict[str, Operation] = {}
         self._setting_by_name: dict[str, str] = {}
-        self._elsewhere: Callable[[str], Catalogue] | None = None
+        self._around = around
+        self.add(owners)
+
+    def add(self, owners: Iterable[object]) -> None:
+        """Add the operations found on further objects, such as those that need the catalogue themselves."""
         for owner in owners:
             if isinstance(owner, Disabled):
                 self._setting_by_name |= dict.fromkeys(_names_on(owner.owner), owner.setting)
@@ -55,12 +65,12 @@ class Catalogue:
             for found in (definition.on(owner) for definition in _definitions_on(kind)):
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
-                self._by_name[found.name] = found if around is None else replace(found, handler=around(found.handler))
-        self._by_tool: dict[str, Operation] = {}
-        for found in self._by_name.values():
-            other = self._by_tool.setdefault(found.tool, found)
-            if other is not found:
-                raise ValueError(f"{other.name} and {found.name} would be the same tool, {found.tool}")
+                if self._around is not None:
+                    found = replace(found, handler=self._around(found.handler))
+                other = self._by_tool.setdefault(found.tool, found)
+                if other is not found:
+                    raise ValueError(f"{other.name} and {found.name} would be the same tool, {found.tool}")
+                self._by_name[found.name] = found
 
     def __iter__(self) -> Iterator[Operation]:
         return iter(sorted(self._by_name.values(), key=lambda found: found.name))
@@ -94,16 +104,6 @@ class Catalogue:
         """What an operation may do, or None when it is not there."""
         found = self._by_name.get(name)
         return found.mark.risk if found is not None else None
-
-    def reach(self, elsewhere: "Callable[[str], Catalogue]") -> None:
-        """Tell where the operations of other workspaces are; `elsewhere` raises NotFound for names it does not know."""
-        self._elsewhere = elsewhere
-
-    def elsewhere(self, workspace: str) -> "Catalogue":
-        """The operations of another workspace."""
-        if self._elsewhere is None:
-            raise NotFound(f"there is no workspace {workspace[:_MAX_NAME]!r}", hint="leave workspace out")
-        return self._elsewhere(workspace)
 
     def families(self) -> tuple[str, ...]:
         """The first parts of the names, as in `git` of `git.status`, of disabled operations too."""

@@ -47,7 +47,7 @@ class Conveyor:
             Chain.of(Validate(catalogue=catalogue, identity=ports.identity, redactor=ports.redactor))
             .then(
                 Identify(
-                    catalogue=catalogue,
+                    elsewhere=ports.elsewhere,
                     identity=ports.identity,
                     tasks=ports.tasks,
                     keys=keys,

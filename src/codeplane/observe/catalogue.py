@@ -47,11 +47,7 @@ class OperationList(Result):
 class CatalogueOperations:
     """Tells what the catalogue holds, itself included."""
 
-    def __init__(self) -> None:
-        self._catalogue = Catalogue(())
-
-    def describe(self, catalogue: Catalogue) -> None:
-        """Name the catalogue to tell about; it can only be made with this operation in it."""
+    def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
 
     @operation("operation.list", risk=Risk.READ)

@@ -15,8 +15,28 @@ OTHER = "other"
 _BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
+class ReconcileTimes:
+    """Counts how long the index took to catch up with the disk; the index reports, `IndexMetrics` shows."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._seconds = Histogram(
+            "codeplane_index_reconcile_seconds",
+            "How long it took to bring the index in step with the disk.",
+            ("kind",),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        for kind in KINDS:
+            self._seconds.labels(kind)
+
+    def reconciled(self, kind: str, spent_ns: int) -> None:
+        """Count one pass: by a walk, by looking at some files, or from nothing."""
+        self._seconds.labels(kind if kind in KINDS else OTHER).observe(spent_ns / SECOND_NS)
+
+
 class IndexMetrics(Collector):
-    """Reads what `status` says of the index, and is told of every reconciliation."""
+    """Shows what `status` says of the index, and its reconciliations."""
 
     def __init__(
         self,
@@ -24,6 +44,7 @@ class IndexMetrics(Collector):
         state: Callable[[], JsonObject],
         head: Callable[[], str | None],
         clock: Clock,
+        reconciles: ReconcileTimes,
         indexers: Callable[[], Mapping[str, int | None]] = dict,
     ) -> None:
         """`indexers` says of each language when an index from outside (SCIP) was last taken in; None for never."""
@@ -31,24 +52,11 @@ class IndexMetrics(Collector):
         self._head = head
         self._indexers = indexers
         self._clock = clock
-        self._own = CollectorRegistry()
-        self._seconds = Histogram(
-            "codeplane_index_reconcile_seconds",
-            "How long it took to bring the index in step with the disk.",
-            ("kind",),
-            buckets=_BUCKETS,
-            registry=self._own,
-        )
-        for kind in KINDS:
-            self._seconds.labels(kind)
-
-    def reconciled(self, kind: str, spent_ns: int) -> None:
-        """The index was brought in step: by a walk, by looking at some files, or from nothing."""
-        self._seconds.labels(kind if kind in KINDS else OTHER).observe(spent_ns / SECOND_NS)
+        self._reconciles = reconciles
 
     def collect(self) -> Iterator[Metric]:
         """Everything as Prometheus asks for it."""
-        yield from self._own.collect()
+        yield from self._reconciles.registry.collect()
         state = self._state()
         ready = bool(state.get("version"))
         yield _gauge("ready", "Whether questions can be answered.", ready)

@@ -1,54 +1,51 @@
-"""Everything the dashboard is made of beside its pages, put together from what the planes share."""
+"""The dashboard: who is signed in, and what its pages ask for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-from pydantic import BaseModel
-
-from codeplane.kernel.clock import Clock
-from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.ports import Ledger, StreamObserver
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.workspace import Workspace
 from codeplane.observe.dashboard.boards import BoardOperations
 from codeplane.observe.dashboard.calls import CallOperations
 from codeplane.observe.dashboard.figures import FiguresOperations
 from codeplane.observe.dashboard.settings import ConfigOperations
 from codeplane.surfaces.web.sign_ins import SignIns
 from codeplane.surfaces.web.signing_in import SignInOperations
+from codeplane.wiring.part import House, Part, PlaneWiring
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dashboard:
-    """Who is signed in, and the operations that go into the catalogue."""
+class DashboardWiring(PlaneWiring):
+    """Beside its pages, which are a surface."""
 
-    sign_ins: SignIns
-    operations: tuple[object, ...]
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        foundation = self.foundation
+        # The file keeps who is signed in over a restart.
+        file = foundation.workspace.home / "dashboard.json"
+        self.sign_ins = SignIns(clock=foundation.clock, owner_token=foundation.token, file=file)
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        log: Ledger,
-        streams: StreamObserver,
-        clock: Clock,
-        cursors: Cursors,
-        owner_token: str,
-        file: Path,
-        url: Callable[[], str],
-        config: BaseModel,
-        origins: Mapping[str, str],
-        sources: Sequence[str],
-        clients: Callable[[], Sequence[tuple[str, str, str]]] = tuple,
-    ) -> "Dashboard":
-        """Put it together; `file` keeps who is signed in over a restart."""
-        sign_ins = SignIns(clock=clock, owner_token=owner_token, file=file)
-        return cls(
-            sign_ins=sign_ins,
+    def part(self, conveyor: Conveyor) -> Part:
+        foundation = self.foundation
+        log, clock, cursors, health = foundation.log, foundation.clock, foundation.cursors, foundation.health
+        return Part(
             operations=(
-                SignInOperations(sign_ins, url=url),
-                CallOperations(log=log, cursors=cursors, streams=streams),
+                SignInOperations(self.sign_ins, url=lambda: f"http://127.0.0.1:{health.port}"),
+                CallOperations(log=log, cursors=cursors, streams=foundation.streams),
                 FiguresOperations(tables=log, clock=clock),
                 BoardOperations(log=log, clock=clock, cursors=cursors),
-                ConfigOperations(config=config, origins=origins, sources=sources, clients=clients),
-            ),
+                ConfigOperations(
+                    config=foundation.config,
+                    origins=foundation.loaded.origins,
+                    sources=foundation.loaded.sources,
+                    clients=lambda: _clients(foundation.workspace),
+                ),
+            )
         )
+
+
+def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Which coding clients on this machine know the server: client, state, file."""
+    # The command line's own, and slow to import: only a look at the settings needs it.
+    from codeplane.adapters.coding_clients.own_entry import plan_for
+
+    plans = [(plan, str(plan.file).replace(f"{plan.file.home()}/", "~/", 1)) for plan in plan_for(workspace, [])]
+    return [
+        (plan.client, "registered" if plan.action == "unchanged" else "not registered", file) for plan, file in plans
+    ]

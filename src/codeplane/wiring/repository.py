@@ -1,23 +1,22 @@
 """The repository operations over one root: those of the serving workspace, and those of every attached one."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from codeplane.adapters.bubblewrap import Bubblewrap
-from codeplane.adapters.disk import replace_file
 from codeplane.adapters.git_cli import GitCli, clean_environment
-from codeplane.adapters.git_clone import GitClone
 from codeplane.adapters.pygit2_repo import GitRepo
-from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.code.resolve.world import SharedModules
 from codeplane.git.read.reading import Before, Reading
 from codeplane.git.read.reading_operations import reading_operations
+from codeplane.git.read.state_hash import StateHash
 from codeplane.git.read.tracked_state import git_status_of
 from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.safety.recovery_secrets import cleared
 from codeplane.index.archive_operations import PortableOperations
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.derived_index import Follower
@@ -29,17 +28,10 @@ from codeplane.index.indexer import Indexer
 from codeplane.index.parser_pool import Parsers
 from codeplane.index.service import STREAM, IndexService
 from codeplane.index.vector_index import Filler
-from codeplane.index.workspaces.folders import Folders
-from codeplane.index.workspaces.leases import Leases
-from codeplane.index.workspaces.operations import WorkspaceOperations
-from codeplane.index.workspaces.register import Attached, Register
-from codeplane.index.workspaces.workspaces import CHECKOUT, Workspaces
-from codeplane.kernel.call import Call
-from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import EmbeddingsConfig
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.secret_files import SecretRules
-from codeplane.kernel.workspace import Workspace
+from codeplane.observe.index_metrics import IndexMetrics
 from codeplane.query.compare.operations import CompareOperations
 from codeplane.query.explain.explain import ExplainOperations
 from codeplane.query.fact_queries.operations import FactOperations
@@ -48,11 +40,16 @@ from codeplane.query.overview.map_repo import MapOperations
 from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
+from codeplane.refactor.decisions.table import DecisionTable
+from codeplane.refactor.scip.tools import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
-from codeplane.testing.suite import CACHE
 from codeplane.vectors.embedder_loader import embedder
-from codeplane.wiring.changing import Changing, changing
-from codeplane.wiring.shared import Shared
+from codeplane.wiring.edit import Edits, build_edits
+from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.last_run import LastRun
+from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
+
+_WALK_SEC = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,27 +59,11 @@ class Repository:
     index: IndexService
     contexts: ContextOperations
     operations: tuple[object, ...]
-    changing: Changing | None
+    edits: Edits | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
-    """An attached workspace that somebody has asked about."""
-
-    repository: Repository
-    catalogue: Catalogue
-    leases: Leases
-
-    def state(self, call: Call) -> JsonObject:
-        return self.repository.index.state(call)
-
-    async def stop(self) -> None:
-        await self.leases.close()
-        await self.repository.index.stop()
-
-
-def repository(
-    shared: Shared,
+def build_repository(
+    foundation: Foundation,
     *,
     root: Path,
     home: Path,
@@ -100,10 +81,10 @@ def repository(
 
     What the last run left half-changed is put right at once, before anybody reads.
     """
-    shared.secrets.add(root)
-    secrets = shared.secrets.rules_of(root)
-    include = NOTHING_INCLUDED if attached else IncludeRules(shared.config.index.include)
-    index = _index(shared, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
+    foundation.secrets.add(root)
+    secrets = foundation.secrets.rules_of(root)
+    include = NOTHING_INCLUDED if attached else IncludeRules(foundation.config.index.include)
+    index = _index(foundation, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
     knowledge = Knowledge(
         fresh=index.ready,
         behind=index.behind,
@@ -120,31 +101,33 @@ def repository(
         parsers=index.parsers,
         is_indexed=lambda: index.newest() is not None,
     )
-    max_file_bytes = shared.config.index.max_file_bytes
-    runs = shared.online_runs if before is None else None
-    changed: Changing | None = None
+    max_file_bytes = foundation.config.index.max_file_bytes
+    runs = foundation.online_runs if before is None else None
+    edits: Edits | None = None
     environment: Callable[[], dict[str, str]] = clean_environment
     if before is None:
         guarded = GuardedPrograms(
             home=hidden or home,
-            enclosure=shared.hook_enclosure(),
-            clock=shared.clock,
-            offline=shared.offline,
-            runs=shared.online_runs,
+            enclosure=foundation.hook_enclosure(),
+            clock=foundation.clock,
+            offline=foundation.offline,
+            runs=foundation.online_runs,
         )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
     if not attached:
-        changed = changing(shared, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers)
+        edits = build_edits(
+            foundation, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers
+        )
     return Repository(
         index=index,
         contexts=contexts,
-        changing=changed,
+        edits=edits,
         operations=(
             index,
             PortableOperations(index=index, folder=exports),
             contexts,
-            SearchOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
-            StructuralOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            SearchOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
+            StructuralOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             ReadOperations(
                 root=root,
                 repo=repo,
@@ -155,23 +138,23 @@ def repository(
                     Reading(
                         root=root,
                         environment=environment,
-                        timeout_sec=shared.config.git.timeout_sec,
+                        timeout_sec=foundation.config.git.timeout_sec,
                         before=before,
                         secrets=secrets,
                         runs=runs,
                     )
                 ),
             ),
-            MapOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            MapOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             ExplainOperations(root=root, knowledge=knowledge),
-            ListOperations(root=root, knowledge=knowledge, cursors=shared.cursors),
+            ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             FactOperations(root=root, knowledge=knowledge),
             *reading_operations(
                 root=root,
                 environment=environment,
-                timeout_sec=shared.config.git.timeout_sec,
-                cursors=shared.cursors,
-                clock=shared.clock,
+                timeout_sec=foundation.config.git.timeout_sec,
+                cursors=foundation.cursors,
+                clock=foundation.clock,
                 before=before,
                 secrets=secrets,
                 runs=runs,
@@ -181,86 +164,20 @@ def repository(
                 home=home,
                 knowledge=knowledge,
                 parsers=index.parsers,
-                cursors=shared.cursors,
+                cursors=foundation.cursors,
                 environment=environment,
-                timeout_sec=shared.config.git.timeout_sec,
+                timeout_sec=foundation.config.git.timeout_sec,
                 before=before,
                 secrets=secrets,
                 runs=runs,
             ),
-            *(changed.operations if changed is not None else ()),
+            *(edits.operations if edits is not None else ()),
         ),
     )
 
 
-def workspaces(shared: Shared, workspace: Workspace) -> tuple[Workspaces, WorkspaceOperations]:
-    """The further workspaces of a serving one, and the operations that attach and detach them."""
-    config = shared.config.workspaces
-    said = shared.logs.logger("workspaces")
-    folder = workspace.workspaces.resolve()
-    folders = Folders(serving=workspace.root.resolve(), home=Path.home().resolve(), roots=config.roots)
-
-    def opened(attached: Attached, home: Path) -> _Opened:
-        built = repository(
-            shared,
-            root=attached.root,
-            home=home,
-            exports=workspace.exports / attached.name,
-            repo=GitRepo(attached.root),
-            stream=f"{STREAM}/{attached.name}",
-            attached=True,
-            before=_enclosed(workspace, attached.root, shared.secrets),
-            hidden=workspace.home,
-        )
-        leases = Leases()
-        return _Opened(repository=built, catalogue=Catalogue(built.operations, around=leases.around), leases=leases)
-
-    register = Register(
-        workspace.attached,
-        write=replace_file,
-        clone_at=lambda name: folder / name / CHECKOUT,
-        refuse=folders.refuse,
-        said=lambda event, facts: said.warning(event, **facts),
-    )
-    found = Workspaces(folder=folder, register=register, opened=opened)
-    cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec, outside=workspace.root)
-    operations = WorkspaceOperations(workspaces=found, folders=folders, cloner=cloner, max_attached=config.max_attached)
-    return found, operations
-
-
-def _enclosed(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before | None:
-    """What encloses the git that reads a folder inside the serving repository: tests and commands can write all of it,
-    its own settings of git too, and git would run the filters they name."""
-    home = workspace.home.resolve()
-    if workspace.root.resolve() not in root.parents or home in root.parents:
-        return None
-    sandbox = Bubblewrap(
-        home=Path.home(),
-        hidden=(home,),
-        cache=workspace.home / "tests" / CACHE,
-        environment=os.environ,
-        secrets=secrets,
-    )
-    if sandbox.missing():
-        return None
-    reach = _Reach(root=root)
-    return lambda folder: sandbox.command([], cwd=folder, enclosure=reach)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reach:
-    """One folder, and nothing else."""
-
-    root: Path
-    writable: tuple[Path, ...] = ()
-    tools: tuple[Path, ...] = ()
-    network: bool = False
-    copy: None = None
-    secrets: tuple[str, ...] = ()
-
-
 def _index(
-    shared: Shared,
+    foundation: Foundation,
     root: Path,
     home: Path,
     repo: GitRepo,
@@ -270,38 +187,38 @@ def _index(
     *,
     serving: Path,
 ) -> IndexService:
-    config = shared.config.index
-    said = shared.logs.logger("index")
+    config = foundation.config.index
+    logger = foundation.logs.logger("index")
     return IndexService(
         indexer=lambda published, saw: Indexer(
             root=root,
             home=home,
             git_at=partial(GitCli, serving=serving),
             repo=repo,
-            clock=shared.clock,
+            clock=foundation.clock,
             max_file_bytes=config.max_file_bytes,
             published=published,
             secrets=secrets,
             include=include,
             saw=saw,
-            reconciled=shared.reconciled,
+            reconciled=foundation.reconciles.reconciled,
         ),
-        fresh=lambda indexer: Fresh(indexer=indexer, clock=shared.clock, verify_after_sec=config.verify_after_sec),
+        fresh=lambda indexer: Fresh(indexer=indexer, clock=foundation.clock, verify_after_sec=config.verify_after_sec),
         follower=lambda told: Follower(
             facts=FactStore(home / "facts.db"),
             text=FullText(home / "tantivy"),
             parsers=Parsers(
                 processes=config.processes or min(os.cpu_count() or 1, 4),
                 memory_bytes=config.memory_mb * 1024 * 1024,
-                workers=shared.workers,
+                workers=foundation.workers,
             ),
             told=told,
         ),
-        vectors=_vectors(home, shared.config.embeddings),
+        vectors=_vectors(home, foundation.config.embeddings),
         watcher=Watcher(root) if config.watch else None,
-        log=shared.log,
+        log=foundation.log,
         wait_sec=config.wait_sec,
-        said=lambda event, facts: said.warning(event, **facts),
+        said=lambda event, facts: logger.warning(event, **facts),
         stream=stream,
     )
 
@@ -311,3 +228,59 @@ def _vectors(home: Path, config: EmbeddingsConfig) -> Callable[[FactStore], Fill
         return None
     key = os.environ.get(config.key_variable) if config.key_variable else None
     return lambda store: Filler(home / "vectors", embedder=lambda: embedder(config, key=key), facts=store.facts)
+
+
+class RepositoryWiring(PlaneWiring):
+    """The repository that is served: its index, what changes it, and what the last run left of that."""
+
+    tables = (DecisionTable,)
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        foundation, workspace = self.foundation, self.foundation.workspace
+        self.served = build_repository(
+            foundation, root=workspace.root, home=workspace.home, exports=workspace.exports, repo=foundation.repo
+        )
+        self.index = self.served.index
+        edits = self.served.edits
+        assert edits is not None, "only attached workspaces are read-only"
+        self.edits = edits
+        self.state_hash = StateHash(root=workspace.root, head=foundation.repo.head, snapshot=self.index.newest)
+
+    def part(self, conveyor: Conveyor) -> Part:
+        foundation, index, edits = self.foundation, self.index, self.edits
+        last_run = LastRun(foundation=foundation, edits=edits)
+        return Part(
+            operations=self.served.operations,
+            status={
+                "index": index.state,
+                "contexts": self.served.contexts.state,
+                "ledger": lambda call: last_run.state(),
+            },
+            problems=index.problems,
+            collectors=(
+                IndexMetrics(
+                    state=index.told,
+                    head=foundation.repo.head,
+                    clock=foundation.clock,
+                    reconciles=foundation.reconciles,
+                    indexers=lambda: newest_by_language(edits.scip.tools()),
+                ),
+            ),
+            restore=lambda: last_run.restore(foundation.catalogue),
+            tasks=(lambda: last_run.follow(foundation.catalogue), self._clear_secrets),
+            sweeps=(Sweep(run=self._walk_secrets, every_sec=_WALK_SEC),),
+            stop=self._stop,
+        )
+
+    async def _clear_secrets(self) -> None:
+        """Take secrets out of what git keeps for recovery, once they are known."""
+        await self._walk_secrets()
+        await cleared(self.edits.recovery_secrets, self.foundation.logs.logger("codeplane").warning)
+
+    async def _walk_secrets(self) -> None:
+        await asyncio.to_thread(self.foundation.secrets.walk)
+
+    async def _stop(self) -> None:
+        await self.edits.suite.stop()
+        await self.index.stop()

@@ -25,7 +25,7 @@ from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.kernel.binding import address, may_bind
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import ServerConfig
-from codeplane.kernel.errors import CodePlaneError, StorageFailed
+from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
@@ -263,10 +263,7 @@ class Serving:
         return build(routes)
 
     def _problems(self, plane: Plane) -> list[str]:
-        ending = ["the server is ending"] if self._stopping.is_set() else []
-        misplaced = [f"{StorageFailed.name}: {said}"] if (said := plane.log.file.problem()) else []
-        recorded = self._health.problems() + misplaced
-        return ending + recorded + plane.index.problems() + plane.trust.policy.problems()
+        return (["the server is ending"] if self._stopping.is_set() else []) + plane.problems()
 
     def _facts(self, plane: Plane, host: str, port: int) -> JsonObject:
         return {

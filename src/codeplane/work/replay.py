@@ -73,15 +73,12 @@ class ReplayResult(Result):
 class ReplayOperations:
     """Asks the door again what a session asked it; nothing that writes is ever repeated."""
 
-    def __init__(self, *, log: EventLog, repo: RepoState) -> None:
+    def __init__(self, *, log: EventLog, repo: RepoState, ask: Ask, risk_of: Callable[[str], Risk | None]) -> None:
+        """`ask` is the conveyor, `risk_of` what an operation may do."""
         self._log = log
         self._repo = repo
-        self._ask: Ask | None = None
-        self._risk: Callable[[str], Risk | None] = lambda name: None
-
-    def through(self, ask: Ask, risk: Callable[[str], Risk | None]) -> None:
-        """The door, once it stands."""
-        self._ask, self._risk = ask, risk
+        self._ask = ask
+        self._risk_of = risk_of
 
     @operation("session.replay", risk=Risk.READ, timeout_sec=600)
     async def replay(self, call: Call, request: ReplayRequest) -> ReplayResult:
@@ -131,7 +128,7 @@ class ReplayOperations:
     def _is_read(self, event: Event, wanted: tuple[str, ...]) -> bool:
         name = str(event.payload.get("operation"))
         about = name.partition(".")[0]
-        return self._risk(name) is Risk.READ and about not in _OF_THE_SERVER and (not wanted or name in wanted)
+        return self._risk_of(name) is Risk.READ and about not in _OF_THE_SERVER and (not wanted or name in wanted)
 
     async def _again(self, event: Event, caller: Caller) -> Replayed:
         payload = event.payload
@@ -148,7 +145,6 @@ class ReplayOperations:
             return asked.model_copy(update={"why": "its arguments were too long to record"})
         if arguments.get("cursor"):
             return asked.model_copy(update={"why": "it was a later page, and its cursor is gone"})
-        assert self._ask is not None
         # A connection of its own: what is asked again becomes part neither of what was recorded nor of the asker's
         again = replace(caller, request_id=None, on_progress=None, connection_id=f"replay by {caller.connection_id}")
         outcome = await self._ask(name, arguments, again)

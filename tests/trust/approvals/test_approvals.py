@@ -204,7 +204,7 @@ def test_an_approval_that_was_not_used_in_time_is_over(tmp_path: Path) -> None:
         async with asking(tmp_path, operations=[ops], clock=clock) as opened:
             first = await call(opened, "fixture.send", text="x")
             action = await opened.trust.approvals.get(action_of(first))
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             await opened.trust.approvals.decide(action.action_id, approve=True, by="owner:owner")
             clock.advance(3601)
             again = await call(opened, "fixture.send", text="x", idempotency_key=key_of(first))
@@ -229,7 +229,7 @@ def test_a_preview_that_changed_is_not_what_was_approved(tmp_path: Path) -> None
     async def scenario() -> None:
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             first = await call(opened, "fixture.push", text="force")
             action = await shown(opened, action_of(first))
             wrong = await decide(opened, "approval.approve", action_id=action["action_id"], preview_hash="0" * 64)
@@ -381,7 +381,7 @@ def test_after_a_restart_what_was_approved_and_not_begun_runs(tmp_path: Path) ->
     async def scenario() -> None:
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             action_id = action_of(await call(opened, "fixture.send"))
             await decide(opened, "approval.approve", action_id=action_id)
             assert (await shown(opened, action_id))["status"] == "APPROVED"
@@ -399,7 +399,7 @@ def test_after_a_restart_what_was_begun_is_unknown_and_never_runs_again(tmp_path
     async def scenario() -> None:
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             first = await call(opened, "fixture.send")
             action = await opened.trust.approvals.get(action_of(first))
             await decide(opened, "approval.approve", action_id=action.action_id)
@@ -427,7 +427,7 @@ def test_after_a_restart_what_was_begun_is_unknown_and_never_runs_again(tmp_path
 def test_what_cannot_run_any_more_is_withdrawn_with_the_reason(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with asking(tmp_path) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             action_id = action_of(await call(opened, "fixture.send"))
             await decide(opened, "approval.approve", action_id=action_id)
         async with plane(tmp_path) as opened:
@@ -442,7 +442,7 @@ def test_nothing_runs_for_an_agent_whose_device_was_let_go(tmp_path: Path) -> No
     async def scenario() -> None:
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             code = result(await decide(opened, "pairing.create"))["code"]
             bind: JsonObject = {"code": code, "device_name": "phone"}
             device = result(await opened.conveyor.call("pairing.bind", bind, Caller(surface="connect")))
@@ -450,7 +450,7 @@ def test_nothing_runs_for_an_agent_whose_device_was_let_go(tmp_path: Path) -> No
             action_id = action_of(await opened.conveyor.call("fixture.send", {}, behind))
             await decide(opened, "approval.approve", action_id=action_id)
             await decide(opened, "device.revoke", device_id=device["device_id"])
-            opened.trust.approvals.resumes(opened.trust.resuming.resume)
+            opened.trust.resuming.start(opened.conveyor.call)
             await opened.trust.approvals.sweep()
             assert "no longer let in" in str((await soon(opened, action_id, "REJECTED"))["reason"])
         assert ops.ran == []
@@ -601,7 +601,7 @@ def test_an_approval_is_for_who_asked(tmp_path: Path) -> None:
     async def scenario() -> None:
         ops = FixtureOps()
         async with asking(tmp_path, operations=[ops]) as opened:
-            opened.trust.approvals.resumes(lambda action: None)
+            await opened.trust.resuming.stop()
             first = await call(opened, "fixture.send", text="x", idempotency_key="k")
             await decide(opened, "approval.approve", action_id=action_of(first))
             other = replace(AGENT, client="other")

@@ -33,7 +33,9 @@ def asked(
     tmp_path: Path, trust: TrustConfig | None = None, mine: str | None = None
 ) -> Iterator[tuple[PolicyOperations, Call]]:
     with policy(tmp_path, mine=mine) as opened:
+        catalogue = Catalogue()
         operations = PolicyOperations(
+            catalogue=catalogue,
             policy=opened,
             engine=Rego(timeout_ms=5000.0, compile_sec=PATIENCE_SEC),
             folder=PolicyFolder(path=own(tmp_path)),
@@ -44,8 +46,7 @@ def asked(
             untrusted=UntrustedMarks(clock=SystemClock()),
             rule=UntrustedRule(lambda: ()),
         )
-        catalogue = Catalogue([operations, FixtureOps()])
-        operations.describe(catalogue)
+        catalogue.add([operations, FixtureOps()])
         yield (
             operations,
             Call(

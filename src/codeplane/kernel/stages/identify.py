@@ -1,5 +1,6 @@
 """Stage 2: who calls, in which workspace, and which task the call belongs to."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -21,7 +22,7 @@ class Identify:
     """Refuses callers that are not known and sessions that are not theirs."""
 
     name: ClassVar[str] = "identify"
-    catalogue: Catalogue
+    elsewhere: Callable[[str], Catalogue]
     identity: Identity
     tasks: Tasks
     keys: KeyClaims
@@ -37,7 +38,7 @@ class Identify:
         if isinstance(request, InWorkspace) and request.workspace:
             workspace = request.workspace
             # Handler, assessment and preview of that workspace.
-            operation = received.operation = self.catalogue.elsewhere(workspace).get(operation.name)
+            operation = received.operation = self.elsewhere(workspace).get(operation.name)
         task = await self._enter(received, actor, operation)
         return Identified(
             received=received,

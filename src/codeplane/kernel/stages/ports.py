@@ -1,8 +1,11 @@
 """What the stages need from outside the kernel."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
+from codeplane.kernel.errors import NotFound
 from codeplane.kernel.ports import (
     Approver,
     Authority,
@@ -16,6 +19,13 @@ from codeplane.kernel.ports import (
 )
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Tracer
+
+_MAX_NAME = 100
+
+
+def no_workspace(name: str) -> Catalogue:
+    """Raise NotFound: there are no further workspaces."""
+    raise NotFound(f"there is no workspace {name[:_MAX_NAME]!r}", hint="leave workspace out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +45,5 @@ class StagePorts:
     redactor: Redactor = field(default_factory=Redactor)
     # Without one nothing is timed.
     tracer: Tracer | None = None
+    # Finds the operations of another workspace; raises NotFound for unknown ones.
+    elsewhere: Callable[[str], Catalogue] = no_workspace

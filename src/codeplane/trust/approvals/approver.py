@@ -1,7 +1,7 @@
 """Puts questions to a person, waits for the answer, and settles each of them once."""
 
 import asyncio
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from codeplane.kernel.actor import Answer
@@ -51,6 +51,7 @@ _NOT_IN_CLIENTS = frozenset({"capability.request"})
 # What a client's own word is not enough for: whoever answers there is whoever the client says.
 _NOT_BY_CLIENTS = frozenset({Risk.HIGH, Risk.DESTRUCTIVE})
 _AT_ONCE = 500
+_MAX_UNATTENDED = 500
 _MINUTE_NS = 60 * SECOND_NS
 
 
@@ -82,13 +83,13 @@ class Approvals:
         self._clients = clients
         self._events = ApprovalEvents(clock=clock, config=config, redactor=redactor)
         self._waiting: dict[str, _Waiting] = {}
-        self._resume: Callable[[Action], None] | None = None
+        self._unattended: asyncio.Queue[Action] = asyncio.Queue(_MAX_UNATTENDED)
         # Of equal calls that come at the same moment, one asks.
         self._proposing = asyncio.Lock()
 
-    def resumes(self, resume: Callable[[Action], None]) -> None:
-        """Who runs what was approved when its caller no longer waits."""
-        self._resume = resume
+    async def next_unattended(self) -> Action:
+        """Wait for an action that was approved while its caller no longer waits."""
+        return await self._unattended.get()
 
     async def approve(self, question: Question) -> str:
         """The action's id when a person said yes, now or earlier; ApprovalPending when nobody has answered yet."""
@@ -448,8 +449,10 @@ class Approvals:
         return action
 
     def _go_on(self, action: Action) -> None:
-        if self._resume is not None and action.action_id not in self._waiting:
-            self._resume(action)
+        if action.action_id not in self._waiting:
+            # What does not fit is found by the next sweep.
+            with suppress(asyncio.QueueFull):
+                self._unattended.put_nowait(action)
 
 
 async def _until(settled: asyncio.Event) -> None:

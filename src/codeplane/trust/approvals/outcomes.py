@@ -28,17 +28,13 @@ class CameOf:
 class Outcomes:
     """Finds the answers that idempotency keys keep."""
 
-    def __init__(self, log: Ledger) -> None:
+    def __init__(self, log: Ledger, catalogue: Catalogue) -> None:
         self._log = log
-        self._catalogue: Catalogue | None = None
-
-    def describe(self, catalogue: Catalogue) -> None:
-        """Tell which operations there are, once that is known."""
         self._catalogue = catalogue
 
     async def of(self, action: Action) -> CameOf:
         """What came of an action; nothing of one that did not run, or whose answer is no longer kept."""
-        if action.status is not ActionStatus.EXECUTED or self._catalogue is None:
+        if action.status is not ActionStatus.EXECUTED:
             return CameOf()
         rows = await self._log.select(
             "SELECT result_hash, error FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ?",

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.envelope import Outcome
@@ -36,24 +37,26 @@ class Resuming:
         self._blobs = blobs
         self._is_live = is_live
         self._on_crash = on_crash
-        self._door: Door | None = None
+        self._loop: asyncio.Future[None] | None = None
         self._running: dict[str, asyncio.Future[None]] = {}
         self._places = asyncio.Semaphore(_AT_ONCE)
-        approvals.resumes(self.resume)
 
-    def through(self, door: Door) -> None:
-        """The conveyor, which is built after its approve stage."""
-        self._door = door
+    def start(self, door: Door) -> None:
+        """Run approved actions through the conveyor as they come, until stopped."""
+        self._loop = asyncio.ensure_future(self._follow(door))
 
-    def resume(self, action: Action) -> None:
-        """Run an approved action soon; one that is being run already is left alone."""
-        if self._door is not None and action.action_id not in self._running:
-            running = self._running[action.action_id] = asyncio.ensure_future(self._run(action))
-            running.add_done_callback(lambda done: self._done(action.action_id, done))
+    async def _follow(self, door: Door) -> None:
+        while True:
+            action = await self._approvals.next_unattended()
+            if action.action_id not in self._running:
+                running = self._running[action.action_id] = asyncio.ensure_future(self._run(action, door))
+                running.add_done_callback(partial(self._done, action.action_id))
 
     async def stop(self) -> None:
-        """Let go of what has not begun; what has is recorded as cut off."""
+        """Run nothing more; calls that have started are recorded as cut off."""
         running = list(self._running.values())
+        if self._loop is not None:
+            self._loop.cancel()
         for future in running:
             future.cancel()
         if running:
@@ -64,7 +67,7 @@ class Resuming:
         if not done.cancelled() and (error := done.exception()) is not None:
             self._on_crash(error)
 
-    async def _run(self, action: Action) -> None:
+    async def _run(self, action: Action, door: Door) -> None:
         async with self._places:
             if not self._is_live(action.actor):
                 await self._withdraw(action, f"{action.actor} is no longer let in")
@@ -73,7 +76,7 @@ class Resuming:
             if data is None:
                 await self._withdraw(action, "its arguments are no longer held; the agent has to call again")
                 return
-            outcome = await self._call(action, json.loads(data))
+            outcome = await self._call(door, action, json.loads(data))
             error = outcome.error
             if error is None or isinstance(error, ApprovalPending):
                 return
@@ -81,17 +84,17 @@ class Resuming:
             if after.status is ActionStatus.APPROVED and not after.started:
                 await self._withdraw(after, f"it could not be run: {error.name}: {error.message}; {_NEXT}")
 
-    async def _call(self, action: Action, arguments: JsonObject) -> Outcome:
-        assert self._door is not None
+    @staticmethod
+    async def _call(door: Door, action: Action, arguments: JsonObject) -> Outcome:
         caller = Caller(surface=SURFACE, client=action.client, actor=action.actor)
         keyed: JsonObject = {**arguments, "idempotency_key": action.key}
         if action.session_id is not None and "session_id" not in arguments:
             # Beside the arguments, which are those that were approved.
             there = replace(caller, session_id=action.session_id)
-            outcome = await self._door(action.operation, keyed, there)
+            outcome = await door(action.operation, keyed, there)
             if not isinstance(outcome.error, (SessionClosed, SessionNotFound)):
                 return outcome
-        return await self._door(action.operation, keyed, caller)
+        return await door(action.operation, keyed, caller)
 
     async def _withdraw(self, action: Action, reason: str) -> None:
         try:

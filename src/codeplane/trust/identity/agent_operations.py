@@ -17,7 +17,7 @@ from codeplane.trust.capabilities.paths import MAX_PATTERN, MAX_PATTERNS, check_
 from codeplane.trust.identity.agent_token import TokenContext
 from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.device_operations import NoRequest, shown_once
-from codeplane.trust.identity.gone import Gone, LetGo, in_words, nothing_more
+from codeplane.trust.identity.gone import Gone, LetGo, in_words
 from codeplane.trust.identity.identities import AGENT_PREFIX
 from codeplane.trust.identity.issued import Issued
 from codeplane.trust.people import person
@@ -171,17 +171,10 @@ MostAgents = Callable[[Actor, Held], int | None]
 class AgentOperations:
     """How agents get tokens of their own, and lose them."""
 
-    def __init__(self, agents: Agents) -> None:
+    def __init__(self, agents: Agents, *, let_go: LetGo, most: MostAgents | None = None) -> None:
+        """`let_go` ends what outlives the tokens; `most` counts grants beside the token."""
         self._agents = agents
-        self._most: MostAgents = _by_token
-        self._let_go: LetGo = nothing_more
-
-    def bounded_by(self, most: MostAgents) -> None:
-        """Who knows of grants beside the token."""
-        self._most = most
-
-    def lets_go(self, let_go: LetGo) -> None:
-        """Who ends what outlives the tokens."""
+        self._most = most or _by_token
         self._let_go = let_go
 
     @operation("agent.token", risk=Risk.WRITE, people=True)

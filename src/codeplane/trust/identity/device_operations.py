@@ -13,7 +13,7 @@ from codeplane.kernel.errors import InvalidArgument, PolicyDenied, Unauthorized
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.identity.device import Device, device_stream
 from codeplane.trust.identity.devices import Devices, Lease
-from codeplane.trust.identity.gone import LetGo, in_words, nothing_more
+from codeplane.trust.identity.gone import LetGo, in_words
 from codeplane.trust.identity.identities import PAIRING
 from codeplane.trust.identity.pairing import Pairing
 from codeplane.trust.people import is_person, person
@@ -132,13 +132,10 @@ class RevokedDevice(Result):
 class DeviceOperations:
     """How devices come, renew their tokens and go."""
 
-    def __init__(self, *, pairing: Pairing, devices: Devices) -> None:
+    def __init__(self, *, pairing: Pairing, devices: Devices, let_go: LetGo) -> None:
+        """`let_go` ends what outlives a device's token."""
         self._pairing = pairing
         self._devices = devices
-        self._let_go: LetGo = nothing_more
-
-    def lets_go(self, let_go: LetGo) -> None:
-        """Who ends what outlives a device's token."""
         self._let_go = let_go
 
     @operation("pairing.create", risk=Risk.WRITE, people=True)

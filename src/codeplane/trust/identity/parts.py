@@ -6,12 +6,12 @@ from pathlib import Path
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.ports import Ledger
-from codeplane.trust.identity.agent_operations import AgentOperations
+from codeplane.trust.identity.agent_operations import AgentOperations, MostAgents
 from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.device_operations import DeviceOperations
 from codeplane.trust.identity.devices import Devices
-from codeplane.trust.identity.gone import LetGo
+from codeplane.trust.identity.gone import LetGo, nothing_more
 from codeplane.trust.identity.identities import Identities
 from codeplane.trust.identity.pairing import Pairing
 from codeplane.trust.identity.server_key import ServerKey
@@ -27,15 +27,24 @@ class IdentityParts:
     devices: Devices
     agents: Agents
     keys: SigningKeys
-    agent_operations: AgentOperations
-    device_operations: DeviceOperations
     operations: tuple[object, ...]
 
     @classmethod
     def of(
-        cls, *, owner_token: str, server_key: Path, agent_keys: Path, config: Config, clock: Clock
+        cls,
+        *,
+        owner_token: str,
+        server_key: Path,
+        agent_keys: Path,
+        config: Config,
+        clock: Clock,
+        let_go: LetGo = nothing_more,
+        most_agents: MostAgents | None = None,
     ) -> "IdentityParts":
-        """Put it together; the server's key is made when there is none."""
+        """Put it together; the server's key is made when there is none.
+
+        `let_go` ends what outlives the tokens of an agent or device, `most_agents` says how many one may start.
+        """
         changes, key, keys = Changes(), ServerKey.at(server_key), SigningKeys(agent_keys, clock=clock)
         pairing = Pairing(key=key, clock=clock, config=config.devices)
         devices = Devices(key=key, clock=clock, config=config.devices, changes=changes)
@@ -48,22 +57,17 @@ class IdentityParts:
             changes=changes,
             require_token=config.server.require_token,
         )
-        ours, theirs = AgentOperations(agents), DeviceOperations(pairing=pairing, devices=devices)
         return cls(
             identities=identities,
             pairing=pairing,
             devices=devices,
             agents=agents,
             keys=keys,
-            agent_operations=ours,
-            device_operations=theirs,
-            operations=(theirs, ours),
+            operations=(
+                DeviceOperations(pairing=pairing, devices=devices, let_go=let_go),
+                AgentOperations(agents, let_go=let_go, most=most_agents),
+            ),
         )
-
-    def lets_go(self, let_go: LetGo) -> None:
-        """Who ends what outlives the tokens of an agent or device."""
-        self.agent_operations.lets_go(let_go)
-        self.device_operations.lets_go(let_go)
 
     async def restore(self, log: Ledger) -> None:
         """Know again which devices and agents there are."""

@@ -12,7 +12,7 @@ from codeplane.kernel.arguments import parse, understood
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CodePlaneError, Internal, PathDenied, PolicyDenied, PolicyInvalid
+from codeplane.kernel.errors import CodePlaneError, PathDenied, PolicyDenied, PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Operation, Request, Result, Risk, operation
 from codeplane.trust.people import is_person
@@ -166,6 +166,7 @@ class PolicyOperations:
         bounds: Bounds,
         untrusted: UntrustedMarks,
         rule: UntrustedRule,
+        catalogue: Catalogue,
     ) -> None:
         self._policy = policy
         self._bounds = bounds
@@ -174,16 +175,9 @@ class PolicyOperations:
         self._trust = trust
         self._untrusted = untrusted
         self._rule = rule
-        self._catalogue: Catalogue | None = None
-        self._vocabulary = Vocabulary.of()
+        self._catalogue = catalogue
         # Each check is a process of its own.
         self._one_check = asyncio.Semaphore(1)
-
-    def describe(self, catalogue: Catalogue) -> None:
-        """Tell which operations there are, once that is known."""
-        self._catalogue = catalogue
-        self._vocabulary = Vocabulary.of(catalogue)
-        self._policy.describe(self._vocabulary)
 
     @operation("policy.summary", risk=Risk.READ)
     async def summary(self, call: Call, request: SummaryRequest) -> PolicySummary:
@@ -213,7 +207,7 @@ class PolicyOperations:
         try:
             texts = {request.name: request.text} if request.text is not None else dict(self._folder.read())
             files = tuple(texts)
-            doubts = self._vocabulary.doubts(texts)
+            doubts = Vocabulary.of(self._catalogue).doubts(texts)
             async with self._one_check:
                 version = await asyncio.to_thread(self._compiled, texts)
         except PolicyInvalid as error:
@@ -295,8 +289,6 @@ class PolicyOperations:
         return await asyncio.to_thread(found.foreseen, parse(found, request.arguments))
 
     def _known(self, name: str) -> Operation:
-        if self._catalogue is None:
-            raise Internal("the policy's operations were not told which operations there are")
         return self._catalogue.get(name)
 
     async def _thought(self, kind: str, risk: RiskName) -> str:

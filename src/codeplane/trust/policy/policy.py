@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
@@ -101,6 +102,7 @@ class Policy:
         log: EventLog | None = None,
         logger: Logger | None = None,
         change_sec: float = _CHANGE_SEC,
+        catalogue: Catalogue | None = None,
     ) -> None:
         """Load everything; without a usable policy of the owner's nothing but reads is decided for."""
         self._change_sec = change_sec
@@ -121,11 +123,7 @@ class Policy:
         self._looked_ns = clock.monotonic_ns()
         self._marks = self._folder.marks()
         self._current = self._first()
-        self._vocabulary = Vocabulary.of()
-
-    def describe(self, vocabulary: Vocabulary) -> None:
-        """Tell what can be said of calls, once it is known which there are."""
-        self._vocabulary = vocabulary
+        self._catalogue = catalogue
 
     @property
     def version(self) -> str:
@@ -157,7 +155,10 @@ class Policy:
 
     def warnings(self) -> list[str]:
         """What in the policies can be used and cannot be meant, and what lies beside them unread."""
-        return [*map(str, self._vocabulary.doubts(self._current.yours)), *map(unread_said, self._folder.unread())]
+        return [
+            *map(str, Vocabulary.of(self._catalogue).doubts(self._current.yours)),
+            *map(unread_said, self._folder.unread()),
+        ]
 
     def state(self, call: Call) -> JsonObject:
         """What `status` says of the policy."""

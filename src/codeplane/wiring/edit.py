@@ -53,15 +53,15 @@ from codeplane.testing.operations import TestOperations
 from codeplane.testing.process import MARK
 from codeplane.testing.sandbox import ProcessTree, Sandbox
 from codeplane.testing.suite import CACHE, Suite
-from codeplane.wiring.refactoring import refactoring
-from codeplane.wiring.shared import Shared
+from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.refactor import refactor_operations
 
 _TESTS = "tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
-    """What the repository's own code is run with."""
+class TestTools:
+    """What runs the repository's own code."""
 
     environment: Mapping[str, str]
     sandbox: Sandbox
@@ -70,7 +70,7 @@ class Tested:
     @classmethod
     def at(
         cls, home: Path, environment: Mapping[str, str], secrets: SecretFiles, *, sandbox: Sandbox | None = None
-    ) -> "Tested":
+    ) -> "TestTools":
         """As it is on this machine, or in another sandbox."""
         cache = home / _TESTS / CACHE
         own = Bubblewrap(home=Path.home(), hidden=(home,), cache=cache, environment=environment, secrets=secrets)
@@ -94,12 +94,12 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changing:
+class Edits:
     """What changes a repository, and what the last run left half-changed."""
 
     operations: tuple[object, ...]
     recovered: tuple[Recovered, ...]
-    # What git of the last run still works on is looked at when it has ended.
+    # Git of the last run that still works; its changes are recorded when it has ended.
     unfinished: Unfinished | None
     locks: PathLocks
     kept: KeptMutations
@@ -125,17 +125,23 @@ class Changing:
         )
 
 
-def changing(
-    shared: Shared, *, root: Path, home: Path, knowledge: Knowledge, contexts: ContextOperations, parsers: Parsers
-) -> Changing:
+def build_edits(
+    foundation: Foundation,
+    *,
+    root: Path,
+    home: Path,
+    knowledge: Knowledge,
+    contexts: ContextOperations,
+    parsers: Parsers,
+) -> Edits:
     """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
-    config = shared.config
-    kept = KeptMutations(home / "undo", shared.clock, config.edits.undo_days, config.edits.undo_mb)
+    config = foundation.config
+    kept = KeptMutations(home / "undo", foundation.clock, config.edits.undo_days, config.edits.undo_mb)
     journal = Journal(root=root, folder=home / "journal", kept=kept)
-    recovered = _told(shared, journal.recover())
-    tested = Tested.at(home, os.environ, shared.secrets)
-    suite = tested.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
-    secrets = shared.secrets.rules_of(root)
+    recovered = _log_recovered(foundation, journal.recover())
+    tools = TestTools.at(home, os.environ, foundation.secrets)
+    suite = tools.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
+    secrets = foundation.secrets.rules_of(root)
     scope = Scope(root, secrets, IncludeRules(config.index.include))
     consequences = Consequences(
         root=root,
@@ -147,16 +153,16 @@ def changing(
     locks = PathLocks()
     programs = GuardedPrograms(
         home=home,
-        enclosure=shared.hook_enclosure(),
-        clock=shared.clock,
-        offline=shared.offline,
-        runs=shared.online_runs,
+        enclosure=foundation.hook_enclosure(),
+        clock=foundation.clock,
+        offline=foundation.offline,
+        runs=foundation.online_runs,
     )
     git = Git(root, config.git, clean_environment, programs, links=KnownLinks(home / "git-links.json"))
     with suppress(NotGit, GitRefused):
         # Before the first hook runs; what is new later is refused by what would write through it.
         git.refuse_new_links()
-    _exclude_git_folders(shared, root)
+    _exclude_git_folders(foundation, root)
     moves = IndexMoves(git)
     engine = Engine(
         root=root,
@@ -166,7 +172,7 @@ def changing(
         locks=locks,
         consequences=consequences,
         moves=moves,
-        clock=shared.clock,
+        clock=foundation.clock,
         config=config.edits,
     )
     pending = Pending(home / "git")
@@ -176,19 +182,19 @@ def changing(
         consequences=consequences,
         mutations=kept,
         pending=pending,
-        clock=shared.clock,
+        clock=foundation.clock,
         secrets=secrets,
         secret_contents=(apart := SecretContents(home / "overwritten-secrets", secrets)),
     )
     unfinished = None
     if not pending.is_empty:
-        unfinished = _unfinished(shared, writer)
-        recovered += _told(shared, _recovered(unfinished))
+        unfinished = _unfinished(foundation, writer)
+        recovered += _log_recovered(foundation, _recovered(unfinished))
     writes = GitWrites.over(writer, lock_holder)
     reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
-    tests = TestOperations(root=root, suite=suite, cursors=shared.cursors)
+    tests = TestOperations(root=root, suite=suite, cursors=foundation.cursors)
     scip = ScipStore(home / "scip.db")
-    return Changing(
+    return Edits(
         recovered=recovered,
         unfinished=unfinished,
         locks=locks,
@@ -207,12 +213,12 @@ def changing(
                 kept=kept,
                 reversals=reversals,
                 consequences=consequences,
-                cursors=shared.cursors,
+                cursors=foundation.cursors,
                 secrets=secrets,
             ),
-            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=shared.cursors, secrets=secrets),
-            *refactoring(
-                shared,
+            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=foundation.cursors, secrets=secrets),
+            *refactor_operations(
+                foundation,
                 root=root,
                 home=home,
                 knowledge=knowledge,
@@ -229,35 +235,35 @@ def changing(
                 commits=writes.commits,
                 staging=writes.staging,
                 tests=tests,
-                linters=tested.linters(root=root, config=config.tests),
+                linters=tools.linters(root=root, config=config.tests),
             ),
         ),
     )
 
 
-def _exclude_git_folders(shared: Shared, root: Path) -> None:
+def _exclude_git_folders(foundation: Foundation, root: Path) -> None:
     try:
         exclude_git_folders(root)
     except (OSError, CodePlaneError) as error:
         # Nothing of it is staged or removed even so; git_status of the command line lists it.
-        shared.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
+        foundation.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
 
 
-def _unfinished(shared: Shared, writer: Writer) -> Unfinished:
-    said = shared.logs.logger("git")
-    return Unfinished(writer.keeper, lambda warning: said.warning("recovering a git mutation", warning=warning))
+def _unfinished(foundation: Foundation, writer: Writer) -> Unfinished:
+    logger = foundation.logs.logger("git")
+    return Unfinished(writer.keeper, lambda warning: logger.warning("recovering a git mutation", warning=warning))
 
 
 def _recovered(unfinished: Unfinished) -> list[Recovered]:
-    # Whoever builds this may be in a loop of their own already, and waits here as for the files above.
+    # In a thread: this is called while an event loop runs, and waits as for the files above.
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, unfinished.recover()).result()
 
 
-def _told(shared: Shared, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:
-    said = shared.logs.logger("edits")
+def _log_recovered(foundation: Foundation, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:
+    logger = foundation.logs.logger("edits")
     for found in recovered:
-        said.warning(
+        logger.warning(
             "a mutation was under way when the last run ended",
             mutation_id=found.mutation_id,
             outcome=found.outcome,

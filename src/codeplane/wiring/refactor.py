@@ -16,11 +16,11 @@ from codeplane.refactor.plans import Plans
 from codeplane.refactor.questions import Questions
 from codeplane.refactor.scip.operations import ScipOperations
 from codeplane.refactor.scip.store import ScipStore
-from codeplane.wiring.shared import Shared
+from codeplane.wiring.foundation import Foundation
 
 
-def refactoring(
-    shared: Shared,
+def refactor_operations(
+    foundation: Foundation,
     *,
     root: Path,
     home: Path,
@@ -30,8 +30,8 @@ def refactoring(
     engine: Engine,
     scip: ScipStore,
 ) -> tuple[object, ...]:
-    """Build them; with `refactor.enabled` off, what says so instead."""
-    config = shared.config.refactor
+    """Build the operations, or with `refactor.enabled` off what answers that they are."""
+    config = foundation.config.refactor
     if not config.enabled:
         kinds = (RefactorOperations, DecisionOperations, ScipOperations)
         return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
@@ -40,15 +40,19 @@ def refactoring(
         questions=Questions(root=root, config=config, scip=scip),
         contexts=contexts,
         config=config,
-        clock=shared.clock,
-        plans=Plans(home / "plans", shared.clock),
+        clock=foundation.clock,
+        plans=Plans(home / "plans", foundation.clock),
     )
     applying = Applying(root=root, scope=scope, engine=engine, planning=planning)
-    decisions = Decisions(log=shared.log, root=root)
+    decisions = Decisions(log=foundation.log, root=root)
     return (
-        RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=shared.cursors),
+        RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=foundation.cursors),
         DecisionOperations(decisions),
         ScipOperations(
-            root=root, knowledge=knowledge, store=scip, clock=shared.clock, secrets=shared.secrets.rules_of(root)
+            root=root,
+            knowledge=knowledge,
+            store=scip,
+            clock=foundation.clock,
+            secrets=foundation.secrets.rules_of(root),
         ),
     )

@@ -1,0 +1,186 @@
+"""What every plane and every workspace of one CodePlane stands on: settings, log, time, secrets."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeplane import __version__
+from codeplane.adapters.bubblewrap import bubblewrap_of_other_work_tree
+from codeplane.adapters.disk import refusal
+from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.secret_files import EMPTY, SecretFiles
+from codeplane.adapters.yaml_config import LoadedConfig
+from codeplane.index.parser_pool import Workers
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import Config
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import SandboxMissing
+from codeplane.kernel.online_runs import OnlineRuns
+from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.secret_files import SecretRules
+from codeplane.kernel.workspace import Workspace
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.projection import Projection
+from codeplane.observe.health import Health
+from codeplane.observe.index_metrics import ReconcileTimes
+from codeplane.observe.logs import Logs
+from codeplane.observe.metrics import Metrics
+from codeplane.observe.streams import Streams
+from codeplane.observe.tracing import Tracing
+from codeplane.trust.identity import holds_no_token, owner_token
+from codeplane.trust.policy.engine import Engine
+from codeplane.trust.untrusted.marks import UntrustedMarks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a CodePlane is started with."""
+
+    workspace: Workspace
+    loaded: LoadedConfig
+    clock: Clock
+    health: Health
+    logs: Logs
+    # Programs that run many planes one after the other share these between them.
+    engine: Engine | None
+    workers: Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foundation:
+    """The same for all planes; it knows none of them."""
+
+    workspace: Workspace
+    loaded: LoadedConfig
+    clock: Clock
+    health: Health
+    logs: Logs
+    engine: Engine | None
+    workers: Workers
+    token: str
+    log: SqliteLog
+    repo: GitRepo
+    cursors: Cursors
+    catalogue: Catalogue
+    secrets: SecretFiles
+    # For what people decide by and look back on: it holds words that an agent could have put into a secrets file.
+    redactor: Redactor
+    # For what leaves for agents and other machines.
+    outward: Redactor
+    metrics: Metrics
+    reconciles: ReconcileTimes
+    streams: Streams
+    tracing: Tracing
+    untrusted: UntrustedMarks
+    # Those of git whose hooks and filters may have the network.
+    online_runs: OnlineRuns
+
+    @classmethod
+    def of(cls, start: Start, catalogue: Catalogue, tables: Sequence[Projection]) -> "Foundation":
+        """Open the log and read the owner's token; the tables are those of all planes."""
+        config, clock, logs, workspace = start.loaded.config, start.clock, start.logs, start.workspace
+        token = _token(workspace, logs)
+        secrets = SecretFiles(
+            serving=workspace.root,
+            rules=SecretRules(config.index.secrets),
+            empty=workspace.home / EMPTY,
+            on_surplus=lambda file: logs.logger("secrets").warning(
+                "not every value of a secrets file is left out of answers: there are too many", file=file
+            ),
+        )
+        redactor = Redactor(known=[token])
+        outward = Redactor(known=[token], matcher=secrets.matcher)
+        logs.redact(redactor)
+        metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
+        log = _log(start, metrics, redactor, tables)
+        cursors, online_runs = Cursors(clock=clock), OnlineRuns()
+        return cls(
+            workspace=workspace,
+            loaded=start.loaded,
+            clock=clock,
+            health=start.health,
+            logs=logs,
+            engine=start.engine,
+            workers=start.workers,
+            token=token,
+            log=log,
+            repo=GitRepo(workspace.root),
+            cursors=cursors,
+            catalogue=catalogue,
+            secrets=secrets,
+            redactor=redactor,
+            outward=outward,
+            metrics=metrics,
+            reconciles=ReconcileTimes(),
+            streams=Streams(position=lambda: log.position),
+            tracing=Tracing.of(
+                config.observe,
+                redactor=redactor,
+                outward=outward,
+                cursors=cursors,
+                logger=logs.logger("traces"),
+                version=__version__,
+            ),
+            untrusted=UntrustedMarks(clock=clock, online_runs=online_runs, require_token=config.server.require_token),
+            online_runs=online_runs,
+        )
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self.loaded.config
+
+    def offline(self) -> bool:
+        """Whether git's hooks and filters run without the network now.
+
+        A mark of any agent counts: a hook that a marked agent wrote is run by the commits of others, too.
+        """
+        return self.untrusted.is_any
+
+    def hook_enclosure(self) -> HookEnclosure:
+        """What git's hooks and filters run in; SandboxMissing where the only bubblewrap is not to be trusted."""
+        if (program := bubblewrap_of_other_work_tree(self.secrets)) is not None:
+            # Else they would run as if there were none, in reach of everything.
+            raise SandboxMissing(
+                f"the only bubblewrap lies in a work tree, where agents write: {program}",
+                hint="install bubblewrap elsewhere, or take that folder out of PATH",
+            )
+        return HookEnclosure(self.secrets, writable=self.config.git.hook_writable)
+
+    async def close(self) -> None:
+        """Send the last traces and close the log."""
+        await asyncio.to_thread(self.tracing.stop)
+        await asyncio.to_thread(self.log.close)
+
+
+def _token(workspace: Workspace, logs: Logs) -> str:
+    was_garbled = holds_no_token(workspace.owner_token)
+    try:
+        token = owner_token(workspace.owner_token)
+    except OSError as error:
+        raise refusal(error, workspace.owner_token) from error
+    if was_garbled:
+        logs.logger("codeplane").warning(
+            "the owner's token was made anew, its file held none", file=str(workspace.owner_token)
+        )
+    return token
+
+
+def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Projection]) -> SqliteLog:
+    def committed(events: int, spent_ns: int) -> None:
+        # A failed commit is reported with no events.
+        if events:
+            start.health.committed()
+        metrics.committed(events=events, spent_ns=spent_ns)
+
+    return SqliteLog(
+        path=start.workspace.ledger,
+        projections=tables,
+        config=start.loaded.config.ledger,
+        clock=start.clock,
+        on_commit=committed,
+        on_lost=start.health.failed,
+        redactor=redactor,
+    )

@@ -1,0 +1,222 @@
+"""Trust: who calls, what they may do, whom they ask, and what is recorded of it."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+from codeplane.adapters.rego import Rego
+from codeplane.adapters.shell_processes import ShellProcesses
+from codeplane.adapters.shell_sandbox import ShellSandbox
+from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.kernel.catalogue import Disabled
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.git_folders import git_folders
+from codeplane.kernel.json import JsonObject
+from codeplane.testing.environment import clean
+from codeplane.testing.suite import CACHE
+from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.operations import ApprovalOperations
+from codeplane.trust.approvals.outcomes import Outcomes
+from codeplane.trust.approvals.remembered import RememberedAnswers, RememberedTable
+from codeplane.trust.approvals.resuming import Resuming
+from codeplane.trust.approvals.table import ActionTable
+from codeplane.trust.audit.operations import AuditOperations
+from codeplane.trust.audit.table import AuditTable
+from codeplane.trust.authority import CallAuthority
+from codeplane.trust.capabilities.grants import Grants
+from codeplane.trust.capabilities.operations import CapabilityOperations
+from codeplane.trust.capabilities.paths import real_below
+from codeplane.trust.capabilities.table import GrantTable
+from codeplane.trust.clients.operations import ClientOperations
+from codeplane.trust.clients.registry import ClientRegistry, ClientTable
+from codeplane.trust.idempotency import IdempotencyTable
+from codeplane.trust.identity.device import DeviceTable
+from codeplane.trust.identity.issued import AgentTable
+from codeplane.trust.identity.parts import IdentityParts
+from codeplane.trust.letting_go import LettingGo
+from codeplane.trust.notifications.operations import NotificationOperations
+from codeplane.trust.notifications.table import NotificationTable
+from codeplane.trust.policy.bounds import Bounds
+from codeplane.trust.policy.folder import PolicyFolder
+from codeplane.trust.policy.operations import PolicyOperations
+from codeplane.trust.policy.policy import Policy
+from codeplane.trust.shell.enclosure import MARK
+from codeplane.trust.shell.operations import ShellOperations, ShellParts
+from codeplane.trust.untrusted.operations import UntrustedOperations
+from codeplane.trust.untrusted.rule import UntrustedRule
+from codeplane.trust.untrusted.table import UntrustedTable
+from codeplane.trust.web.addresses import strict
+from codeplane.trust.web.operations import WebOperations, WebParts
+from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
+from codeplane.wiring.repository import RepositoryWiring
+
+
+class TrustWiring(PlaneWiring):
+    """Everything between a caller and what it asks for."""
+
+    tables = (
+        IdempotencyTable,
+        ActionTable,
+        RememberedTable,
+        DeviceTable,
+        AgentTable,
+        GrantTable,
+        AuditTable,
+        NotificationTable,
+        UntrustedTable,
+        ClientTable,
+    )
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        foundation, workspace = self.foundation, self.foundation.workspace
+        config, log, clock = foundation.config, foundation.log, foundation.clock
+        self._logger = foundation.logs.logger("trust")
+        self.grants = Grants(
+            log=log,
+            clock=clock,
+            config=config.trust,
+            real=real_below(workspace.root),
+            gits=partial(git_folders, workspace.root),
+        )
+        self.clients = ClientRegistry()
+        self._remembered = RememberedAnswers(log=log, clock=clock)
+        self.approvals = Approvals(
+            log=log,
+            clock=clock,
+            config=config.approvals,
+            remembered=self._remembered,
+            redactor=foundation.redactor,
+            clients=self.clients,
+        )
+        self.identity = IdentityParts.of(
+            owner_token=foundation.token,
+            server_key=workspace.server_key,
+            agent_keys=workspace.agent_keys,
+            config=config,
+            clock=clock,
+            let_go=LettingGo(grants=self.grants, approvals=self.approvals),
+            most_agents=self.grants.most_agents,
+        )
+        self._engine = foundation.engine or Rego(timeout_ms=config.policy.timeout_ms)
+        self.policy = Policy(
+            folder=workspace.policy,
+            engine=self._engine,
+            config=config.policy,
+            clock=clock,
+            log=log,
+            logger=self._logger,
+            catalogue=foundation.catalogue,
+        )
+        self.untrusted = foundation.untrusted
+        # Hooks and filters of git that cannot be kept from the network.
+        self._rule = UntrustedRule(house.plane(RepositoryWiring).edits.git.online_programs)
+        self.authority = CallAuthority(
+            holdings=self.identity.identities,
+            grants=self.grants,
+            policy=self.policy,
+            untrusted=self.untrusted,
+            rule=self._rule,
+            config=config.trust,
+        )
+        self.resuming = Resuming(
+            approvals=self.approvals,
+            blobs=log,
+            is_live=self.identity.identities.is_live,
+            on_crash=lambda error: self._logger.error("an approved action could not be run", exc_info=error),
+        )
+
+    def part(self, conveyor: Conveyor) -> Part:
+        return Part(
+            operations=self._operations(),
+            status={"policy": self.policy.state},
+            problems=self.policy.problems,
+            restore=self._restore,
+            start=lambda: self.resuming.start(conveyor.call),
+            tasks=(self.policy.watch,),
+            sweeps=(Sweep(run=self.approvals.sweep), Sweep(run=self._sweep_grants)),
+            stop=self._stop,
+        )
+
+    def _operations(self) -> tuple[object, ...]:
+        foundation, config = self.foundation, self.foundation.config
+        log, clock, cursors = foundation.log, foundation.clock, foundation.cursors
+        identities = self.identity.identities
+        return (
+            *self.identity.operations,
+            CapabilityOperations(
+                grants=self.grants,
+                held_of=lambda call: identities.held(call.caller),
+                log=log,
+                clock=clock,
+                cursors=cursors,
+            ),
+            ApprovalOperations(
+                approvals=self.approvals,
+                remembered=self._remembered,
+                log=log,
+                cursors=cursors,
+                clock=clock,
+                outcomes=Outcomes(log, foundation.catalogue),
+                untrusted=self.untrusted,
+            ),
+            UntrustedOperations(self.untrusted),
+            ClientOperations(registry=self.clients, log=log),
+            PolicyOperations(
+                policy=self.policy,
+                engine=self._engine,
+                folder=PolicyFolder(path=foundation.workspace.policy),
+                trust=config.trust,
+                bounds=Bounds(grants=self.grants),
+                untrusted=self.untrusted,
+                rule=self._rule,
+                catalogue=foundation.catalogue,
+            ),
+            AuditOperations(log=log, cursors=cursors, exports=foundation.workspace.exports),
+            NotificationOperations(log=log, cursors=cursors),
+            _shell(foundation) if config.shell.enabled else Disabled(owner=ShellOperations, setting="shell.enabled"),
+            WebOperations(
+                WebParts(config=config.web, network=WebFetch(), check=strict(is_own), untrusted=self.untrusted)
+            )
+            if config.web.enabled
+            else Disabled(owner=WebOperations, setting="web.enabled"),
+        )
+
+    async def _restore(self) -> JsonObject:
+        log = self.foundation.log
+        await self.identity.restore(log)
+        await self.grants.restore()
+        await self.untrusted.restore(log)
+        await self.clients.restore(log)
+        return {}
+
+    async def _sweep_grants(self) -> None:
+        await self.grants.sweep()
+
+    async def _stop(self) -> None:
+        await self.resuming.stop()
+        self.policy.close()
+
+
+def _shell(foundation: Foundation) -> ShellOperations:
+    workspace = foundation.workspace
+    return ShellOperations(
+        ShellParts(
+            root=workspace.root,
+            config=foundation.config.shell,
+            clock=foundation.clock,
+            sandbox=ShellSandbox(
+                root=workspace.root,
+                own=workspace.home,
+                cache=workspace.home / "tests" / CACHE,
+                home=Path.home(),
+                environment=os.environ,
+                secrets=foundation.secrets,
+            ),
+            processes=ShellProcesses(variable=MARK),
+            environment=partial(clean, os.environ),
+            ingest=foundation.untrusted.mark,
+            redactor=foundation.redactor,
+        )
+    )
